@@ -1,0 +1,340 @@
+/**
+ * Payments on their way to the bank, and the bank's answers on their way back.
+ *
+ * What it promises
+ *  * The queue is rows (partner_instruction), written with the payment and deleted with its outcome; memory holds a
+ *    bounded window of it. After a death the rows say what is left to do.
+ *  * L10 is committed before the bank is called (I1). A submission that times out is not repeated: the payment becomes
+ *    `exception` and the bank is asked (I7).
+ *  * A payment that was handed over by a process that died is asked about first, and only submitted, under the same
+ *    reference, when the bank says that it never arrived.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import { dateIn } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/ids.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { RAILS, type Rail } from '../../lib/payments/rails.ts'
+import type { MoveContext, PaymentCommand, PaymentReply, PaymentState } from '../../lib/payments/payment-moves.ts'
+import type { QueuePlace } from '../../lib/payments/payment.ts'
+import { timestamp } from '../../lib/clock.ts'
+import { plainArray } from '../../storage/array-literal.ts'
+import type { Database } from '../../storage/database.ts'
+import type { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
+import { loadPayments } from '../../storage/states.ts'
+import type { BankInbox, BankMessage, BankPartner, OrderStatus, PaymentOrder } from '../partners/bank.ts'
+import { paymentActor } from '../payment.ts'
+import type { Outcome } from '../runtime/actor.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+
+/** Batches on their way to the bank at a time: one committing while another is at the bank. */
+const BATCHES_MAX = 2
+/** After a failure of the world (database or bank away), how long until the queue looks again. */
+const PAUSE_MS = 500
+/** How often payments whose outcome is unknown are looked at. */
+const ATTENTION_TICK_MS = 1_000
+/** A partner that does not know yet is asked again after this. */
+const ASK_AGAIN_MS = 5_000
+/** How often it is asked before the time between doubles: two minutes' worth. */
+const PATIENT_ATTEMPTS = 24
+/** A payment handed over this long ago without a word is looked into, and how often such are looked for. */
+const SILENCE_MS = 30_000
+/** The first hand-overs have no rate to go by; the sandbox bank takes at least this many a second. */
+const RATE_MIN = 50
+/** The rate is measured over this. */
+const RATE_WINDOW_MS = 5_000
+
+export interface PaymentQueueOptions {
+  readonly system: ActorSystem
+  readonly database: Database
+  readonly accounts: InternalAccountDirectory
+  readonly bank: BankPartner
+  readonly ids: IdSource
+  readonly clock: Clock
+  readonly owns: (shard: number) => boolean
+  readonly onError: (error: unknown, what: string) => void
+}
+
+interface Waiting { readonly id: string; readonly shard: number }
+
+export class PaymentQueue {
+  readonly #options: PaymentQueueOptions
+  #waiting: Waiting[] = []
+  /** Rows exist that memory does not hold: the window was full, or nothing has been read yet. */
+  #more = true
+  #batches = 0
+  #running = false
+  #pausedUntil = 0
+  #timers = new Set<NodeJS.Timeout>()
+  #work = new Set<Promise<void>>()
+  /** On their way to the bank in this process: a refill must not take them twice. */
+  readonly #moving = new Set<string>()
+  #backlog = 0
+  #handedOver = { since: 0, count: 0, rate: RATE_MIN }
+
+  constructor(options: PaymentQueueOptions) { this.#options = options }
+
+  /** Payments that wait for the bank, as far as this node knows. */
+  get backlog(): number { return this.#backlog }
+
+  /** Takes up what is left from before, then whatever comes. @throws what the driver throws */
+  async start(): Promise<void> {
+    const [row] = await this.#options.database.query<[string]>({
+      name: 'queue_backlog', values: [],
+      text: `select count(*) from partner_instruction i join payment p on p.id = i.payment_id where p.sent_at is null`,
+    })
+    this.#backlog = Number((row as [string])[0])
+    this.#running = true
+    this.#background(this.#recover(this.#options.clock.now()))
+    const silence = setInterval(() => this.#background(this.#recover(this.#options.clock.now() - SILENCE_MS)), SILENCE_MS)
+    this.#timers.add(silence)
+    const timer = setInterval(() => { this.#background(this.#attend()); this.#pump() }, ATTENTION_TICK_MS)
+    this.#timers.add(timer)
+    this.#pump()
+  }
+
+  /** Stops taking; what was taken is finished. */
+  async stop(): Promise<void> {
+    this.#running = false
+    for (const timer of this.#timers) clearTimeout(timer)
+    while (this.#work.size > 0) await Promise.allSettled(this.#work)
+  }
+
+  /** Where a payment made now would stand. */
+  place(now: number): QueuePlace {
+    const position = this.#backlog + 1
+    const etaSeconds = Math.ceil(position / this.#handedOver.rate)
+    return { position, etaSeconds, estimatedAt: timestamp(now + etaSeconds * 1_000) }
+  }
+
+  /** Payments a second that leave the queue, at least one. */
+  get rate(): number { return this.#handedOver.rate }
+
+  /** A payment was committed and waits. */
+  offer(id: string, shard: number): void {
+    this.#backlog += 1
+    if (!this.#running) return
+    if (this.#waiting.length < LIMITS.dispatchQueueMax) this.#waiting.push({ id, shard })
+    else this.#more = true
+    this.#pump()
+  }
+
+  /** Takes the bank's messages; resolves with the ids of those that need not come again. */
+  readonly inbox: BankInbox = async (messages) => {
+    const acknowledged: string[] = []
+    const states = await this.#statesOf(messages)
+    await Promise.all(messages.map(async (message) => {
+      const context = states.get(message.reference)
+      // A reference that is not ours: said once to the log, and acknowledged, or it would come for ever.
+      if (context === undefined) {
+        this.#options.onError(new Error(`The bank reports on ${message.reference}, which is not a payment of ours.`), 'bank message')
+        acknowledged.push(message.id)
+        return
+      }
+      try {
+        await this.#ask(message.reference, message.shard, { kind: message.type, schemeCode: message.schemeCode, context, event: { id: message.id, type: message.type } })
+        acknowledged.push(message.id)
+      } catch (error) {
+        // Not acknowledged, so it comes again; what was committed meanwhile makes the repeat a message that fits no row.
+        this.#options.onError(error, 'bank message')
+      }
+    }))
+    return acknowledged
+  }
+
+  #background(work: Promise<void>): void {
+    const guarded = work.catch((error: unknown) => this.#options.onError(error, 'payment queue')).finally(() => this.#work.delete(guarded))
+    this.#work.add(guarded)
+  }
+
+  #pump(): void {
+    if (!this.#running || this.#options.clock.now() < this.#pausedUntil) return
+    while (this.#batches < BATCHES_MAX && (this.#waiting.length > 0 || this.#more)) {
+      this.#batches += 1
+      this.#background(this.#batch().finally(() => { this.#batches -= 1; this.#pump() }))
+      // A batch that has to read the rows first must not be joined by another that would read the same.
+      if (this.#waiting.length === 0) break
+    }
+  }
+
+  async #batch(): Promise<void> {
+    if (this.#waiting.length === 0) await this.#refill()
+    const batch = this.#waiting.splice(0, LIMITS.partnerBatchMax)
+    if (batch.length === 0) return
+    for (const { id } of batch) this.#moving.add(id)
+    try {
+      await this.#handOver(batch)
+    } catch (error) {
+      this.#pausedUntil = this.#options.clock.now() + PAUSE_MS
+      this.#more = true
+      throw error
+    } finally {
+      for (const { id } of batch) this.#moving.delete(id)
+    }
+  }
+
+  async #refill(): Promise<void> {
+    if (!this.#more) return
+    this.#more = false
+    const rows = await this.#options.database.query<[string, number]>({
+      name: 'queue_refill',
+      text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
+        where p.sent_at is null order by i.payment_id limit $1`,
+      values: [LIMITS.dispatchQueueMax],
+    })
+    this.#more ||= rows.length === LIMITS.dispatchQueueMax
+    const known = new Set(this.#waiting.map(({ id }) => id))
+    const found = rows.filter(([id, shard]) => this.#options.owns(shard) && !this.#moving.has(id) && !known.has(id))
+    this.#waiting.unshift(...found.map(([id, shard]) => ({ id, shard })))
+    if (!this.#more) this.#backlog = this.#waiting.length + this.#moving.size
+  }
+
+  /** P17 for each, then the bank. */
+  async #handOver(batch: readonly Waiting[]): Promise<void> {
+    const contexts = await this.#contextsOf(batch.map(({ id }) => id))
+    const settled = await Promise.allSettled(batch.map(({ id, shard }) => {
+      const context = contexts.get(id)
+      return context === undefined ? Promise.resolve(null) : this.#ask(id, shard, { kind: 'hand_over', context })
+    }))
+    const handedOver: PaymentState[] = []
+    let failure: unknown
+    settled.forEach((result) => {
+      if (result.status === 'rejected') failure ??= result.reason
+      else {
+        this.#backlog = Math.max(0, this.#backlog - 1)
+        const outcome = result.value
+        if (outcome?.kind === 'decided' && outcome.reply.kind === 'moved') handedOver.push(outcome.reply.state)
+      }
+    })
+    this.#measure(handedOver.length)
+    if (handedOver.length > 0) await this.#submit(handedOver, contexts)
+    if (failure !== undefined) throw failure
+  }
+
+  async #submit(payments: readonly PaymentState[], contexts: ReadonlyMap<string, MoveContext>): Promise<void> {
+    const { bank, clock, onError } = this.#options
+    const submissions = await bank.submit(payments.map(orderOf)).catch((error: unknown) => {
+      // Nobody knows any of them: each becomes an exception, and is asked about.
+      onError(error, 'bank submission')
+      return new Map<string, { kind: 'timeout' }>()
+    })
+    await Promise.all(payments.map(async (payment) => {
+      const context = contexts.get(payment.id) as MoveContext
+      const submission = submissions.get(payment.id) ?? { kind: 'timeout' as const }
+      if (submission.kind === 'refused') await this.#ask(payment.id, payment.shard, { kind: 'refused', schemeCode: submission.schemeCode, context })
+      if (submission.kind === 'timeout') await this.#ask(payment.id, payment.shard, { kind: 'timeout', context, askAgainAt: clock.now() + ASK_AGAIN_MS })
+    }))
+  }
+
+  /**
+   * Payments handed over before `sentBefore` that have heard nothing, because a process died or a message was lost: the
+   * bank is asked, what it knows is booked, and what never reached it is submitted under the same reference.
+   */
+  async #recover(sentBefore: number): Promise<void> {
+    const { database, clock, owns, bank } = this.#options
+    let after = '00000000-0000-0000-0000-000000000000'
+    while (this.#running) {
+      const rows = await database.query<[string, number]>({
+        name: 'queue_silent',
+        text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
+          where p.sent_at <= $1::timestamptz and p.status = 'processing' and i.payment_id > $2 order by i.payment_id limit $3`,
+        values: [timestamp(sentBefore), after, LIMITS.partnerBatchMax],
+      })
+      if (rows.length === 0) return
+      after = (rows.at(-1) as [string, number])[0]
+      const mine = rows.filter(([id, shard]) => owns(shard) && !this.#moving.has(id))
+      const ids = mine.map(([id]) => id)
+      const statuses = await bank.status(ids)
+      const contexts = await this.#contextsOf(ids)
+      await Promise.all(mine.map(async ([id, shard]) => {
+        const context = contexts.get(id)
+        const known = statuses.get(id)?.kind
+        if (context !== undefined && (known === 'settled' || known === 'rejected')) await this.#ask(id, shard, reconciliation(statuses.get(id), context, clock.now()))
+      }))
+      const lost = ids.filter((id) => statuses.get(id)?.kind === 'unknown')
+      const states = lost.length === 0 ? new Map<string, PaymentState>() : await loadPayments({ query: async (statement) => ({ rows: await database.query(statement) }) }, lost, false)
+      const unsent = [...states.values()].filter(({ status, sent }) => status === 'processing' && sent)
+      if (unsent.length > 0) await this.#submit(unsent, contexts)
+    }
+  }
+
+  /** Payments whose outcome is unknown: the bank is asked what became of them (P22). */
+  async #attend(): Promise<void> {
+    const { database, clock, owns, bank } = this.#options
+    const now = clock.now()
+    const rows = await database.query<[string, number, number]>({
+      name: 'queue_attention',
+      text: `select payment_id, shard, attempts from partner_instruction where attention_at <= $1::timestamptz order by attention_at limit $2`,
+      values: [timestamp(now), LIMITS.partnerBatchMax],
+    })
+    const mine = rows.filter(([, shard]) => owns(shard))
+    if (mine.length === 0) return
+    const references = mine.map(([id]) => id)
+    const statuses = await bank.status(references)
+    const contexts = await this.#contextsOf(references)
+    await Promise.all(mine.map(async ([id, shard, attempts]) => {
+      const context = contexts.get(id)
+      if (context !== undefined) await this.#ask(id, shard, reconciliation(statuses.get(id), context, askAgainAt(now, attempts)))
+    }))
+  }
+
+  /** What a move of each payment needs beside its state. Payments that do not exist are absent. */
+  async #contextsOf(ids: readonly string[]): Promise<Map<string, MoveContext>> {
+    const { database, accounts, ids: idSource, clock } = this.#options
+    const rows = await database.query<[string, string, string, string, string]>({
+      name: 'queue_contexts',
+      text: `select id, operator_id, connection_id, currency, rail from payment where id = any($1::uuid[])`,
+      values: [plainArray(ids)],
+    })
+    const now = clock.now()
+    const contexts = new Map<string, MoveContext>()
+    for (const [id, operatorId, connectionId, currency, rail] of rows) {
+      contexts.set(id, { accounts: await accounts.accounts({ operatorId, connectionId, currency }), ids: idSource, valueDate: valueDate(rail, now) })
+    }
+    return contexts
+  }
+
+  async #statesOf(messages: readonly BankMessage[]): Promise<Map<string, MoveContext>> {
+    return await this.#contextsOf(messages.map(({ reference }) => reference))
+  }
+
+  async #ask(id: string, shard: number, command: PaymentCommand): Promise<Outcome<PaymentReply>> {
+    const outcome = await this.#options.system.ask(paymentActor, id, shard, command)
+    if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isFinal(outcome.reply.state)) this.#options.system.forget('payment', id)
+    return outcome
+  }
+
+  #measure(count: number): void {
+    const now = this.#options.clock.now()
+    const window = this.#handedOver
+    if (now - window.since > RATE_WINDOW_MS) {
+      if (window.count > 0) window.rate = Math.max(RATE_MIN, Math.round((window.count * 1_000) / (now - window.since)))
+      window.since = now
+      window.count = 0
+    }
+    window.count += count
+  }
+}
+
+const isFinal = ({ status }: PaymentState): boolean => status === 'completed' || status === 'failed'
+
+function orderOf(payment: PaymentState): PaymentOrder {
+  return { reference: payment.id, shard: payment.shard, rail: payment.rail, currency: payment.currency, amount: payment.amount,
+    creditorName: payment.recipientName, remittance: payment.reference }
+}
+
+/** The business day of a rail: its own zone's calendar date. */
+export function valueDate(rail: string, now: number): string {
+  const zone = RAILS.get(rail as Rail)?.cutOff?.zone
+  return dateIn(now, zone === undefined || zone === 'partner' ? 'UTC' : zone)
+}
+
+function reconciliation(status: OrderStatus | undefined, context: MoveContext, askAgainAtMs: number): PaymentCommand {
+  if (status?.kind === 'settled') return { kind: 'settled', schemeCode: null, context, event: null }
+  if (status?.kind === 'rejected') return { kind: 'rejected', schemeCode: status.schemeCode, context, event: null }
+  return { kind: 'still_unknown', askAgainAt: askAgainAtMs }
+}
+
+/** Steadily at first, then twice as long each time, an hour at most: a bank that does not know is not asked to death. */
+function askAgainAt(now: number, attempts: number): number {
+  return now + Math.min(ASK_AGAIN_MS * 2 ** Math.max(0, Math.min(attempts - PATIENT_ATTEMPTS, 10)), 3_600_000)
+}

@@ -1,0 +1,200 @@
+/**
+ * A payment as it was asked for, brought to the balance that pays it.
+ *
+ * Everything that needs reading happens here, before the balance decides: the recipient, the rail, the reference rules.
+ * What was read may be old; the commit says so, and the flow reads again and asks again.
+ */
+import { dateIn, timestamp, type Clock } from '../../lib/clock.ts'
+import type { CurrencyCode } from '../../lib/currency.ts'
+import { orderNumber, type IdSource } from '../../lib/ids.ts'
+import type { CommandKey } from '../../lib/ledger/decision.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
+import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment.ts'
+import { checkReference, chooseRail, RAILS, railReference, speedOf, type Rail } from '../../lib/payments/rails.ts'
+import { refuse, type Problem } from '../../lib/problems.ts'
+import { INSTANT_MS, ORDINARY_MS } from '../../lib/sandbox/triggers.ts'
+import type { StoredOutcome } from '../../storage/commit.ts'
+import type { OrderNumbers } from '../../storage/order-numbers.ts'
+import type { PayableRecipient, RecipientDirectory } from '../../storage/recipient-directory.ts'
+import { balanceActor, type BalanceReply } from '../balance.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import { valueDate, type PaymentQueue } from './payment-queue.ts'
+import { paymentActor } from '../payment.ts'
+
+/** What the flows share. */
+export interface FlowWorld {
+  readonly system: ActorSystem
+  readonly recipients: RecipientDirectory
+  readonly orderNumbers: OrderNumbers
+  readonly ids: IdSource
+  readonly clock: Clock
+}
+
+/** Who asks, under which key, and how a refusal is put into words. */
+export interface Asker {
+  readonly customerId: string
+  readonly shard: number
+  readonly createdBy: string
+  readonly key: CommandKey | null
+  readonly problemText: (problem: Problem) => string
+  readonly problemStatus: (problem: Problem) => number
+}
+
+/** A payment as the API takes it, checked for shape. */
+export interface PaymentInput {
+  readonly sourceBalanceId: string
+  readonly recipientId: string
+  readonly amount: { readonly amountMinor: string; readonly currency: string }
+  readonly reference: string
+  readonly requestedRail?: string | null
+  readonly quoteId?: string | null
+  readonly executionDate?: string | null
+  readonly chargeBearer?: 'shared' | 'sender' | 'recipient'
+  readonly purposeCode?: string | null
+  readonly purpose?: string | null
+  readonly endToEndId?: string
+  readonly externalId?: string | null
+  readonly documentIds?: readonly string[]
+  readonly internalNote?: string | null
+  readonly notifyRecipient?: boolean
+  readonly verificationOverride?: unknown
+  readonly draft?: boolean
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export type FlowOutcome =
+  | BalanceReply
+  /** The same key was decided before. */
+  | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
+
+/** Rails that carry a unique end-to-end transaction reference. */
+const UETR_RAILS: ReadonlySet<string> = new Set(['swift', 'fedwire', 'target2', 'chaps'])
+const SEPA_RAILS: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
+
+/**
+ * Makes a payment.
+ *
+ * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
+ *   repeat under the same key.
+ */
+export async function submitPayment(world: FlowWorld & { readonly queue: PaymentQueue }, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
+  refuseWhatIsMissing(input, world.clock.now())
+  let externalIdOwner: string | null = null
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const recipient = await world.recipients.find(input.recipientId)
+    if (recipient === null || recipient.customerId !== asker.customerId) invalid('/recipientId', 'not_found', 'No such recipient.')
+    const command = await commandOf(world, asker, input, recipient, externalIdOwner)
+    const outcome = await world.system.ask(balanceActor, input.sourceBalanceId, asker.shard, command)
+    switch (outcome.kind) {
+      case 'decided':
+        if (outcome.reply.kind === 'payment_created') enqueue(world, asker.shard, outcome.reply, command.holdId)
+        return outcome.reply
+      case 'recorded': return outcome
+      case 'fact_stale': world.recipients.forget(input.recipientId); break
+      case 'external_id_used': externalIdOwner = outcome.existingId; break
+      case 'credit_refused': throw new Error('A payment credits no balance.')
+      default: outcome satisfies never
+    }
+  }
+  throw new Overloaded('The recipient keeps changing; try again.')
+}
+
+/** The payment waits for the bank from here; its actor remembers what was just written. */
+function enqueue({ system, queue }: FlowWorld & { readonly queue: PaymentQueue }, shard: number, { payment, operatorId }: PaymentCreated, holdId: string): void {
+  system.remember(paymentActor, payment.id, shard, {
+    id: payment.id, customerId: payment.customerId, operatorId, connectionId: payment.connectionId, shard,
+    number: payment.number, status: payment.status, version: payment.version, sent: false,
+    sourceBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
+    fee: payment.fee, rail: payment.rail, reference: payment.details.reference, recipientName: payment.details.recipient.name,
+  })
+  queue.offer(payment.id, shard)
+}
+
+async function commandOf(world: FlowWorld & { readonly queue: PaymentQueue }, asker: Asker, input: PaymentInput, recipient: PayableRecipient, externalIdOwner: string | null): Promise<CreatePayment> {
+  const now = world.clock.now()
+  const { currency } = input.amount
+  const amount = BigInt(input.amount.amountMinor)
+  if (currency !== recipient.currency) invalid('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry,
+    fields: recipient.fields, requested: (input.requestedRail ?? null) as Rail | null })
+  const rail = 'rail' in choice ? choice.rail : null
+  if (rail !== null) {
+    const fault = checkReference(rail, input.reference)
+    if (fault !== null) invalid('/reference', fault.code, `The reference does not fit ${rail}.`, fault.params)
+  }
+  const terms = rail === null ? undefined : RAILS.get(rail)
+  const instant = terms !== undefined && speedOf(terms, amount) === 'instant'
+  const number = orderNumber('PAY', await world.orderNumbers.take())
+  return {
+    kind: 'create_payment',
+    customerId: asker.customerId,
+    key: asker.key,
+    problemText: asker.problemText,
+    problemStatus: asker.problemStatus,
+    paymentId: world.ids.next(),
+    holdId: world.ids.next(),
+    eventId: world.ids.next(),
+    number,
+    recipient,
+    amount,
+    currency,
+    fee: 0n,
+    rail: rail ?? 'none',
+    instant,
+    executionDate: valueDate(rail ?? '', now),
+    estimatedArrival: timestamp(now + (instant ? INSTANT_MS : ORDINARY_MS)),
+    createdBy: asker.createdBy,
+    createdVia: 'api_key',
+    externalId: input.externalId ?? null,
+    externalIdOwner,
+    policyRefusal: policyRefusal(amount, currency, choice),
+    shown: {
+      chargeBearer: rail !== null && SEPA_RAILS.has(rail) ? 'shared' : input.chargeBearer ?? 'shared',
+      requestedRail: input.requestedRail ?? null,
+      reference: rail === null ? input.reference : railReference(rail, input.reference),
+      endToEndId: input.endToEndId ?? number,
+      uetr: rail !== null && UETR_RAILS.has(rail) ? world.ids.next() : null,
+      purposeCode: input.purposeCode ?? null,
+      purpose: input.purpose ?? null,
+      internalNote: input.internalNote ?? null,
+      notifyRecipient: input.notifyRecipient ?? false,
+    },
+    metadata: input.metadata ?? {},
+    queued: world.queue.place(now),
+  }
+}
+
+/** A no of policy, to be remembered under its key like every no. */
+function policyRefusal(amount: bigint, currency: string, choice: ReturnType<typeof chooseRail>): Problem | null {
+  if (amount > REQUEST_AMOUNT_MAX) {
+    return {
+      slug: 'limit-exceeded', detail: 'The amount is above the limit of a single payment.',
+      extra: { limit: { kind: 'single', amount: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }), period: null, remaining: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }) } },
+    }
+  }
+  if ('refused' in choice) return { slug: 'rail-unavailable', detail: 'No rail can carry this payment to this recipient.', extra: { rails: choice.refused } }
+  return null
+}
+
+/** What the contract describes and this service does not do yet is refused, never silently dropped. */
+function refuseWhatIsMissing(input: PaymentInput, now: number): void {
+  if (input.draft === true) missing('Drafts')
+  if (input.quoteId !== undefined && input.quoteId !== null) missing('Payments from a quote')
+  if (input.documentIds !== undefined && input.documentIds.length > 0) missing('Payment documents')
+  if (input.verificationOverride !== undefined && input.verificationOverride !== null) missing('Overrides of payee verification')
+  if (input.executionDate !== undefined && input.executionDate !== null) {
+    const today = dateIn(now, 'UTC')
+    if (input.executionDate < today) invalid('/executionDate', 'in_past', 'The execution date has passed.')
+    if (input.executionDate > today) missing('Payments on a later date')
+  }
+}
+
+function missing(what: string): never {
+  refuse('not-implemented', `${what} are not available in this version.`)
+}
+
+function invalid(field: string, code: 'not_found' | 'currency_mismatch' | 'in_past' | 'too_long' | 'invalid_characters', message: string, params?: Readonly<Record<string, string | number>>): never {
+  refuse('validation-error', message, { errors: [{ field, code, message, ...(params === undefined ? {} : { params }) }] })
+}

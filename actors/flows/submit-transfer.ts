@@ -1,0 +1,70 @@
+/** A transfer between two own balances, brought to the balance that pays it. */
+import { dateIn } from '../../lib/clock.ts'
+import { orderNumber } from '../../lib/ids.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { CurrencyCode } from '../../lib/currency.ts'
+import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
+import type { CreateTransfer } from '../../lib/payments/transfer.ts'
+import { refuse, type Problem } from '../../lib/problems.ts'
+import type { BalanceDirectory } from '../../storage/balance-directory.ts'
+import { balanceActor } from '../balance.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import type { Asker, FlowOutcome, FlowWorld } from './submit-payment.ts'
+
+/** A transfer as the API takes it, checked for shape. */
+export interface TransferInput {
+  readonly fromBalanceId: string
+  readonly toBalanceId: string
+  readonly amount: { readonly amountMinor: string; readonly currency: string }
+  readonly reference?: string | null
+  readonly externalId?: string | null
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/**
+ * Moves money between two balances of one customer and currency (T1).
+ *
+ * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
+ *   repeat under the same key.
+ */
+export async function submitTransfer(world: FlowWorld & { readonly balances: BalanceDirectory }, asker: Asker, input: TransferInput): Promise<FlowOutcome> {
+  const { currency } = input.amount
+  const amount = BigInt(input.amount.amountMinor)
+  if (input.toBalanceId === input.fromBalanceId) invalid('/toBalanceId', 'invalid_value', 'The two balances must be different.')
+  const to = await world.balances.find(input.toBalanceId)
+  if (to === null || to.customerId !== asker.customerId) invalid('/toBalanceId', 'not_found', 'No such balance.')
+  if (to.currency !== currency) invalid('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
+  let externalIdOwner: string | null = null
+  let creditRefused = false
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const command: CreateTransfer = {
+      kind: 'create_transfer', customerId: asker.customerId, key: asker.key, problemText: asker.problemText,
+      problemStatus: asker.problemStatus, transferId: world.ids.next(), entryId: world.ids.next(), eventId: world.ids.next(),
+      number: orderNumber('TRF', await world.orderNumbers.take()), toBalanceId: input.toBalanceId,
+      toConnectionId: to.connectionId, amount, currency,
+      reference: input.reference ?? null, createdBy: asker.createdBy, createdVia: 'api_key',
+      externalId: input.externalId ?? null, externalIdOwner, creditRefused, policyRefusal: policyRefusal(amount, currency),
+      metadata: input.metadata ?? {}, valueDate: dateIn(world.clock.now(), 'UTC'),
+    }
+    const outcome = await world.system.ask(balanceActor, input.fromBalanceId, asker.shard, command)
+    switch (outcome.kind) {
+      case 'decided': return outcome.reply
+      case 'recorded': return outcome
+      case 'credit_refused': creditRefused = true; break
+      case 'external_id_used': externalIdOwner = outcome.existingId; break
+      case 'fact_stale': throw new Error('A transfer rests on no fact but its balances.')
+      default: outcome satisfies never
+    }
+  }
+  throw new Overloaded('The balances keep changing; try again.')
+}
+
+function policyRefusal(amount: bigint, currency: string): Problem | null {
+  if (amount <= REQUEST_AMOUNT_MAX) return null
+  const limit = moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode })
+  return { slug: 'limit-exceeded', detail: 'The amount is above the limit of a single transfer.', extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } } }
+}
+
+function invalid(field: string, code: 'not_found' | 'currency_mismatch' | 'invalid_value', message: string): never {
+  refuse('validation-error', message, { errors: [{ field, code, message }] })
+}

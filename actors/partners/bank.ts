@@ -1,0 +1,46 @@
+/**
+ * The port to a banking partner. One adapter to begin with: the sandbox bank.
+ *
+ * A partner knows our payments by our reference (the payment's id) and must take a reference once only, however often it
+ * is sent. Its messages come at least once, in any order, and carry an id of their own.
+ */
+export interface PaymentOrder {
+  readonly reference: string
+  readonly shard: number
+  readonly rail: string
+  readonly currency: string
+  /** Minor units. */
+  readonly amount: bigint
+  readonly creditorName: string
+  readonly remittance: string
+}
+
+/** What became of one order when it was handed over. `timeout` means: nobody knows (I7). */
+export type Submission =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly schemeCode: string }
+  | { readonly kind: 'timeout' }
+
+/** What the partner says of one reference when asked. */
+export type OrderStatus =
+  | { readonly kind: 'unknown' | 'pending' | 'settled' }
+  | { readonly kind: 'rejected'; readonly schemeCode: string }
+
+export interface BankMessage {
+  /** The partner's own id of this message, the same when it is repeated. */
+  readonly id: string
+  readonly type: 'settled' | 'rejected'
+  readonly reference: string
+  readonly shard: number
+  readonly schemeCode: string | null
+}
+
+export interface BankPartner {
+  /** Hands orders over. An order without a result timed out. @throws when the whole call failed: nobody knows any of them */
+  submit(orders: readonly PaymentOrder[]): Promise<ReadonlyMap<string, Submission>>
+  /** Asks what became of references. @throws when the partner does not answer */
+  status(references: readonly string[]): Promise<ReadonlyMap<string, OrderStatus>>
+}
+
+/** Takes messages in; resolves with the ids that need not be sent again. */
+export type BankInbox = (messages: readonly BankMessage[]) => Promise<readonly string[]>

@@ -1,0 +1,303 @@
+/**
+ * A commit lane: one connection, one commit in flight, and the actors of the shards that are its own.
+ *
+ * What it promises
+ *  * I1: no ask is answered before the transaction that justifies the answer has committed.
+ *  * I3: a turn that rested on a stale version is decided again on fresh state, the others are sent again; an activation
+ *    that somebody else writes to as well is loaded under lock, so it makes progress however many writers there are.
+ *  * I7: a connection lost during a commit answers OutcomeUnknown and repeats nothing.
+ *  * A command that throws while it is decided fails alone.
+ *
+ * Group commit without a timer: while a commit is in flight, asks gather in mailboxes; the next round decides all of
+ * them, as late as possible, and writes them in one statement. Alone, a command commits at once.
+ */
+import { setImmediate as immediate } from 'node:timers/promises'
+import type { Clock } from '../../lib/clock.ts'
+import { OperatingError } from '../../lib/errors.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { commit, type BalanceAfter, type CommitCommand, type CommitTurn, type Conflict } from '../../storage/commit.ts'
+import { Connection, DatabaseUnavailable, OutcomeUnknown, provesNothingWritten, sqlState } from '../../storage/connection.ts'
+import type { Activation } from './activation.ts'
+import type { Ask, Decision } from './actor.ts'
+
+/** The service has more to do than it can; the caller may repeat with the same key. */
+export class Overloaded extends OperatingError {
+  override readonly name = 'Overloaded'
+}
+
+interface Decided {
+  readonly ask: Ask<unknown, unknown>
+  readonly decision: Decision<unknown, unknown>
+}
+
+/** One activation's part of a round. */
+interface Turn {
+  readonly activation: Activation
+  asks: Ask<unknown, unknown>[]
+  decided: Decided[]
+  fence: CommitTurn['fence']
+}
+
+export interface LaneOptions {
+  readonly databaseUrl: string
+  readonly nth: number
+  readonly clock: Clock
+  readonly onBug: (error: unknown, what: string) => void
+  /** The activation of a balance, when it is in memory. */
+  readonly balanceInMemory: (id: string) => Activation | undefined
+}
+
+const RETRY_SQLSTATES = new Set(['40001', '40P01', '23505', '55P03'])
+/** Out of disk, memory or connections; read-only; being stopped or starting: the world, not the command. */
+const WORLD_SQLSTATES = /^(53...|57...|58...|25006)$/
+
+export class Lane {
+  readonly #options: LaneOptions
+  #connection: Connection | undefined
+  #ready: Activation[] = []
+  #backlog = 0
+  #running: Promise<void> | undefined
+  /** Commits and commands so far, for metrics and the bench. */
+  readonly counters = { commits: 0, commands: 0, conflicts: 0 }
+
+  constructor(options: LaneOptions) { this.#options = options }
+
+  get backlog(): number { return this.#backlog }
+
+  /** Queues one ask. @throws Overloaded when the mailbox or the lane is full; nothing was queued then (I8). */
+  enqueue(activation: Activation, ask: Ask<unknown, unknown>): void {
+    if (activation.waiting >= LIMITS.mailboxMax || this.#backlog >= LIMITS.laneBacklogMax) {
+      throw new Overloaded('Too many requests are waiting; try again shortly.')
+    }
+    activation.put(ask)
+    this.#backlog += 1
+    this.#schedule(activation)
+  }
+
+  /** Waits until everything that was queued has been answered, then gives the connection back. */
+  async close(): Promise<void> {
+    while (this.#running !== undefined) await this.#running
+    await this.#connection?.close()
+    this.#connection = undefined
+  }
+
+  #schedule(activation: Activation): void {
+    if (activation.scheduled) return
+    activation.scheduled = true
+    this.#ready.push(activation)
+    this.#running ??= this.#run()
+  }
+
+  async #run(): Promise<void> {
+    while (this.#ready.length > 0) {
+      // Let the requests that have arrived by now be read first: they share the commit.
+      await immediate()
+      const turns = this.#takeTurns()
+      try {
+        await this.#round(turns)
+      } catch (error) {
+        // #round answers for everything it foresees; whatever is left is a bug, and must not leave a caller waiting.
+        this.#options.onBug(error, 'commit round')
+        for (const turn of turns) this.#reject(turn, turn.asks, error as Error)
+      }
+      for (const { activation } of turns) {
+        activation.scheduled = false
+        if (activation.waiting > 0) this.#schedule(activation)
+      }
+    }
+    this.#running = undefined
+    if (this.#ready.length > 0) this.#running = this.#run()
+  }
+
+  /** Takes turns up to a commit's size. Contended activations get rounds of their own, under lock. */
+  #takeTurns(): Turn[] {
+    const now = this.#options.clock.now()
+    const turns: Turn[] = []
+    const later: Activation[] = []
+    const contended = this.#ready[0]?.contended ?? false
+    const isolated = this.#ready[0]?.isolated ?? false
+    let room: number = LIMITS.commitCommandsMax
+    let next = 0
+    for (; next < this.#ready.length && room > 0; next++) {
+      const activation = this.#ready[next] as Activation
+      if (activation.contended !== contended || activation.isolated !== isolated) { later.push(activation); continue }
+      const asks = activation.take(room)
+      room = isolated ? 0 : room - asks.length
+      const turn: Turn = { activation, asks, decided: [], fence: null }
+      const expired = asks.filter((ask) => ask.deadline <= now)
+      if (expired.length > 0) {
+        turn.asks = asks.filter((ask) => ask.deadline > now)
+        this.#reject(turn, expired, new Overloaded('The request waited longer than it may; try again.'))
+      }
+      turns.push(turn)
+    }
+    this.#ready = [...later, ...this.#ready.slice(next)]
+    return turns
+  }
+
+  async #round(turns: readonly Turn[]): Promise<void> {
+    const underLock = turns[0]?.activation.contended ?? false
+    let connection: Connection
+    try {
+      connection = await this.#connect()
+    } catch (error) {
+      for (const turn of turns) this.#reject(turn, turn.asks, error as Error)
+      return
+    }
+    let sent = false
+    try {
+      if (underLock) await connection.run('begin')
+      await this.#decide(connection, turns, underLock)
+      const committing = turns.filter((turn) => turn.decided.some(({ decision }) => decision.effects !== null))
+      const commitTurns = committing.map((turn) => ({
+        fence: turn.fence,
+        commands: turn.decided.flatMap(({ decision }) => (decision.effects === null ? [] : [decision as CommitCommand])),
+      }))
+      sent = committing.length > 0
+      const result = sent ? await commit(connection, commitTurns, this.#options.clock.now()) : { ok: true as const, balances: [] }
+      if (underLock) await connection.run(result.ok ? 'commit' : 'rollback')
+      if (result.ok) this.#succeed(turns, result.balances)
+      else this.#resolveConflicts(turns, committing, result.conflicts)
+    } catch (error) {
+      if (underLock && !connection.lost) await connection.run('rollback').catch(() => { /* The connection is replaced below. */ })
+      this.#fail(turns, error, sent, connection)
+    }
+  }
+
+  async #connect(): Promise<Connection> {
+    if (this.#connection?.lost) {
+      void this.#connection.close()
+      this.#connection = undefined
+    }
+    return this.#connection ??= await Connection.open(this.#options.databaseUrl, `vostro lane ${this.#options.nth}`)
+  }
+
+  /** Loads what is not in memory and decides every turn; a no from memory is decided again on fresh state (I4). */
+  async #decide(connection: Connection, turns: readonly Turn[], underLock: boolean): Promise<void> {
+    let undecided = turns
+    for (let fresh = underLock; undecided.length > 0; fresh = true) {
+      const toLoad = fresh ? undecided : undecided.filter(({ activation }) => activation.state === undefined)
+      const loaded = new Set(toLoad)
+      await this.#load(connection, toLoad, underLock)
+      undecided = undecided.filter((turn) => !this.#fold(turn) && !loaded.has(turn))
+    }
+  }
+
+  async #load(connection: Connection, turns: readonly Turn[], underLock: boolean): Promise<void> {
+    // Balances before payments, as the commit locks them.
+    for (const name of ['balance', 'payment'] as const) {
+      const ofKind = turns.filter(({ activation }) => activation.kind.name === name)
+      if (ofKind.length === 0) continue
+      const states = await (ofKind[0] as Turn).activation.kind.load(connection, ofKind.map(({ activation }) => activation.id), underLock)
+      for (const { activation } of ofKind) activation.state = states.get(activation.id) ?? null
+    }
+  }
+
+  /** Decides one turn. @returns false when it holds a no that only fresh state may give */
+  #fold(turn: Turn): boolean {
+    const { activation } = turn
+    const now = this.#options.clock.now()
+    let state = activation.state as unknown
+    let refused = false
+    turn.decided = []
+    turn.fence = activation.kind.fence(state)
+    const failed: Ask<unknown, unknown>[] = []
+    for (const ask of turn.asks) {
+      try {
+        const decision = activation.kind.decide(state, ask.command, now)
+        refused ||= decision.refused === true
+        state = decision.state
+        turn.decided.push({ ask, decision })
+      } catch (error) {
+        // One poisoned command fails alone; its neighbours in the turn do not.
+        this.#options.onBug(error, `${activation.kind.name} ${activation.id}`)
+        failed.push(ask)
+        this.#reject(turn, [ask], error as Error)
+      }
+    }
+    if (failed.length > 0) turn.asks = turn.asks.filter((ask) => !failed.includes(ask))
+    return !refused
+  }
+
+  #succeed(turns: readonly Turn[], balances: readonly BalanceAfter[]): void {
+    this.counters.commits += 1
+    for (const turn of turns) {
+      const { activation } = turn
+      activation.contended = false
+      activation.isolated = false
+      const last = turn.decided.at(-1)
+      if (last !== undefined) activation.state = last.decision.state
+    }
+    for (const after of balances) {
+      const balance = this.#options.balanceInMemory(after.id)
+      if (balance === undefined || balance.lane !== this || balance.state === undefined || balance.state === null) continue
+      balance.state = balance.kind.committed?.(balance.state, after) ?? undefined
+    }
+    for (const turn of turns) {
+      this.counters.commands += turn.decided.length
+      this.#backlog -= turn.decided.length
+      for (const { ask, decision } of turn.decided) ask.resolve({ kind: 'decided', reply: decision.reply })
+    }
+  }
+
+  #resolveConflicts(turns: readonly Turn[], committing: readonly Turn[], conflicts: readonly Conflict[]): void {
+    this.counters.conflicts += 1
+    const ofCommand = new Map<CommitCommand, { turn: Turn; ask: Ask<unknown, unknown> }>()
+    for (const turn of committing) {
+      for (const { ask, decision } of turn.decided) ofCommand.set(decision as CommitCommand, { turn, ask })
+    }
+    const answered = new Set<Ask<unknown, unknown>>()
+    const stale = new Set<Turn>()
+    for (const conflict of conflicts) {
+      if (conflict.kind === 'balance_stale') { stale.add(committing[conflict.turn] as Turn); continue }
+      const { turn, ask } = ofCommand.get(conflict.command) as { turn: Turn; ask: Ask<unknown, unknown> }
+      if (conflict.kind === 'payment_stale') { stale.add(turn); continue }
+      if (answered.has(ask)) continue
+      answered.add(ask)
+      this.#backlog -= 1
+      ask.resolve(conflict)
+    }
+    for (const turn of turns) {
+      if (stale.has(turn)) {
+        turn.activation.state = undefined
+        turn.activation.contended = true
+        for (const ask of turn.asks) ask.attempts += 1
+      }
+      this.#again(turn, turn.asks.filter((ask) => !answered.has(ask)))
+    }
+  }
+
+  #fail(turns: readonly Turn[], error: unknown, sent: boolean, connection: Connection): void {
+    const code = sqlState(error)
+    const written = sent && !provesNothingWritten(error)
+    if (code === null || !provesNothingWritten(error)) { void connection.close(); this.#connection = undefined }
+    for (const turn of turns) {
+      turn.activation.state = undefined
+      if (written) {
+        this.#reject(turn, turn.asks, new OutcomeUnknown('The outcome is not known yet; repeat with the same Idempotency-Key.', { cause: error }))
+      } else if (code === null || WORLD_SQLSTATES.test(code)) {
+        this.#reject(turn, turn.asks, new DatabaseUnavailable('The database cannot take this at present.', { cause: error }))
+      } else if (RETRY_SQLSTATES.has(code) || !turn.activation.isolated) {
+        // 23505 and whatever else is wrong with one command must not take its neighbours along: one at a time from here.
+        if (code !== '40001' && code !== '40P01') turn.activation.isolated = true
+        for (const ask of turn.asks) ask.attempts += 1
+        this.#again(turn, turn.asks)
+      } else {
+        this.#options.onBug(error, `commit of ${turn.activation.kind.name} ${turn.activation.id}`)
+        this.#reject(turn, turn.asks, error as Error)
+      }
+    }
+  }
+
+  #again(turn: Turn, asks: readonly Ask<unknown, unknown>[]): void {
+    const exhausted = asks.filter((ask) => ask.attempts >= LIMITS.attemptsMax)
+    if (exhausted.length > 0) this.#reject(turn, exhausted, new Overloaded('Too many writers for one balance; try again.'))
+    turn.activation.putBack(asks.filter((ask) => ask.attempts < LIMITS.attemptsMax))
+  }
+
+  #reject(turn: Turn, asks: readonly Ask<unknown, unknown>[], error: Error): void {
+    this.#backlog -= asks.length
+    turn.asks = turn.asks.filter((ask) => !asks.includes(ask))
+    for (const ask of asks) ask.reject(error)
+  }
+}

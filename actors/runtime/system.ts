@@ -1,0 +1,112 @@
+/**
+ * Where an ask finds its actor: one activation per id in this process, on the lane that owns its customer's shard.
+ *
+ * Passivation is forgetting: an activation that nobody has asked for a while, or the least recently asked when there are
+ * too many, is dropped from memory. The next ask loads it again (I2).
+ */
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { Activation } from './activation.ts'
+import type { ActorKind, Ask, Outcome } from './actor.ts'
+import { Lane } from './lane.ts'
+
+export interface SystemOptions {
+  readonly databaseUrl: string
+  readonly lanes: number
+  readonly clock: Clock
+  readonly onBug: (error: unknown, what: string) => void
+}
+
+type AnyActivation = Activation<unknown, unknown, unknown>
+
+export class ActorSystem {
+  readonly lanes: readonly Lane[]
+  readonly #clock: Clock
+  readonly #activations: Record<'balance' | 'payment', Map<string, AnyActivation>> = { balance: new Map(), payment: new Map() }
+  readonly #sweeper: NodeJS.Timeout
+
+  constructor(options: SystemOptions) {
+    this.#clock = options.clock
+    this.lanes = Array.from({ length: options.lanes }, (_, nth) => new Lane({
+      databaseUrl: options.databaseUrl,
+      nth,
+      clock: options.clock,
+      onBug: options.onBug,
+      balanceInMemory: (id) => this.#activations.balance.get(id),
+    }))
+    this.#sweeper = setInterval(() => this.#forgetIdle(), LIMITS.activationIdleMs / 6)
+    this.#sweeper.unref()
+  }
+
+  /** Activations in memory, by kind. */
+  get size(): { readonly balance: number; readonly payment: number } {
+    return { balance: this.#activations.balance.size, payment: this.#activations.payment.size }
+  }
+
+  /**
+   * Asks one actor and waits for the committed outcome.
+   *
+   * @param shard the customer's shard; it chooses the lane.
+   * @throws Overloaded, DatabaseUnavailable or OutcomeUnknown, all safe to repeat under the same Idempotency-Key.
+   */
+  ask<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number, command: Command): Promise<Outcome<Reply>> {
+    const activation = this.#activation(kind, id, shard)
+    const now = this.#clock.now()
+    activation.lastAskedAt = now
+    return new Promise((resolve, reject) => {
+      const ask: Ask<Command, Reply> = { command, deadline: now + LIMITS.requestDeadlineMs, attempts: 0, resolve, reject }
+      activation.lane.enqueue(activation as unknown as Activation, ask as unknown as Ask<unknown, unknown>)
+    })
+  }
+
+  /** Puts in memory what a commit has just written, so that the next ask need not read it. */
+  remember<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number, state: State): void {
+    const activation = this.#activation(kind, id, shard)
+    activation.lastAskedAt = this.#clock.now()
+    if (!activation.scheduled) activation.state = state
+  }
+
+  /** Drops one activation that has nothing more to do. */
+  forget(kind: 'balance' | 'payment', id: string): void {
+    const activation = this.#activations[kind].get(id)
+    if (activation !== undefined && !activation.scheduled) this.#activations[kind].delete(id)
+  }
+
+  /** Answers what was accepted, then closes the lanes. */
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper)
+    await Promise.all(this.lanes.map((lane) => lane.close()))
+  }
+
+  #activation<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number): Activation<State, Command, Reply> {
+    const activations = this.#activations[kind.name]
+    let activation = activations.get(id)
+    if (activation === undefined) {
+      activation = new Activation(kind as unknown as ActorKind<unknown, unknown, unknown>, id, this.lanes[shard % this.lanes.length] as Lane)
+      if (activations.size >= LIMITS.activationsMax[kind.name]) this.#forgetOldest(activations)
+    } else {
+      activations.delete(id)
+    }
+    // The map's own order is the order of use.
+    activations.set(id, activation)
+    return activation as unknown as Activation<State, Command, Reply>
+  }
+
+  #forgetOldest(activations: Map<string, AnyActivation>): void {
+    for (const [id, activation] of activations) {
+      if (activation.scheduled) continue
+      activations.delete(id)
+      return
+    }
+  }
+
+  #forgetIdle(): void {
+    const before = this.#clock.now() - LIMITS.activationIdleMs
+    for (const activations of Object.values(this.#activations)) {
+      for (const [id, activation] of activations) {
+        if (activation.lastAskedAt > before) break
+        if (!activation.scheduled) activations.delete(id)
+      }
+    }
+  }
+}

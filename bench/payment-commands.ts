@@ -1,0 +1,54 @@
+/**
+ * Payments as the ledger is asked for them, without HTTP: what the flow behind `POST /payments` would hand to the paying
+ * balance for the smallest body. The engine and the ceiling are both measured with these.
+ */
+import { randomUUID } from 'node:crypto'
+import { systemClock } from '../lib/clock.ts'
+import { createIdSource, orderNumber } from '../lib/ids.ts'
+import type { CreatePayment } from '../lib/payments/create-payment.ts'
+import type { Payer } from './database.ts'
+
+const ids = createIdSource(systemClock)
+const PROBLEM_NEVER = (): never => { throw new Error('A payment was refused, although every balance has funds for years.') }
+const AMOUNT = 100n
+const SHOWN: CreatePayment['shown'] = {
+  chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 2026-0042', endToEndId: 'NOTPROVIDED', uetr: null,
+  purposeCode: null, purpose: null, internalNote: null, notifyRecipient: false,
+}
+const QUEUED = { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:00.000Z' }
+const METADATA = {}
+/** Idempotency records are uuids of a hash in life: random, so that their index is used as in life. */
+const FINGERPRINT = randomUUID()
+
+let orders = 0n
+
+/** A payment nobody has asked for before. */
+export function nextPaymentCommand({ customerId, recipient }: Payer): CreatePayment {
+  orders += 1n
+  return {
+    kind: 'create_payment',
+    customerId,
+    paymentId: ids.next(),
+    holdId: ids.next(),
+    eventId: ids.next(),
+    number: orderNumber('PAY', orders),
+    recipient,
+    amount: AMOUNT,
+    currency: 'EUR',
+    fee: 0n,
+    rail: 'sepa_instant',
+    instant: true,
+    executionDate: '2026-05-04',
+    estimatedArrival: '2026-05-04T09:30:10.000Z',
+    createdBy: customerId,
+    createdVia: 'api_key',
+    externalId: null,
+    externalIdOwner: null,
+    shown: SHOWN,
+    metadata: METADATA,
+    queued: QUEUED,
+    key: { id: randomUUID(), fingerprint: FINGERPRINT },
+    problemText: PROBLEM_NEVER,
+    problemStatus: PROBLEM_NEVER,
+  }
+}

@@ -1,0 +1,81 @@
+/** The answers of routes: how views become bytes, and how bytes are sent. */
+import type { Context } from 'koa'
+import { refuse } from '../lib/problems.ts'
+import type { CursorBinding, Cursors } from './cursor.ts'
+import { listETag, matchesETag, resourceETag } from './etag.ts'
+import type { ListQuery, ListResult } from './list.ts'
+import type { Answer } from './route.ts'
+import type { Versioned } from './world.ts'
+
+const JSON_TYPE = 'application/json'
+const NO_STORE = 'no-store'
+/** The client may keep it but has to ask every time whether it still holds; that is what makes a 304 possible. */
+const REVALIDATE = 'private, no-cache'
+
+/** Any JSON without a tag. */
+export function json(status: number, view: unknown): Answer {
+  return { status, body: JSON.stringify(view), contentType: JSON_TYPE }
+}
+
+/** One resource with its tag; 404 when there is none. */
+export function resource<View>(found: Versioned<View> | null): Answer {
+  if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+  const body = JSON.stringify(found.view)
+  return { status: 200, body, contentType: JSON_TYPE, etag: resourceETag(found.version, body) }
+}
+
+/** A list query as it leaves the parser: the cursors of its answer must be bound to the same question. */
+export interface BoundListQuery<List> extends ListQuery<List> {
+  readonly cursors: Cursors
+  readonly binding: CursorBinding
+}
+
+/** One page of a list; 404 when the resource above it does not exist. */
+export function page<List, Row>(query: ListQuery<List>, result: ListResult<Row> | null): Answer {
+  if (result === null) refuse('not-found', 'No such resource exists in this tenant.')
+  const { cursors, binding, position, limit } = query as BoundListQuery<List>
+  const { rows, keys, hasMore } = result
+  const first = keys[0]
+  const last = keys[rows.length - 1]
+  const backwards = position?.direction === 'before'
+  const next = last !== undefined && (backwards || hasMore) ? cursors.encode(binding, { direction: 'after', keys: last }) : null
+  const previous = first !== undefined && position !== null && (!backwards || hasMore)
+    ? cursors.encode(binding, { direction: 'before', keys: first })
+    : null
+  const body = JSON.stringify({
+    data: rows,
+    page: result.total === undefined
+      ? { nextCursor: next, prevCursor: previous, limit }
+      : { nextCursor: next, prevCursor: previous, limit, total: result.total },
+  })
+  return { status: 200, body, contentType: JSON_TYPE, etag: listETag(body) }
+}
+
+/**
+ * Sends an answer. Headers go out in one array: Koa's setters look each name up, check it and copy it again, which
+ * costs more than everything else here.
+ */
+export function send(context: Context, requestId: string, answer: Answer): void {
+  const { res } = context
+  context.respond = false
+  const { etag, body } = answer
+  const reading = context.method === 'GET' || context.method === 'HEAD'
+  const cacheControl = answer.cacheControl ?? (etag !== undefined && reading ? REVALIDATE : NO_STORE)
+  if (etag !== undefined && reading) {
+    const known = context.req.headers['if-none-match']
+    if (known !== undefined && matchesETag(known, etag)) {
+      const headers = ['ETag', etag, 'Cache-Control', cacheControl, 'X-Request-Id', requestId]
+      if (answer.headers !== undefined) headers.push(...answer.headers)
+      res.writeHead(304, headers).end()
+      return
+    }
+  }
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+  const headers = ['Content-Type', answer.contentType, 'Content-Length', `${length}`, 'Cache-Control', cacheControl, 'X-Request-Id', requestId]
+  if (etag !== undefined) headers.push('ETag', etag)
+  if (answer.location !== undefined) headers.push('Location', answer.location)
+  if (answer.replayed === true) headers.push('Idempotency-Replayed', 'true')
+  if (answer.contentType === 'application/problem+json') headers.push('Content-Language', 'en')
+  if (answer.headers !== undefined) headers.push(...answer.headers)
+  res.writeHead(answer.status, headers).end(body)
+}

@@ -1,0 +1,106 @@
+/**
+ * The Koa application: the list of what happens to a request, from top to bottom.
+ */
+import Router, { type RouterMiddleware } from '@koa/router'
+import Koa, { type Middleware } from 'koa'
+import { refuse } from '../lib/problems.ts'
+import { createAuthentication } from './authentication.ts'
+import { createCursors } from './cursor.ts'
+import { endpoint, type EndpointParts } from './endpoint.ts'
+import { sendProblem } from './problem.ts'
+import { requestId } from './request-id.ts'
+import type { Route } from './route.ts'
+import type { World } from './world.ts'
+
+const API_PREFIX = '/v1'
+/** Of the request target. Long enough for a hundred ids in a filter. */
+const TARGET_BYTES_MAX = 8 * 1024
+
+/** Turns everything that is thrown below it into a problem document. */
+function problems(world: World): Middleware {
+  return async (context, next) => {
+    try {
+      await next()
+    } catch (error) {
+      sendProblem(context, error, world)
+    }
+  }
+}
+
+function limitTarget(): Middleware {
+  return (context, next) => {
+    // The target is ASCII on the wire, so characters are bytes.
+    if (context.req.url !== undefined && context.req.url.length > TARGET_BYTES_MAX) {
+      refuse('uri-too-long', `The request target may have at most ${TARGET_BYTES_MAX} bytes.`, { extra: { maxBytes: TARGET_BYTES_MAX } })
+    }
+    return next()
+  }
+}
+
+/** The part of a path that routers are divided by: `payments` of `/v1/payments/…`. */
+function resourceOf(path: string): string {
+  const start = path.startsWith(`${API_PREFIX}/`) ? API_PREFIX.length + 1 : 1
+  const end = path.indexOf('/', start)
+  return end === -1 ? path.slice(start) : path.slice(start, end)
+}
+
+/** `/payments/{paymentId}` in the router's own notation. */
+function routerPath(path: string): string {
+  return path.replaceAll(/\{([^}]+)\}/g, ':$1')
+}
+
+/** Fixed words before parameters, so that `/recipients/requirements` is not taken for a recipient. */
+function byFixedWordsFirst(left: Route, right: Route): number {
+  const leftKey = left.path.replaceAll('{', '~')
+  const rightKey = right.path.replaceAll('{', '~')
+  return leftKey < rightKey ? -1 : leftKey > rightKey ? 1 : 0
+}
+
+/**
+ * The table as middleware. @koa/router tries every route of a router in turn, so there is one router per resource:
+ * the cost of finding a route does not grow with the size of the API.
+ */
+function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
+  const routers = new Map<string, Router>()
+  for (const route of routes.toSorted(byFixedWordsFirst)) {
+    const resource = resourceOf(route.path)
+    const router = routers.get(resource) ?? new Router({ strict: true, sensitive: true })
+    routers.set(resource, router)
+    const middleware = endpoint(route, parts) as unknown as RouterMiddleware
+    const path = routerPath(route.path)
+    router.register(API_PREFIX + path, [route.method], middleware)
+    if (route.atRoot === true) router.register(path, [route.method], middleware)
+  }
+  const middlewares = new Map(Array.from(routers, ([resource, router]) => [resource, router.routes() as unknown as Middleware]))
+  return (context, next) => {
+    const middleware = middlewares.get(resourceOf(context.path))
+    return middleware === undefined ? next() : middleware(context, next)
+  }
+}
+
+/** What no route took: 405 when the path exists with other methods, else 404. */
+function unmatched(world: World): Middleware {
+  return (context) => {
+    const layers = (context['matched'] ?? []) as readonly { readonly methods: readonly string[] }[]
+    const methods = new Set(layers.flatMap((layer) => layer.methods))
+    if (methods.size === 0) refuse('not-found', 'There is nothing at this address.')
+    try {
+      refuse('method-not-allowed', `${context.method} is not supported here.`)
+    } catch (error) {
+      sendProblem(context, error, world, ['Allow', [...methods].sort().join(', ')])
+    }
+  }
+}
+
+/** Builds the application around a world. */
+export function createApp(routes: readonly Route[], world: World): Koa {
+  const app = new Koa()
+  app.on('error', (error: Error) => world.log.error({ err: error }, 'the connection failed while answering'))
+
+  app.use(requestId(world.ids))
+  app.use(problems(world))
+  app.use(limitTarget())
+  app.use(dispatch(routes, { world, authentication: createAuthentication(world), cursors: createCursors(world.cursorKey) }))
+  app.use(unmatched(world))
+  return app
+}

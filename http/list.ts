@@ -1,0 +1,77 @@
+/**
+ * Lists as declarations: which filters, sorts and searches one has, and the parsed question that comes out of them.
+ */
+
+/** One filter. `words`, `ids` and `text` take several values separated by commas (any of them matches). */
+export type Filter =
+  | { readonly kind: 'words'; readonly values: readonly string[]; readonly default?: readonly string[] }
+  | { readonly kind: 'ids'; readonly operatorOnly?: true }
+  | { readonly kind: 'text'; readonly max: number }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'amountFrom' | 'amountTo'; readonly oneCurrency?: true }
+  | { readonly kind: 'dateFrom' | 'dateTo' }
+  | { readonly kind: 'timeFrom' | 'timeTo' }
+
+/** What a filter becomes. */
+export type FilterValue<F extends Filter> =
+  F extends { kind: 'words' | 'ids' | 'text' } ? readonly string[]
+  : F extends { kind: 'boolean' } ? boolean
+  /** Minor units, both ends included. */
+  : F extends { kind: 'amountFrom' | 'amountTo' } ? bigint
+  /** Both ends included, `YYYY-MM-DD`. */
+  : F extends { kind: 'dateFrom' | 'dateTo' } ? string
+  /** The first instant that matches, RFC 3339 in UTC. */
+  : F extends { kind: 'timeFrom' } ? string
+  /** The first instant that no longer matches: what clients send is inclusive, what storage compares is not. */
+  : F extends { kind: 'timeTo' } ? { readonly before: string }
+  : never
+
+export interface ListDeclaration {
+  readonly filters: Readonly<Record<string, Filter>>
+  /** The first one is the default; a leading `-` is descending. */
+  readonly sorts: readonly [string, ...string[]]
+  /** Whether free text search is offered. */
+  readonly q?: boolean
+  /** Whether `filter[metadata.<key>]` is offered. */
+  readonly metadata?: boolean
+}
+
+/** Declares a list; keeps the literal types, so that handlers know their filters by name. */
+export function list<const Declaration extends ListDeclaration>(declaration: Declaration): Declaration {
+  return declaration
+}
+
+/** A value of a keyset: the sort column or the id of the row at the edge of a page, as storage wrote it. */
+export type CursorKey = string | number | null
+
+/** Where a page begins. */
+export interface Position {
+  readonly direction: 'after' | 'before'
+  readonly keys: readonly CursorKey[]
+}
+
+/** A parsed question. */
+export interface ListQuery<List> {
+  readonly tenant: { readonly id: string; readonly kind: 'customer' | 'operator' }
+  readonly filters: List extends ListDeclaration
+    ? { readonly [Name in keyof List['filters']]?: FilterValue<List['filters'][Name]> }
+    : never
+  /** Attributes that must match exactly, all of them. */
+  readonly metadata: readonly (readonly [key: string, value: string])[]
+  readonly sort: List extends ListDeclaration ? List['sorts'][number] : never
+  readonly limit: number
+  /** Null on the first page. */
+  readonly position: Position | null
+  readonly withTotal: boolean
+  readonly q: string | null
+}
+
+/** One page of rows in the order in which they are shown, also when it was reached backwards. */
+export interface ListResult<Row> {
+  readonly rows: readonly Row[]
+  /** The keyset of each row, in the same order; only the first and the last are used. */
+  readonly keys: readonly (readonly CursorKey[])[]
+  /** Whether more rows follow in the direction that was asked for. */
+  readonly hasMore: boolean
+  readonly total?: number
+}

@@ -1,0 +1,276 @@
+/**
+ * The OpenAPI 3.1 document, made from the route table and nothing else.
+ *
+ * TypeBox schemas are JSON Schema already; those with a title become components, everything else stays where it is.
+ */
+import { hash } from 'node:crypto'
+import { type ProblemSlug, PROBLEMS } from '../lib/problems.ts'
+import type { Filter, ListDeclaration } from './list.ts'
+import { type Answer, pathParameters, type Route } from './route.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './schemas/page.ts'
+import { ProblemSchema } from './schemas/problem.ts'
+
+/** Of the contract, not of the build: the build's version is what `/health` tells. */
+export const CONTRACT_VERSION = '1.0.0-draft.14'
+
+type Json = { [name: string]: unknown }
+
+const TAGS: Readonly<Record<Route['tag'], string>> = {
+  service: 'Health, readiness and this document.',
+  tenants: 'Operators, customers, people, teams and customer settings.',
+  onboarding: 'The KYB case of a customer.',
+  accounts: 'Balances, account details, journal, statements and currencies.',
+  recipients: 'Beneficiaries: requirements, verification and approval.',
+  payments: 'Payments, transfers, exchanges, direct debits, bulk files, approvals and funds requests.',
+  activity: 'Transactions, exports, attachments, documents and jobs.',
+  providers: 'Banking partners and KYC providers of an operator.',
+  'public-api': 'API keys and integrator webhooks.',
+  developer: 'Developer sandboxes.',
+  simulations: 'Sandbox simulations of every asynchronous outcome.',
+}
+
+const text = (description: string, rest: Json = {}): Json => ({ description, schema: { type: 'string', ...rest } })
+
+const PARAMETERS: Json = {
+  TenantId: {
+    name: 'X-Tenant-Id', in: 'header', required: true,
+    description: 'The customer or operator whose data is meant; the one the API key belongs to.',
+    schema: { $ref: '#/components/schemas/Uuid' },
+  },
+  RequestId: {
+    name: 'X-Request-Id', in: 'header', required: false,
+    description: 'Correlation id of the client, echoed in the answer and in problems. Made by the service when absent.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key', in: 'header', required: true,
+    description: 'Makes repeating the request safe for 24 hours. A UUID is recommended.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  OptionalIdempotencyKey: {
+    name: 'Idempotency-Key', in: 'header', required: false,
+    description: 'Makes repeating the request safe for 24 hours. A UUID is recommended.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match', in: 'header', required: false,
+    description: 'ETag of the copy the client has; answered with 304 while it still holds.',
+    schema: { type: 'string' },
+  },
+  Cursor: {
+    name: 'cursor', in: 'query', required: false,
+    description: 'From `page.nextCursor` or `page.prevCursor`, with the same sort and filters.',
+    schema: { type: 'string' },
+  },
+  Limit: {
+    name: 'limit', in: 'query', required: false,
+    description: 'Rows on a page.',
+    schema: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT },
+  },
+  WithTotal: {
+    name: 'withTotal', in: 'query', required: false,
+    description: 'Whether to count all rows; only on the first page, and slower.',
+    schema: { type: 'boolean', default: false },
+  },
+}
+
+const HEADERS: Json = {
+  'X-Request-Id': text('The id of this request.'),
+  ETag: text('Tag of this representation.'),
+  Location: text('Path of the created resource.', { format: 'uri-reference' }),
+  'Idempotency-Replayed': text('`true` when this is the answer of an earlier request with the same key.', { enum: ['true'] }),
+  'Cache-Control': text('How the answer may be cached.'),
+  'Retry-After': { description: 'Whole seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  Allow: text('The methods that are supported here.'),
+  'WWW-Authenticate': text('`Bearer`.'),
+  'X-Contract-Version': text('Version of the contract.'),
+}
+
+const header = (...names: string[]): Json => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+const parameter = (name: string): Json => ({ $ref: `#/components/parameters/${name}` })
+
+/** Copies a schema, moving every titled schema in it into the components. */
+function collect(schema: unknown, components: Json): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => collect(item, components))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy: Json = {}
+  for (const [name, value] of Object.entries(schema)) {
+    // Examples are data: a title in one of them names no component.
+    copy[name] = name === 'examples' ? value : collect(value, components)
+  }
+  const { title } = copy
+  if (typeof title !== 'string') return copy
+  components[title] ??= copy
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+function filterSchema(filter: Filter): Json {
+  switch (filter.kind) {
+    case 'words':
+      return { type: 'string', description: `One or more of ${filter.values.join(', ')}, separated by commas.${filter.default === undefined ? '' : ` Default: ${filter.default.join(', ')}.`}` }
+    case 'ids':
+      return { type: 'string', description: `UUIDs separated by commas, at most 100.${filter.operatorOnly === true ? ' Operators only.' : ''}` }
+    case 'text':
+      return { type: 'string', description: `Values of up to ${filter.max} characters, separated by commas.` }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'amountFrom':
+    case 'amountTo':
+      return { type: 'string', description: `Minor units, inclusive.${filter.oneCurrency === true ? ' Needs exactly one `filter[currency]`.' : ''}` }
+    case 'dateFrom':
+    case 'dateTo':
+      return { type: 'string', format: 'date', description: 'Inclusive.' }
+    case 'timeFrom':
+    case 'timeTo':
+      return { type: 'string', description: 'RFC 3339 timestamp or date, inclusive; a date means its whole day in UTC.' }
+    default:
+      return filter satisfies never
+  }
+}
+
+function listParameters(list: ListDeclaration): Json[] {
+  const properties: Json = {}
+  for (const [name, filter] of Object.entries(list.filters)) properties[name] = filterSchema(filter)
+  const sort = {
+    name: 'sort', in: 'query', required: false,
+    description: 'A leading `-` is descending.',
+    schema: { type: 'string', enum: list.sorts, default: list.sorts[0] },
+  }
+  const filter = {
+    name: 'filter', in: 'query', required: false, style: 'deepObject', explode: true,
+    description: `\`filter[name]=value\`. Different filters are combined with AND.${list.metadata === true ? ' Also `filter[metadata.<key>]`, exact, at most 5.' : ''}`,
+    schema: list.metadata === true
+      ? { type: 'object', properties, patternProperties: { '^metadata\\.[A-Za-z0-9_-]{1,40}$': { type: 'string', maxLength: 500 } }, additionalProperties: false }
+      : { type: 'object', properties, additionalProperties: false },
+  }
+  const q = { name: 'q', in: 'query', required: false, description: 'Free text; all words must match.', schema: { type: 'string', minLength: 2, maxLength: 100 } }
+  return [parameter('Cursor'), parameter('Limit'), sort, filter, parameter('WithTotal'), ...(list.q === true ? [q] : [])]
+}
+
+/** What an operation can answer besides its own problems, by what it declares. */
+export function problemsOf(route: Route): ProblemSlug[] {
+  const slugs: ProblemSlug[] = ['malformed-request', 'not-acceptable', 'uri-too-long', 'headers-too-large', 'internal-error', 'service-unavailable']
+  if (route.list !== undefined) slugs.push('invalid-cursor', 'too_many_filter_values')
+  if (route.callers === 'key') slugs.push('unauthenticated', 'invalid-api-key', 'ip-not-allowed', 'rate-limited')
+  if (route.tenant !== 'none') slugs.push('tenant-forbidden')
+  if (route.scope !== null) slugs.push('insufficient-scope')
+  if (route.path.includes('{')) slugs.push('not-found')
+  if (route.body !== undefined) slugs.push('payload-too-large', 'unsupported-media-type', 'validation-error')
+  if (route.idempotency !== 'none') slugs.push('idempotency-key-in-use', 'idempotency-key-reused')
+  return [...new Set([...slugs, ...route.problems])]
+}
+
+function problemResponses(route: Route): Json {
+  const byStatus = new Map<number, ProblemSlug[]>()
+  for (const slug of problemsOf(route)) {
+    const { status } = PROBLEMS[slug]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), slug])
+  }
+  const responses: Json = {}
+  for (const [status, slugs] of [...byStatus].sort(([left], [right]) => left - right)) {
+    const names = ['X-Request-Id', 'Cache-Control']
+    if (status === 401) names.push('WWW-Authenticate')
+    if (status === 429 || status === 503 || slugs.includes('idempotency-key-in-use')) names.push('Retry-After')
+    responses[status] = {
+      description: slugs.map((slug) => `\`${slug}\`: ${PROBLEMS[slug].title}.`).join(' '),
+      headers: header(...names),
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    }
+  }
+  return responses
+}
+
+function successResponses(route: Route, schemas: Json): Json {
+  const { success } = route
+  const names = ['X-Request-Id', 'Cache-Control']
+  if (success.etag === true) names.push('ETag')
+  if (success.location === true) names.push('Location')
+  if (route.idempotency !== 'none') names.push('Idempotency-Replayed')
+  if (route.operationId === 'getOpenapiDocument') names.push('X-Contract-Version')
+  const response: Json = { description: success.description, headers: header(...names) }
+  if (success.schema !== undefined) response['content'] = { 'application/json': { schema: collect(success.schema, schemas) } }
+  const responses: Json = { [success.status]: response }
+  if (route.method === 'get' && success.etag === true) {
+    responses['304'] = { description: 'The copy of the client still holds.', headers: header('X-Request-Id', 'Cache-Control', 'ETag') }
+  }
+  return responses
+}
+
+function operation(route: Route, schemas: Json): Json {
+  const parameters: Json[] = pathParameters(route.path).map((name) => ({
+    name, in: 'path', required: true, description: 'Id of the resource.', schema: { $ref: '#/components/schemas/Uuid' },
+  }))
+  if (route.tenant !== 'none') parameters.push(parameter('TenantId'))
+  parameters.push(parameter('RequestId'))
+  if (route.idempotency !== 'none') parameters.push(parameter(route.idempotency === 'required' ? 'IdempotencyKey' : 'OptionalIdempotencyKey'))
+  if (route.method === 'get' && route.success.etag === true) parameters.push(parameter('IfNoneMatch'))
+  if (route.list !== undefined) parameters.push(...listParameters(route.list))
+  const query = route.query as { properties?: Json; required?: string[] } | undefined
+  for (const [name, schema] of Object.entries(query?.properties ?? {})) {
+    parameters.push({ name, in: 'query', required: query?.required?.includes(name) === true, schema: collect(schema, schemas) })
+  }
+  const described = [
+    route.description,
+    route.scope === null ? undefined : `Scope: \`${route.scope}\`.`,
+    route.tenant === 'none' ? undefined : `Tenant: ${route.tenant}.`,
+  ].filter((sentence) => sentence !== undefined)
+  const result: Json = {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: described.length === 0 ? `${route.summary}.` : described.join(' '),
+    security: route.callers === 'public' ? [] : [{ bearer: [] }],
+    parameters,
+  }
+  if (route.body !== undefined) {
+    result['requestBody'] = { required: true, content: { 'application/json': { schema: collect(route.body, schemas) } } }
+  }
+  result['responses'] = { ...successResponses(route, schemas), ...problemResponses(route) }
+  return result
+}
+
+/** The document of a table. */
+export function openapiDocument(routes: readonly Route[]): Json {
+  const schemas: Json = {}
+  collect(ProblemSchema, schemas)
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    paths[route.path] ??= {}
+    const item = paths[route.path] as Json
+    item[route.method] = operation(route, schemas)
+  }
+  const used = new Set(routes.map((route) => route.tag))
+  const body = JSON.stringify(paths)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Banking Platform API',
+      version: CONTRACT_VERSION,
+      description: 'Accounts, recipients, payments and foreign exchange for customers of a banking platform. Clients must ignore unknown response fields and tolerate new values of enumerations.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/v1', description: 'The environment that served this document.' }],
+    tags: Object.entries(TAGS).filter(([name]) => used.has(name as Route['tag'])).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key, starting with `svc_live_` or `svc_test_`.' } },
+      // Linters count what nobody refers to as a mistake.
+      parameters: Object.fromEntries(Object.entries(PARAMETERS).filter(([name]) => body.includes(`#/components/parameters/${name}"`))),
+      headers: Object.fromEntries(Object.entries(HEADERS).filter(([name]) => body.includes(`#/components/headers/${name}"`))),
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1))),
+    },
+  }
+}
+
+/** The document as an answer, bytes and all. Everyone may cache it for five minutes. */
+export function openapiAnswer(routes: readonly Route[]): Answer {
+  const body = Buffer.from(JSON.stringify(openapiDocument(routes)))
+  return {
+    status: 200,
+    body,
+    contentType: 'application/json',
+    etag: `"${hash('sha256', body, 'hex').slice(0, 24)}"`,
+    cacheControl: 'public, max-age=300',
+    headers: ['X-Contract-Version', CONTRACT_VERSION],
+  }
+}

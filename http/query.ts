@@ -1,0 +1,244 @@
+/**
+ * Query strings against a route's declaration. Everything unknown is refused: a misspelt filter that is ignored
+ * would return rows that nobody asked for.
+ */
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { type FieldErrorCode, refuse } from '../lib/problems.ts'
+import type { BoundListQuery } from './answer.ts'
+import type { Cursors } from './cursor.ts'
+import type { Filter, ListDeclaration, ListQuery } from './list.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './schemas/page.ts'
+import type { Tenant } from './world.ts'
+
+/** Bounds the OR list of one filter. */
+const FILTER_VALUES_MAX = 100
+const METADATA_FILTERS_MAX = 5
+const METADATA_VALUE_MAX = 500
+const Q_MIN = 2
+const Q_MAX = 100
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const METADATA_KEY = /^(?!__proto__$)[A-Za-z0-9_-]{1,40}$/
+const FILTER_NAME = /^filter\[(.+)\]$/
+const AMOUNT = /^(?:0|-?[1-9][0-9]{0,17})$/
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+const INSTANT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
+const DAY_MS = 86_400_000
+
+/** Refuses a part of the query string by name. */
+export function refuseQuery(name: string, code: FieldErrorCode, message: string, params?: Record<string, string | number>): never {
+  const field = `query.${name}`
+  refuse('malformed-request', `The query parameter ${name} is not valid.`, {
+    errors: [params === undefined ? { field, code, message } : { field, code, message, params }],
+  })
+}
+
+/** A day as epoch milliseconds of its beginning; NaN when the calendar does not have it. */
+function dayStart(text: string): number {
+  const start = Date.parse(`${text}T00:00:00Z`)
+  // The parser accepts 30 February and means 2 March.
+  return Number.isNaN(start) || new Date(start).toISOString().slice(0, 10) !== text ? Number.NaN : start
+}
+
+function parseInstant(name: string, text: string): number {
+  const instant = INSTANT.test(text) && !Number.isNaN(dayStart(text.slice(0, 10))) ? Date.parse(text.replace(' ', 'T')) : Number.NaN
+  if (Number.isNaN(instant)) refuseQuery(name, 'invalid_format', 'Must be a date or an RFC 3339 timestamp.')
+  return instant
+}
+
+function parseTime(name: string, text: string, end: boolean): string | { before: string } {
+  if (DAY.test(text)) {
+    const start = dayStart(text)
+    if (Number.isNaN(start)) refuseQuery(name, 'invalid_format', 'Must be a date or an RFC 3339 timestamp.')
+    return end ? { before: new Date(start + DAY_MS).toISOString() } : new Date(start).toISOString()
+  }
+  // Both ends are inclusive and our timestamps show milliseconds, so the whole last millisecond belongs to the range.
+  const instant = parseInstant(name, text)
+  return end ? { before: new Date(instant + 1).toISOString() } : new Date(instant).toISOString()
+}
+
+function parseValues(name: string, text: string): string[] {
+  const values = text.split(',')
+  if (values.length > FILTER_VALUES_MAX) {
+    refuse('too_many_filter_values', `A filter takes at most ${FILTER_VALUES_MAX} values.`, { extra: { filter: name, max: FILTER_VALUES_MAX } })
+  }
+  return values.map((value) => value.trim())
+}
+
+function parseFilter(field: string, name: string, filter: Filter, text: string, tenant: Tenant): unknown {
+  if (text === '') refuseQuery(field, 'too_short', 'Must not be empty.', { min: 1 })
+  switch (filter.kind) {
+    case 'words': {
+      const values = parseValues(name, text)
+      if (!values.every((value) => filter.values.includes(value))) refuseQuery(field, 'invalid_value', 'Is not one of the allowed values.')
+      return values
+    }
+    case 'ids': {
+      if (filter.operatorOnly === true && tenant.kind !== 'operator') refuseQuery(field, 'unknown_field', 'This filter is for operators.')
+      const values = parseValues(name, text)
+      if (!values.every((value) => UUID.test(value))) refuseQuery(field, 'invalid_format', 'Must be UUIDs separated by commas.')
+      return values.map((value) => value.toLowerCase())
+    }
+    case 'text': {
+      const values = parseValues(name, text)
+      if (values.some((value) => value === '')) refuseQuery(field, 'too_short', 'Values must not be empty.', { min: 1 })
+      if (values.some((value) => value.length > filter.max)) refuseQuery(field, 'too_long', 'A value is too long.', { max: filter.max })
+      return values
+    }
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') refuseQuery(field, 'invalid_type', 'Must be true or false.')
+      return text === 'true'
+    case 'amountFrom':
+    case 'amountTo':
+      if (!AMOUNT.test(text)) refuseQuery(field, 'invalid_format', 'Must be an integer of minor units.')
+      return BigInt(text)
+    case 'dateFrom':
+    case 'dateTo':
+      if (!DAY.test(text) || Number.isNaN(dayStart(text))) refuseQuery(field, 'invalid_format', 'Must be a date.')
+      return text
+    case 'timeFrom':
+      return parseTime(field, text, false)
+    case 'timeTo':
+      return parseTime(field, text, true)
+    default:
+      return filter satisfies never
+  }
+}
+
+function isReversed(from: unknown, to: unknown): boolean {
+  if (typeof from === 'bigint' && typeof to === 'bigint') return from > to
+  if (typeof from !== 'string' || to === undefined) return false
+  return typeof to === 'string' ? from > to : from >= (to as { before: string }).before
+}
+
+function checkRanges(declaration: ListDeclaration, filters: Readonly<Record<string, unknown>>): void {
+  for (const name in filters) {
+    if (name.endsWith('From') && isReversed(filters[name], filters[`${name.slice(0, -'From'.length)}To`])) {
+      refuseQuery(`filter[${name}]`, 'invalid_value', 'Must not be after the end of the range.')
+    }
+    const filter = declaration.filters[name]
+    const oneCurrency = filter !== undefined && 'oneCurrency' in filter && filter.oneCurrency === true
+    if (oneCurrency && (filters['currency'] as string[] | undefined)?.length !== 1) {
+      refuseQuery(`filter[${name}]`, 'invalid_value', 'Amounts can only be compared together with one filter[currency].')
+    }
+  }
+}
+
+function parseLimit(text: string): number {
+  const limit = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isNaN(limit)) refuseQuery('limit', 'invalid_type', 'Must be an integer.')
+  if (limit < 1) refuseQuery('limit', 'too_small', 'Must be at least 1.', { min: 1 })
+  if (limit > PAGE_LIMIT_MAX) refuseQuery('limit', 'too_large', `Must be at most ${PAGE_LIMIT_MAX}.`, { max: PAGE_LIMIT_MAX })
+  return limit
+}
+
+function parseQ(text: string): string {
+  const words = text.trim().normalize('NFC')
+  const { length } = Array.from(words)
+  if (length < Q_MIN) refuseQuery('q', 'too_short', `Must have at least ${Q_MIN} characters.`, { min: Q_MIN })
+  if (length > Q_MAX) refuseQuery('q', 'too_long', `Must have at most ${Q_MAX} characters.`, { max: Q_MAX })
+  return words
+}
+
+/** Name and value of each parameter; the same name twice is refused, as one of the two would be ignored. */
+function parameters(querystring: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(querystring)) {
+    if (found.has(name)) refuseQuery(name, 'invalid_value', 'Must not be given twice.')
+    found.set(name, value)
+  }
+  return found
+}
+
+/** Reads the query string of one list operation. `scope` names the list and the resource it is within. */
+export type ListParser = (querystring: string, tenant: Tenant, scope: string) => ListQuery<ListDeclaration>
+
+/** Prepares the parser of a list. */
+export function compileList(declaration: ListDeclaration, cursors: Cursors): ListParser {
+  const defaults: Record<string, unknown> = {}
+  for (const [name, filter] of Object.entries(declaration.filters)) {
+    if (filter.kind === 'words' && filter.default !== undefined) defaults[name] = filter.default
+  }
+
+  return (querystring, tenant, scope) => {
+    const filters: Record<string, unknown> = { ...defaults }
+    const metadata: [string, string][] = []
+    let sort: string = declaration.sorts[0]
+    let limit = PAGE_LIMIT_DEFAULT
+    let cursor: string | null = null
+    let withTotal = false
+    let q: string | null = null
+
+    if (querystring !== '') {
+      for (const [name, text] of parameters(querystring)) {
+        if (name === 'limit') limit = parseLimit(text)
+        else if (name === 'cursor') cursor = text
+        else if (name === 'sort') {
+          if (!declaration.sorts.includes(text)) refuseQuery('sort', 'invalid_value', `Must be one of ${declaration.sorts.join(', ')}.`)
+          sort = text
+        } else if (name === 'withTotal') {
+          if (text !== 'true' && text !== 'false') refuseQuery('withTotal', 'invalid_type', 'Must be true or false.')
+          withTotal = text === 'true'
+        } else if (name === 'q' && declaration.q === true) q = parseQ(text)
+        else {
+          const filterName = FILTER_NAME.exec(name)?.[1]
+          const filter = filterName !== undefined && Object.hasOwn(declaration.filters, filterName) ? declaration.filters[filterName] : undefined
+          if (filterName !== undefined && filter !== undefined) {
+            filters[filterName] = parseFilter(name, filterName, filter, text, tenant)
+          } else if (declaration.metadata === true && filterName?.startsWith('metadata.') === true) {
+            const key = filterName.slice('metadata.'.length)
+            if (!METADATA_KEY.test(key)) refuseQuery(name, 'invalid_format', 'The metadata key does not have the expected format.')
+            if (text.length > METADATA_VALUE_MAX) refuseQuery(name, 'too_long', 'Is too long.', { max: METADATA_VALUE_MAX })
+            metadata.push([key, text])
+          } else {
+            refuseQuery(name, 'unknown_field', 'Is not a parameter of this operation.')
+          }
+        }
+      }
+      if (metadata.length > METADATA_FILTERS_MAX) {
+        refuse('too_many_filter_values', `At most ${METADATA_FILTERS_MAX} metadata filters can be combined.`, { extra: { filter: 'metadata', max: METADATA_FILTERS_MAX } })
+      }
+      checkRanges(declaration, filters)
+    }
+
+    const binding = JSON.stringify([scope, tenant.id, sort, q, Object.entries(filters).sort(byName), metadata.sort(byName)], bigintAsText)
+    const position = cursor === null ? null : cursors.decode(binding, cursor)
+    const query: BoundListQuery<ListDeclaration> = {
+      tenant, filters: filters as ListQuery<ListDeclaration>['filters'], metadata, sort, limit, position,
+      withTotal: withTotal && position === null, q, cursors, binding,
+    }
+    return query
+  }
+}
+
+function byName(left: readonly [string, unknown], right: readonly [string, unknown]): number {
+  return left[0] < right[0] ? -1 : 1
+}
+
+function bigintAsText(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value
+}
+
+/** Prepares the parser of plain query parameters; a route without any refuses all. */
+export function compileQuery(schema: TSchema | undefined): (querystring: string) => Record<string, string> {
+  const known = (schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {}
+  const required = (schema as { required?: string[] } | undefined)?.required ?? []
+  const validators = new Map(Object.entries(known).map(([name, property]) => [name, Compile(property)] as const))
+
+  return (querystring) => {
+    const values: Record<string, string> = {}
+    if (querystring !== '') {
+      for (const [name, text] of parameters(querystring)) {
+        const validator = validators.get(name)
+        if (validator === undefined) refuseQuery(name, 'unknown_field', 'Is not a parameter of this operation.')
+        if (!validator.Check(text)) refuseQuery(name, 'invalid_value', 'Is not valid.')
+        values[name] = text
+      }
+    }
+    for (const name of required) {
+      if (values[name] === undefined) refuseQuery(name, 'required', 'Is required.')
+    }
+    return values
+  }
+}

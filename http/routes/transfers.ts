@@ -1,0 +1,36 @@
+/** Transfers between balances of one customer. */
+import { resource } from '../answer.ts'
+import { route } from '../route.ts'
+import { Transfer, TransferCreate } from '../schemas/transfer.ts'
+
+export const createTransfer = route({
+  method: 'post',
+  path: '/transfers',
+  operationId: 'createTransfer',
+  tag: 'payments',
+  summary: 'Move money between two balances of the same currency',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  idempotency: 'required',
+  body: TransferCreate,
+  success: { status: 201, description: 'The transfer as it was created.', schema: Transfer, etag: true, location: true },
+  problems: ['insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-exceeded'],
+  handle: ({ tenant, principal, body, idempotency, requestId, instance }, { commands }) =>
+    commands.createTransfer({ tenantId: tenant.id, principal, body, idempotency, requestId, instance }),
+})
+
+export const getTransfer = route({
+  method: 'get',
+  path: '/transfers/{transferId}',
+  operationId: 'getTransfer',
+  tag: 'payments',
+  summary: 'Read a transfer',
+  callers: 'key',
+  scope: 'payments:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  success: { status: 200, description: 'The transfer.', schema: Transfer, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { queries }) => resource(await queries.getTransfer(tenant, params.transferId)),
+})

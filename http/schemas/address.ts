@@ -1,0 +1,13 @@
+/** Postal addresses. Town and country are mandatory: payment schemes no longer take unstructured ones. */
+import Type from 'typebox'
+import { CountryCode, Nullable, Text } from './primitives.ts'
+
+export const Address = Type.Object({
+  line1: Text(1, 70),
+  line2: Nullable(Text(0, 70)),
+  buildingNumber: Nullable(Text(0, 16)),
+  city: Text(1, 35),
+  postalCode: Nullable(Text(0, 16)),
+  state: Nullable(Text(0, 35, { description: 'ISO 3166-2 suffix.' })),
+  country: CountryCode,
+}, { title: 'Address' })

@@ -1,0 +1,17 @@
+/** What load balancers and monitors read. */
+import Type, { type Static } from 'typebox'
+import { Timestamp } from './primitives.ts'
+
+export const Health = Type.Object({
+  status: Type.Literal('ok'),
+  version: Type.String({ description: 'Version of the deployed build.' }),
+  commit: Type.String(),
+  time: Timestamp,
+}, { title: 'Health' })
+export type Health = Static<typeof Health>
+
+export const Readiness = Type.Object({
+  status: Type.Enum(['ready', 'not_ready']),
+  checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean(), latencyMs: Type.Number() })),
+}, { title: 'Readiness' })
+export type Readiness = Static<typeof Readiness>

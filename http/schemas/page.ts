@@ -1,0 +1,18 @@
+/** The envelope of every list. */
+import Type, { type TSchema } from 'typebox'
+import { Nullable } from './primitives.ts'
+
+export const PAGE_LIMIT_MAX = 100
+export const PAGE_LIMIT_DEFAULT = 25
+
+export const PageInfo = Type.Object({
+  nextCursor: Nullable(Type.String({ description: 'Pass as `cursor` for the following page.' })),
+  prevCursor: Nullable(Type.String({ description: 'Pass as `cursor` for the preceding page.' })),
+  limit: Type.Integer({ minimum: 1, maximum: PAGE_LIMIT_MAX }),
+  total: Type.Optional(Type.Integer({ minimum: 0, description: 'Only with `withTotal=true` and without `cursor`.' })),
+}, { title: 'PageInfo' })
+
+/** A page of one kind of row, named after it. */
+export function PageOf(title: string, row: TSchema): TSchema {
+  return Type.Object({ data: Type.Array(row), page: PageInfo }, { title })
+}

@@ -1,0 +1,190 @@
+/** Payments: money that leaves a balance for a recipient. */
+import Type, { type Static } from 'typebox'
+import { list } from '../list.ts'
+import { CalendarDate, CountryCode, CurrencyCode, ExternalId, Metadata, Money, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { RecipientType, RecipientVerification, VerificationOutcome } from './recipient.ts'
+
+const PAYMENT_STATUSES = [
+  'draft', 'pending_approval', 'scheduled', 'processing', 'on_hold', 'completed', 'failed', 'returned', 'exception',
+  'rejected', 'cancelled',
+] as const
+const CREATED_VIA = ['api_key', 'web', 'mobile', 'bulk', 'schedule', 'system', 'operator'] as const
+
+/** References may be as long as the most generous rail allows; the rail's own limit is checked with the rail. */
+const REFERENCE_MAX = 280
+const DOCUMENTS_MAX = 10
+/** Four characters in ISO 20022; the codes of the Indian central bank have five. */
+const PURPOSE_CODE_MAX = 5
+
+export const PaymentStatus = Words('PaymentStatus', PAYMENT_STATUSES)
+export const CreatedVia = Words('CreatedVia', CREATED_VIA)
+export const ChargeBearer = Words('ChargeBearer', ['shared', 'sender', 'recipient'])
+
+export const Failure = Type.Object({
+  code: Words('FailureCode', [
+    'insufficient_funds', 'account_not_found', 'account_closed', 'account_blocked', 'account_not_eligible',
+    'invalid_account_details', 'name_mismatch', 'bank_unreachable', 'unsupported_currency', 'amount_limit_exceeded',
+    'duplicate', 'refused_by_recipient_bank', 'refused_by_recipient', 'regulatory_information_missing',
+    'reference_invalid', 'cutoff_missed', 'declined', 'approval_expired', 'recalled', 'recipient_deceased',
+    'technical_error', 'unknown',
+  ]),
+  message: Type.String(),
+  scheme: Nullable(Type.String()),
+  schemeCode: Nullable(Type.String()),
+  retryable: Type.Boolean({ description: 'A new payment may succeed unchanged.' }),
+  at: Timestamp,
+}, { title: 'Failure' })
+
+export const FeeLine = Type.Object({
+  type: Type.Enum(['payment', 'fx', 'return', 'collection', 'card', 'account']),
+  amount: Money,
+  description: Type.String(),
+}, { title: 'FeeLine' })
+
+export const Payment = Type.Object({
+  id: Uuid,
+  customerId: Uuid,
+  number: Type.String({ description: 'Order number for people.', examples: ['PAY7K3M9QX2TB'] }),
+  externalId: Nullable(ExternalId),
+  status: PaymentStatus,
+  statusReason: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+  sourceBalanceId: Uuid,
+  sourceBalanceName: Type.String(),
+  recipientId: Uuid,
+  recipient: Type.Object({
+    name: Type.String(),
+    type: RecipientType,
+    maskedIdentifier: Type.String(),
+    currency: CurrencyCode,
+    bankCountry: CountryCode,
+  }, { description: 'As it was at submission; live in a draft.' }),
+  amount: Money,
+  fee: Nullable(Money),
+  fees: Type.Array(FeeLine),
+  totalDebit: Money,
+  quoteId: Nullable(Uuid),
+  exchangeId: Nullable(Uuid),
+  returnedAmount: Nullable(Money),
+  chargeBearer: ChargeBearer,
+  requestedRail: Nullable(Rail),
+  rail: Nullable(Rail),
+  reference: Type.String(),
+  endToEndId: Type.String(),
+  uetr: Nullable(Uuid),
+  purposeCode: Nullable(Type.String()),
+  purpose: Nullable(Type.String()),
+  executionDate: Nullable(CalendarDate),
+  estimatedArrival: Nullable(Timestamp),
+  instant: Type.Boolean(),
+  approvalId: Nullable(Uuid),
+  processing: Type.Optional(Type.Object({
+    status: Type.Literal('queued'),
+    position: Nullable(Type.Integer()),
+    etaSeconds: Nullable(Type.Integer()),
+    estimatedAt: Nullable(Timestamp),
+  }, { description: 'Absent once handed to the partner.' })),
+  exception: Type.Optional(Nullable(Type.Object({
+    kind: Words('PaymentExceptionKind', ['compliance_hold', 'provider_timeout', 'provider_state_unknown', 'reconciliation_mismatch', 'ledger_blocked']),
+    code: Nullable(Type.String()),
+    message: Type.String(),
+    since: Timestamp,
+  }), { description: 'Shown to operator staff only.' })),
+  failure: Nullable(Failure),
+  return: Nullable(Type.Object({
+    amount: Money,
+    reasonCode: Nullable(Type.String()),
+    reason: Nullable(Type.String()),
+    receivedAt: Timestamp,
+    transactionId: Nullable(Uuid),
+  })),
+  recall: Nullable(Type.Object({
+    status: Words('RecallStatus', ['requested', 'accepted', 'rejected', 'expired']),
+    reasonCode: Type.String(),
+    requestedAt: Timestamp,
+    decidedAt: Nullable(Timestamp),
+    response: Nullable(Type.String()),
+  })),
+  verification: Nullable(RecipientVerification),
+  cancellable: Type.Boolean(),
+  bulkPaymentId: Nullable(Uuid),
+  bulkRowId: Nullable(Uuid),
+  scheduledPaymentId: Nullable(Uuid),
+  fundsRequestId: Nullable(Uuid),
+  documentIds: Type.Array(Uuid),
+  internalNote: Nullable(Type.String()),
+  notifyRecipient: Type.Boolean(),
+  createdBy: Uuid,
+  createdVia: CreatedVia,
+  submittedBy: Nullable(Uuid),
+  submittedAt: Nullable(Timestamp),
+  approvedAt: Nullable(Timestamp),
+  sentAt: Nullable(Timestamp),
+  completedAt: Nullable(Timestamp),
+  failedAt: Nullable(Timestamp),
+  cancelledAt: Nullable(Timestamp),
+  providerRef: Type.Optional(Nullable(Type.String(), { description: 'Shown to operator staff only.' })),
+  connectionId: Type.Optional(Nullable(Uuid, { description: 'Shown to operator staff only.' })),
+  metadata: Metadata,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}, { title: 'Payment' })
+export type Payment = Static<typeof Payment>
+
+export const PaymentCreate = Type.Object({
+  sourceBalanceId: Uuid,
+  recipientId: Uuid,
+  amount: PositiveMoney,
+  reference: Text(1, REFERENCE_MAX),
+  requestedRail: Type.Optional(Nullable(Rail, { description: 'Null chooses the best available.' })),
+  quoteId: Type.Optional(Nullable(Uuid)),
+  executionDate: Type.Optional(Nullable(CalendarDate)),
+  chargeBearer: Type.Optional(ChargeBearer),
+  purposeCode: Type.Optional(Nullable(Text(1, PURPOSE_CODE_MAX))),
+  purpose: Type.Optional(Nullable(Text(0, 140))),
+  endToEndId: Type.Optional(Text(1, 35)),
+  externalId: Type.Optional(Nullable(ExternalId)),
+  documentIds: Type.Optional(Type.Array(Uuid, { maxItems: DOCUMENTS_MAX })),
+  internalNote: Type.Optional(Nullable(Text(0, 500))),
+  notifyRecipient: Type.Optional(Type.Boolean()),
+  verificationOverride: Type.Optional(Nullable(Type.Object({
+    acceptOutcome: VerificationOutcome,
+    reason: Text(10, 500),
+  }, { additionalProperties: false }))),
+  draft: Type.Optional(Type.Boolean()),
+  metadata: Type.Optional(Metadata),
+}, {
+  title: 'PaymentCreate',
+  additionalProperties: false,
+  examples: [{
+    sourceBalanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
+    recipientId: '01980d6e-8a01-7b44-8e12-1c2d3e4f5a6b',
+    amount: { amountMinor: '12500', currency: 'EUR' },
+    reference: 'Invoice 2026-0042',
+  }],
+})
+export type PaymentCreate = Static<typeof PaymentCreate>
+
+export const paymentList = list({
+  filters: {
+    status: { kind: 'words', values: PAYMENT_STATUSES },
+    rail: { kind: 'words', values: Rail.enum },
+    currency: { kind: 'text', max: 3 },
+    recipientId: { kind: 'ids' },
+    sourceBalanceId: { kind: 'ids' },
+    bulkPaymentId: { kind: 'ids' },
+    scheduledPaymentId: { kind: 'ids' },
+    createdVia: { kind: 'words', values: CREATED_VIA },
+    externalId: { kind: 'text', max: 64 },
+    number: { kind: 'text', max: 20 },
+    amountFrom: { kind: 'amountFrom', oneCurrency: true },
+    amountTo: { kind: 'amountTo', oneCurrency: true },
+    executionFrom: { kind: 'dateFrom' },
+    executionTo: { kind: 'dateTo' },
+    completedFrom: { kind: 'timeFrom' },
+    completedTo: { kind: 'timeTo' },
+    createdFrom: { kind: 'timeFrom' },
+    createdTo: { kind: 'timeTo' },
+  },
+  metadata: true,
+  sorts: ['-createdAt', 'createdAt', '-executionDate', '-amount'],
+})

@@ -1,0 +1,99 @@
+/**
+ * The small types every resource is made of. A `title` makes a schema a named component of the OpenAPI document.
+ */
+import Type, { type Static, type TSchema, type TSchemaOptions } from 'typebox'
+
+/** Keys of a client's own attributes; `__proto__` fits the letters but must never become a property name. */
+const METADATA_KEY = '^(?!__proto__$)[A-Za-z0-9_-]{1,40}$'
+const METADATA_KEYS_MAX = 50
+const METADATA_VALUE_MAX = 500
+const METADATA_BYTES_MAX = 16 * 1024
+
+/** Any amount, and one that can be moved. */
+export const MONEY_PATTERN = '^(0|-?[1-9][0-9]{0,18})$'
+export const POSITIVE_MONEY_PATTERN = '^[1-9][0-9]{0,18}$'
+const INT64_MAX = 9_223_372_036_854_775_807n
+const INT64_DIGITS = 19
+
+/** The schema or null. */
+export function Nullable<Schema extends TSchema>(schema: Schema, options: TSchemaOptions = {}) {
+  return Type.Union([schema, Type.Null()], options)
+}
+
+/** One of a closed list of words. */
+export function Words<const Values extends readonly string[]>(title: string, values: Values, description = '') {
+  return Type.Enum<[...Values]>(values as unknown as [...Values], description === '' ? { title } : { title, description })
+}
+
+/** Text of a length in code points. Input is trimmed and in NFC before it is measured. */
+export function Text(minLength: number, maxLength: number, options: TSchemaOptions = {}) {
+  return minLength === 0
+    ? Type.String({ maxLength, ...options })
+    : Type.String({ minLength, maxLength, ...options })
+}
+
+export const Uuid = Type.String({ format: 'uuid', title: 'Uuid', description: 'UUID; compared in lower case.', examples: ['01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'] })
+
+export const Timestamp = Type.String({ format: 'date-time', title: 'Timestamp', description: 'RFC 3339 in UTC with milliseconds.', examples: ['2026-05-04T09:30:00.000Z'] })
+
+export const CalendarDate = Type.String({ format: 'date', title: 'Date', description: 'ISO 8601 date without a zone.', examples: ['2026-05-04'] })
+
+export const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', title: 'CurrencyCode', description: 'ISO 4217 code.', examples: ['EUR'] })
+
+export const CountryCode = Type.String({ pattern: '^[A-Z]{2}$', title: 'CountryCode', description: 'ISO 3166 alpha-2 code.', examples: ['NL'] })
+
+export const Email = Type.String({ format: 'email', title: 'Email', maxLength: 254 })
+
+export const Money = Type.Object({
+  amountMinor: Type.String({ pattern: MONEY_PATTERN, description: 'Minor units of the currency as text (int64).' }),
+  currency: CurrencyCode,
+}, { title: 'Money', additionalProperties: false, examples: [{ amountMinor: '12500', currency: 'EUR' }] })
+export type Money = Static<typeof Money>
+
+/** Nineteen digits can still be more than an int64 holds. Anything else is for the pattern to judge. */
+function fitsInt64(text: unknown): boolean {
+  return typeof text !== 'string' || text.length !== INT64_DIGITS || !/^[0-9]+$/.test(text) || BigInt(text) <= INT64_MAX
+}
+
+export const PositiveMoney = Type.Object({
+  amountMinor: Type.Refine(
+    Type.String({ pattern: POSITIVE_MONEY_PATTERN, description: 'Minor units of the currency as text (int64), more than zero.' }),
+    fitsInt64,
+    () => 'too_large',
+  ),
+  currency: CurrencyCode,
+}, { title: 'PositiveMoney', additionalProperties: false, examples: [{ amountMinor: '12500', currency: 'EUR' }] })
+export type PositiveMoney = Static<typeof PositiveMoney>
+
+function metadataBytes(metadata: Readonly<Record<string, string>>): number {
+  let bytes = 0
+  for (const key in metadata) {
+    const value: unknown = metadata[key]
+    bytes += key.length + (typeof value === 'string' ? Buffer.byteLength(value) : 0)
+  }
+  return bytes
+}
+
+export const Metadata = Type.Refine(
+  Type.Record(Type.String({ pattern: METADATA_KEY }), Type.String({ maxLength: METADATA_VALUE_MAX }), {
+    title: 'Metadata',
+    description: 'Attributes of the client: at most 50 keys, values of up to 500 characters, 16 KiB in all.',
+    additionalProperties: false,
+    maxProperties: METADATA_KEYS_MAX,
+    examples: [{ costCentre: '4711' }],
+  }),
+  (metadata: Record<string, string>) => typeof metadata !== 'object' || metadata === null || metadataBytes(metadata) <= METADATA_BYTES_MAX,
+  () => 'too_large',
+)
+
+export const ExternalId = Text(1, 64, { description: 'Reference of the client, unique per customer and resource type.', examples: ['INV-2026-0042'] })
+
+/** Decimal, units of the buy currency for one unit of the sell currency. */
+export const Rate = Type.String({ pattern: '^(0|[1-9][0-9]{0,9})(\\.[0-9]{1,10})?$', title: 'Rate', examples: ['1.0842'] })
+
+export const Rail = Words('Rail', [
+  'sepa', 'sepa_instant', 'target2', 'faster_payments', 'chaps', 'bacs', 'swift', 'internal', 'ach', 'ach_same_day',
+  'fedwire', 'rtp', 'fednow', 'pl_elixir', 'pl_express_elixir', 'ch_sic', 'se_domestic', 'no_domestic', 'dk_domestic',
+  'cz_certis', 'hu_giro', 'ro_transfond', 'bg_bisera', 'au_becs', 'au_npp', 'nz_becs', 'ca_eft', 'sg_fast', 'sg_giro',
+  'hk_fps', 'hk_chats', 'jp_zengin', 'in_neft', 'in_imps', 'in_rtgs', 'mx_spei', 'za_eft', 'za_rtc', 'ae_uaefts', 'card',
+])

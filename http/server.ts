@@ -1,0 +1,49 @@
+/** The socket: what is refused before a request reaches the application. */
+import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type Koa from 'koa'
+import { problemBody, problemStatus } from './problem.ts'
+import type { Problem } from '../lib/problems.ts'
+import type { World } from './world.ts'
+
+/** All header lines together, the request line included. */
+const HEADER_BYTES_MAX = 16 * 1024
+/** A body of 256 KiB over the slowest link we support; also ends clients that send one byte a minute. */
+const REQUEST_TIMEOUT_MS = 60_000
+
+function problemOf(code: string | undefined): Problem {
+  return code === 'HPE_HEADER_OVERFLOW'
+    ? { slug: 'headers-too-large', detail: `The header block may have at most ${HEADER_BYTES_MAX} bytes.` }
+    : { slug: 'malformed-request', detail: 'The request is not valid HTTP.' }
+}
+
+/** A node server that answers broken HTTP with problem documents too. It does not listen yet. */
+export function createHttpServer(app: Koa, world: Pick<World, 'ids' | 'problemBase'>): Server {
+  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_TIMEOUT_MS }, app.callback())
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+      socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+      return
+    }
+    const problem = problemOf(error.code)
+    const requestId = world.ids.next()
+    // Nothing of the request was understood, not even its path.
+    const body = problemBody(problem, { problemBase: world.problemBase, instance: '/', requestId })
+    socket.end([
+      `HTTP/1.1 ${problemStatus(problem)} ${problem.slug === 'headers-too-large' ? 'Request Header Fields Too Large' : 'Bad Request'}`,
+      'Connection: close',
+      'Content-Type: application/problem+json',
+      'Content-Language: en',
+      'Cache-Control: no-store',
+      `X-Request-Id: ${requestId}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n'))
+  })
+  return server
+}

@@ -1,0 +1,160 @@
+/**
+ * Bodies against their schemas. A valid body costs one compiled check; only a body that fails it is looked at again
+ * to say what is wrong. TypeBox's `Decode` is never used: it repairs what it is given.
+ */
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Settings } from 'typebox/system'
+import type { TLocalizedValidationError } from 'typebox/error'
+import type { FieldError, FieldErrorCode } from '../lib/problems.ts'
+import { MONEY_PATTERN, POSITIVE_MONEY_PATTERN } from './schemas/primitives.ts'
+import { normaliseText, pointer } from './text.ts'
+
+/** As many as a person can work through at once; also the bound on what a hostile body can make us compute. */
+const ERRORS_MAX = 64
+Settings.Set({ maxErrors: ERRORS_MAX })
+
+const MONEY = new RegExp(MONEY_PATTERN)
+const DIGITS = /^[1-9][0-9]*$/
+
+interface Node {
+  readonly type?: string
+  readonly format?: string
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly patternProperties?: Readonly<Record<string, Node>>
+  readonly anyOf?: readonly Node[]
+  readonly items?: Node
+}
+
+/** A compiled body schema. */
+export interface BodyValidator {
+  /** No errors: `value` is valid, its text normal, its ids in lower case. */
+  validate(value: unknown, needsNormalising: boolean): { readonly value: unknown; readonly errors: readonly FieldError[] }
+}
+
+function valueAt(value: unknown, instancePath: string): unknown {
+  let current = value
+  for (const name of instancePath.split('/').slice(1)) {
+    if (typeof current !== 'object' || current === null) return undefined
+    current = (current as Record<string, unknown>)[name.replaceAll('~1', '/').replaceAll('~0', '~')]
+  }
+  return current
+}
+
+function isRecord(schema: Node, instancePath: string): boolean {
+  let node: Node | undefined = schema
+  for (const name of instancePath.split('/').slice(1)) {
+    node = node?.properties?.[name] ?? node?.items
+    node = node?.anyOf?.find((branch) => branch.type !== 'null') ?? node
+  }
+  return node?.patternProperties !== undefined
+}
+
+function error(field: string, code: FieldErrorCode, message: string, params?: Record<string, string | number>): FieldError {
+  return params === undefined ? { field, code, message } : { field, code, message, params }
+}
+
+/** An amount that has the form of an amount but not of a positive one is too small or too large, not misspelt. */
+function patternError(field: string, value: unknown, pattern: unknown): FieldError {
+  if (pattern === POSITIVE_MONEY_PATTERN && typeof value === 'string') {
+    if (MONEY.test(value)) return error(field, 'too_small', 'Must be more than zero.', { min: 1 })
+    if (DIGITS.test(value)) return error(field, 'too_large', 'Must fit a 64-bit integer.')
+  }
+  return error(field, 'invalid_format', 'Does not have the expected format.')
+}
+
+function fromTypeBox(schema: Node, readOnly: ReadonlySet<string>, body: unknown, found: TLocalizedValidationError): FieldError[] {
+  const at = found.instancePath
+  switch (found.keyword) {
+    case 'required':
+      return found.params.requiredProperties.map((name) => error(pointer(at, name), 'required', 'Is required.'))
+    case 'additionalProperties':
+      return found.params.additionalProperties.map((name) => {
+        const field = pointer(at, name)
+        if (isRecord(schema, at)) return error(field, 'invalid_format', 'The key does not have the expected format.')
+        return at === '' && readOnly.has(name)
+          ? error(field, 'read_only_field', 'Is set by the service and cannot be sent.')
+          : error(field, 'unknown_field', 'Is not a field of this resource.')
+      })
+    case 'type':
+      return [error(at, 'invalid_type', `Must be ${found.params.type}.`, { expected: String(found.params.type) })]
+    case 'enum':
+    case 'const':
+      return [error(at, 'invalid_value', 'Is not one of the allowed values.')]
+    case 'pattern':
+      return [patternError(at, valueAt(body, at), found.params.pattern)]
+    case 'format':
+      return [error(at, 'invalid_format', `Must be a ${found.params.format}.`, { format: found.params.format })]
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return [error(at, 'too_short', `Must have at least ${found.params.limit}.`, { min: found.params.limit })]
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return [error(at, 'too_long', `Must have at most ${found.params.limit}.`, { max: found.params.limit })]
+    case 'minimum':
+    case 'exclusiveMinimum':
+      return [error(at, 'too_small', `Must be at least ${found.params.limit}.`, { min: Number(found.params.limit) })]
+    case 'maximum':
+    case 'exclusiveMaximum':
+      return [error(at, 'too_large', `Must be at most ${found.params.limit}.`, { max: Number(found.params.limit) })]
+    case '~refine':
+      return [error(at, 'too_large', 'Is too large.')]
+    // Each of these only says that something else, which has its own error, went wrong below it.
+    case 'anyOf':
+    case 'boolean':
+      return []
+    default:
+      return [error(at, 'invalid_value', 'Is not valid.')]
+  }
+}
+
+/** "Must be null" next to another complaint about the same value is noise: null was never meant. */
+function withoutNullBranches(errors: readonly TLocalizedValidationError[]): TLocalizedValidationError[] {
+  return errors.filter((candidate) => {
+    if (candidate.keyword !== 'type' || candidate.params.type !== 'null') return true
+    const { instancePath } = candidate
+    return !errors.some((other) => other !== candidate && other.keyword !== 'anyOf'
+      && (other.instancePath === instancePath || other.instancePath.startsWith(`${instancePath}/`)))
+  })
+}
+
+function isUuidNode(node: Node | undefined): boolean {
+  return node?.format === 'uuid' || (node?.anyOf?.some((branch) => branch.format === 'uuid') ?? false)
+}
+
+/** Compiles a body schema. `resource` is what the operation answers; its other members are read-only. */
+export function compileBody(schema: TSchema, resource: TSchema | undefined): BodyValidator {
+  const node = schema as Node
+  const validator = Compile(schema)
+  const properties = node.properties ?? {}
+  const readOnly = new Set(Object.keys((resource as Node | undefined)?.properties ?? {}).filter((name) => !(name in properties)))
+  const ids = Object.keys(properties).filter((name) => isUuidNode(properties[name]))
+  const idLists = Object.keys(properties).filter((name) => isUuidNode(properties[name]?.items))
+
+  // Ids are compared in lower case everywhere behind this point. For lower-case text this returns the same string.
+  function lowerIds(body: Record<string, unknown>): void {
+    for (const name of ids) {
+      const id = body[name]
+      if (typeof id === 'string') body[name] = id.toLowerCase()
+    }
+    for (const name of idLists) {
+      const list = body[name]
+      if (Array.isArray(list)) body[name] = list.map((id: string) => id.toLowerCase())
+    }
+  }
+
+  return {
+    validate(value, needsNormalising) {
+      const errors: FieldError[] = []
+      const body = needsNormalising ? normaliseText(node, value, '', errors) : value
+      if (validator.Check(body)) {
+        if (errors.length === 0) lowerIds(body as Record<string, unknown>)
+        return { value: body, errors }
+      }
+      for (const found of withoutNullBranches(validator.Errors(body))) errors.push(...fromTypeBox(node, readOnly, body, found))
+      return { value: body, errors: errors.slice(0, ERRORS_MAX) }
+    },
+  }
+}

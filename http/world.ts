@@ -1,0 +1,147 @@
+/**
+ * What the HTTP layer asks of the domain. Routes know nothing else: no storage, no actor, no clock of their own.
+ *
+ * Views are exactly the JSON of the API's resources, so a route never rearranges what it is given. Reads receive
+ * `queries` only; a GET handler cannot write because nothing that writes is within its reach.
+ */
+import type { Problem } from '../lib/problems.ts'
+import type { ListQuery, ListResult } from './list.ts'
+import type { Balance, balanceList } from './schemas/balance.ts'
+import type { Health, Readiness } from './schemas/health.ts'
+import type { Hold, holdList } from './schemas/hold.ts'
+import type { JournalLine, journalList } from './schemas/journal-line.ts'
+import type { Payment, PaymentCreate, paymentList } from './schemas/payment.ts'
+import type { Recipient, recipientList } from './schemas/recipient.ts'
+import type { Transfer, TransferCreate } from './schemas/transfer.ts'
+
+/** Whose data an operation works on. Always the tenant of the credential: the header must name the same one. */
+export interface Tenant {
+  readonly id: string
+  readonly kind: 'customer' | 'operator'
+}
+
+/** What storage keeps about an API key. Never the key itself. */
+export interface ApiKey {
+  readonly id: string
+  readonly name: string
+  /** SHA-256 of the whole key text, 64 lower-case hex digits. */
+  readonly sha256: string
+  readonly environment: 'live' | 'test'
+  readonly status: 'active' | 'revoked'
+  /** A customer key works for its customer, an operator key for its operator. */
+  readonly level: 'customer' | 'operator'
+  readonly tenantId: string
+  readonly scopes: readonly string[]
+  /** Addresses and CIDR blocks; empty means every address. */
+  readonly ipAllowlist: readonly string[]
+  /** Milliseconds since 1970, or null for a key that does not expire. Also the end of a rotation's grace period. */
+  readonly expiresAtMs: number | null
+}
+
+/** Who is calling. */
+export interface Principal {
+  readonly apiKeyId: string
+  readonly name: string
+  readonly level: 'customer' | 'operator'
+  readonly tenantId: string
+  readonly scopes: ReadonlySet<string>
+}
+
+/** The identity of a command under an Idempotency-Key. */
+export interface Idempotency {
+  /** Principal, tenant, method, path and key, hashed into the text form of a UUID. */
+  readonly id: string
+  /** SHA-256 of what was asked, 64 hex digits. */
+  readonly fingerprint: string
+}
+
+/** A remembered command. `answer` is null while the first request is still being worked on. */
+export interface IdempotencyRecord {
+  readonly fingerprint: string
+  /** RFC 3339; shown as `firstUsedAt` when the key is reused with other content. */
+  readonly createdAt: string
+  readonly answer: CommandAnswer | null
+}
+
+/** A finished answer, bytes and all, so that a replay is the same text again. */
+export interface CommandAnswer {
+  readonly status: number
+  readonly body: string
+  readonly contentType: 'application/json' | 'application/problem+json'
+  readonly etag?: string
+  readonly location?: string
+  readonly replayed: boolean
+}
+
+/** A command on its way into the domain. */
+export interface Command<Body> {
+  readonly tenantId: string
+  readonly principal: Principal
+  readonly body: Body
+  /** Null only where the operation makes the key optional and none was sent. */
+  readonly idempotency: Idempotency | null
+  readonly requestId: string
+  /** Path of the request, starting `/v1/`; the `instance` of a problem. */
+  readonly instance: string
+}
+
+/** A list of rows that belong to one balance. */
+export type BalanceListQuery<List> = ListQuery<List> & { readonly balanceId: string }
+
+/** Reads. Null means: no such row in this tenant. */
+export interface Queries {
+  listBalances(query: ListQuery<typeof balanceList>): Promise<ListResult<Balance>>
+  getBalance(tenant: Tenant, id: string): Promise<Versioned<Balance> | null>
+  /** Null when the balance itself is not the tenant's. */
+  listJournal(query: BalanceListQuery<typeof journalList>): Promise<ListResult<JournalLine> | null>
+  listHolds(query: BalanceListQuery<typeof holdList>): Promise<ListResult<Hold> | null>
+  listRecipients(query: ListQuery<typeof recipientList>): Promise<ListResult<Recipient>>
+  getRecipient(tenant: Tenant, id: string): Promise<Versioned<Recipient> | null>
+  listPayments(query: ListQuery<typeof paymentList>): Promise<ListResult<Payment>>
+  getPayment(tenant: Tenant, id: string): Promise<Versioned<Payment> | null>
+  getTransfer(tenant: Tenant, id: string): Promise<Versioned<Transfer> | null>
+}
+
+/** A single resource with the row version that goes into its ETag. */
+export interface Versioned<View> {
+  readonly version: number | bigint
+  readonly view: View
+}
+
+/** Writes. A refusal is an answer too; only operating errors and bugs are thrown. */
+export interface Commands {
+  createPayment(command: Command<PaymentCreate>): Promise<CommandAnswer>
+  createTransfer(command: Command<TransferCreate>): Promise<CommandAnswer>
+}
+
+/** The part of pino that this layer uses. */
+export interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** What every route may use. */
+export interface ReadWorld {
+  readonly problemBase: string
+  /** Test keys work only where there is a sandbox. */
+  readonly sandbox: boolean
+  /** Secret of the cursors' HMAC; the same on every node, 32 bytes. */
+  readonly cursorKey: Uint8Array
+  readonly ids: { next(): string }
+  readonly clock: { now(): number }
+  readonly log: Log
+  readonly queries: Queries
+  health(): Health
+  readiness(): Promise<Readiness>
+  /** Asked at most about once a second per key and node, so it may also note the time of last use. */
+  findApiKey(sha256: string): Promise<ApiKey | null>
+  findIdempotencyRecord(id: string): Promise<IdempotencyRecord | null>
+}
+
+/** What a command's route may use. */
+export interface World extends ReadWorld {
+  readonly commands: Commands
+}
+
+export type { Problem }

@@ -1,0 +1,79 @@
+/**
+ * Time: the one door to the wall clock, timestamps as the API prints them, and calendar dates in a rail's own zone.
+ * Nothing else in the code reads the time; it is given a `Clock`.
+ */
+
+/** Where time comes from. */
+export interface Clock {
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  now(): number
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = { now: () => Date.now() }
+
+/** A clock that stands still until it is moved: for tests and simulations. */
+export class ManualClock implements Clock {
+  #ms: number
+
+  /** Starts at the given epoch milliseconds. */
+  constructor(ms: number) {
+    this.#ms = ms
+  }
+
+  now(): number {
+    return this.#ms
+  }
+
+  /** Moves the clock forward, or back when `ms` is negative. */
+  advance(ms: number): void {
+    this.#ms += ms
+  }
+}
+
+const MS_SUFFIX = Array.from({ length: 1000 }, (_, ms) => `.${ms.toString().padStart(3, '0')}Z`)
+
+// Rows written together mostly share their second, so the last one formatted is kept.
+let lastSecond = Number.NaN
+let lastPrefix = ''
+
+/**
+ * Epoch milliseconds as RFC 3339 in UTC with milliseconds, for example `2026-03-01T09:30:00.000Z`.
+ * Throws RangeError outside the years 0000 to 9999, which RFC 3339 cannot write.
+ */
+export function timestamp(ms: number): string {
+  const second = Math.floor(ms / 1000)
+  if (second !== lastSecond) {
+    const text = new Date(second * 1000).toISOString()
+    if (text.length !== 24) throw new RangeError(`time ${ms} lies outside the years RFC 3339 can write`)
+    lastPrefix = text.slice(0, 19)
+    lastSecond = second
+  }
+  return lastPrefix + MS_SUFFIX[Math.floor(ms - second * 1000)]!
+}
+
+// The current day of every zone asked for: a few dozen rail zones, so it needs no bound.
+const days = new Map<string, { readonly date: string; readonly from: number; readonly until: number }>()
+
+/**
+ * The calendar date (`YYYY-MM-DD`) that clocks in an IANA zone show at a moment. The last local day of each zone is
+ * remembered with its first and last millisecond, so daylight saving changes are exact and most calls are two comparisons.
+ * Throws RangeError when the zone is unknown.
+ */
+export function dateIn(ms: number, zone: string): string {
+  const known = days.get(zone)
+  if (known !== undefined && ms >= known.from && ms < known.until) return known.date
+  const date = Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(zone).toPlainDate()
+  const day = {
+    date: date.toString(),
+    from: date.toZonedDateTime(zone).epochMilliseconds,
+    until: date.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds,
+  }
+  days.set(zone, day)
+  return day.date
+}
+
+/** The date `n` calendar days after a `YYYY-MM-DD` date (before it when `n` is negative). Throws RangeError on a bad date. */
+export function addDays(date: string, n: number): string {
+  return Temporal.PlainDate.from(date).add({ days: n }).toString()
+}

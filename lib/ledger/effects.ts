@@ -1,0 +1,195 @@
+/**
+ * What a decision wants written: plain rows, in the words of the schema. A decision returns them, the committer gathers
+ * those of many decisions into one SQL statement (storage/commit.ts), and nothing else ever writes these tables.
+ *
+ * Amounts are bigint minor units; times are epoch milliseconds of the clock that was passed in.
+ */
+import type { AccountRef } from './account-ref.ts'
+
+/** One debit and one credit of one amount: zero-sum because it cannot be otherwise (I6). */
+export interface Posting {
+  readonly entryId: string
+  readonly ordinal: number
+  readonly customerId: string
+  /** The posting rule, L01…L97. */
+  readonly rule: string
+  readonly occurrence: number
+  readonly sourceObject: string
+  readonly sourceId: string
+  readonly currency: string
+  readonly amount: bigint
+  readonly debit: AccountRef
+  readonly credit: AccountRef
+  readonly description: string | null
+  readonly reference: string | null
+  readonly counterparty: string | null
+  readonly reversalOf: string | null
+  readonly bookedAt: number
+  readonly valueDate: string
+}
+
+export interface HoldRow {
+  readonly id: string
+  readonly balanceId: string
+  readonly customerId: string
+  readonly amount: bigint
+  readonly subjectType: string
+  readonly subjectId: string
+  readonly description: string
+  readonly createdAt: number
+}
+
+/** Ends a hold: the balance's held amount falls by `amount`, whatever part of it was captured. */
+export interface HoldResolution {
+  readonly id: string
+  readonly balanceId: string
+  readonly amount: bigint
+  readonly status: 'captured' | 'released' | 'expired'
+  readonly capturedAmount: bigint | null
+  readonly resolvedAt: number
+}
+
+export interface PaymentRow {
+  readonly id: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly shard: number
+  readonly number: string
+  readonly externalId: string | null
+  readonly status: string
+  readonly sourceBalanceId: string
+  readonly recipientId: string
+  readonly holdId: string | null
+  readonly currency: string
+  readonly amount: bigint
+  readonly fee: bigint
+  readonly rail: string
+  readonly executionDate: string
+  readonly createdBy: string
+  readonly createdVia: string
+  /** JSON text of what is only shown (PaymentDetails). */
+  readonly details: string
+  /** JSON text, or null. */
+  readonly metadata: string | null
+  readonly createdAt: number
+}
+
+/** A move of a payment's state machine. Null leaves a column as it is. */
+export interface PaymentChange {
+  readonly id: string
+  /** The version the decision was made on; the commit refuses any other (I3). */
+  readonly version: number
+  readonly status: string
+  readonly providerRef: string | null
+  readonly failure: string | null
+  readonly exception: string | null
+  readonly sentAt: number | null
+  readonly completedAt: number | null
+  readonly failedAt: number | null
+  readonly updatedAt: number
+}
+
+export interface TransferRow {
+  readonly id: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly number: string
+  readonly externalId: string | null
+  readonly status: string
+  readonly fromBalanceId: string
+  readonly toBalanceId: string
+  readonly currency: string
+  readonly amount: bigint
+  readonly reference: string | null
+  readonly createdBy: string
+  readonly createdVia: string
+  readonly metadata: string | null
+  readonly completedAt: number | null
+  readonly createdAt: number
+}
+
+export interface StatusUpdate {
+  readonly objectId: string
+  readonly version: number
+  readonly customerId: string
+  readonly status: string
+  readonly previousStatus: string | null
+  readonly message: string
+  readonly actor: 'system' | 'member' | 'partner'
+  readonly at: number
+}
+
+export interface OutboxEvent {
+  readonly id: string
+  readonly createdAt: number
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly type: string
+  readonly object: string
+  readonly objectId: string
+  readonly status: string | null
+  readonly previousStatus: string | null
+  readonly amount: bigint | null
+  readonly currency: string | null
+}
+
+export interface IdempotencyRecord {
+  readonly id: string
+  readonly fingerprint: string
+  readonly status: number
+  readonly resourceId: string | null
+  readonly answer: string | null
+  readonly createdAt: number
+}
+
+export interface ProviderEvent {
+  readonly id: string
+  readonly connectionId: string
+  readonly type: string
+  readonly objectId: string
+  readonly code: string | null
+  readonly receivedAt: number
+}
+
+/** A payment that waits for the partner (`queue`), has its final outcome (`done`), or must be asked about (`attend`). */
+export interface Instruction {
+  readonly paymentId: string
+  readonly shard: number
+}
+
+export interface Attention {
+  readonly paymentId: string
+  readonly attentionAt: number
+}
+
+/** A fact a decision rests on that lives outside its own row; a newer version makes the decision stale. */
+export interface FactFence {
+  readonly recipientId: string
+  readonly version: bigint
+}
+
+/**
+ * Everything one decision writes. Absent members write nothing. What becomes of a balance follows from the rows: postings
+ * move what is posted, holds and their resolutions move what is held, and there is no other way to change either.
+ */
+export interface Effects {
+  readonly postings?: readonly Posting[]
+  readonly holds?: readonly HoldRow[]
+  readonly holdResolutions?: readonly HoldResolution[]
+  readonly payments?: readonly PaymentRow[]
+  readonly paymentChanges?: readonly PaymentChange[]
+  readonly transfers?: readonly TransferRow[]
+  readonly statusUpdates?: readonly StatusUpdate[]
+  readonly events?: readonly OutboxEvent[]
+  readonly idempotency?: IdempotencyRecord
+  readonly providerEvents?: readonly ProviderEvent[]
+  readonly instructions?: readonly Instruction[]
+  readonly instructionsDone?: readonly string[]
+  readonly attention?: readonly Attention[]
+  readonly facts?: readonly FactFence[]
+  /** Balances that are credited without deciding for them: they must be open and of this currency. */
+  readonly credits?: readonly { readonly balanceId: string; readonly currency: string }[]
+}

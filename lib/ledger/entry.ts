@@ -1,0 +1,63 @@
+/** One entry of the ledger: the pairs of a posting rule, given their accounts, as rows to be written. */
+import { balanceRef, internalRef, type AccountRef } from './account-ref.ts'
+import type { AccountKey } from './chart.ts'
+import type { Posting } from './effects.ts'
+import { post, reversalOf, type Amounts, type Pair, type RuleId } from './postings.ts'
+
+/** The internal accounts of one operator, connection and currency, by their key in the chart. */
+export type InternalAccounts = Readonly<Partial<Record<AccountKey, string>>>
+
+export interface EntryOptions {
+  readonly rule: RuleId
+  readonly amounts: Amounts
+  readonly currency: string
+  readonly accounts: InternalAccounts
+  /** The balance that `cust` means; with two, the one debited and the one credited. */
+  readonly balances: { readonly from: string; readonly to: string }
+  readonly entryId: string
+  readonly customerId: string
+  readonly source: { readonly object: string; readonly id: string }
+  readonly occurrence?: number
+  readonly description: string
+  readonly reference?: string | null
+  readonly counterparty?: string | null
+  /** The entry that this one takes back, and its rule: its pairs are posted the other way round. */
+  readonly reverses?: { readonly entryId: string | null; readonly rule: RuleId }
+  readonly bookedAt: number
+  readonly valueDate: string
+}
+
+/** The rows of one entry. @throws when an account of the rule is missing, which is a bug. */
+export function entry(options: EntryOptions): Posting[] {
+  const currencies = { c: options.currency }
+  const pairs = options.reverses === undefined
+    ? post(options.rule, options.amounts, currencies)
+    : reversalOf(post(options.reverses.rule, options.amounts, currencies))
+  return pairs.map((pair, ordinal) => ({
+    entryId: options.entryId,
+    ordinal,
+    customerId: options.customerId,
+    rule: options.rule,
+    occurrence: options.occurrence ?? 1,
+    sourceObject: options.source.object,
+    sourceId: options.source.id,
+    currency: options.currency,
+    amount: pair.amount,
+    debit: side(pair, 'debit', options),
+    credit: side(pair, 'credit', options),
+    description: options.description,
+    reference: options.reference ?? null,
+    counterparty: options.counterparty ?? null,
+    reversalOf: options.reverses?.entryId ?? null,
+    bookedAt: options.bookedAt,
+    valueDate: options.valueDate,
+  }))
+}
+
+function side(pair: Pair, which: 'debit' | 'credit', { rule, accounts, balances }: EntryOptions): AccountRef {
+  const key = pair[which]
+  if (key === 'cust') return balanceRef(which === 'debit' ? balances.from : balances.to)
+  const id = accounts[key]
+  if (id === undefined) throw new Error(`${rule} needs the account ${key}, which does not exist for this connection and currency`)
+  return internalRef(id)
+}

@@ -1,0 +1,112 @@
+/**
+ * The customer's view of a posting. A posting is one debit and one credit, so it is one line in the journal of each balance
+ * it touches: what such a line is called and which id it has follows from the posting, and is not stored.
+ */
+import type { AccountKey } from './chart.ts'
+import { RULE_IDS, RULES, type Line, type TransactionType } from './postings.ts'
+
+/** Which side of the posting the balance is on. A debit lowers a balance, a credit raises it. */
+export type JournalSide = 'debit' | 'credit'
+
+/** The last two digits of an id hold this much; an entry has a few pairs, so it never runs out. */
+const ORDINAL_MAX = 127
+
+/**
+ * The id of the line that a posting is on one side: the entry's id with its last two hex digits XORed with the pair's
+ * ordinal and the side. Lines of one entry differ, and the same line has the same id for ever.
+ * Throws RangeError for an ordinal above 127.
+ */
+export function journalLineId(entryId: string, ordinal: number, side: JournalSide): string {
+  if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal > ORDINAL_MAX) throw new RangeError(`ordinal ${ordinal} does not fit a line id`)
+  const tail = Number.parseInt(entryId.slice(-2), 16) ^ ((ordinal << 1) | (side === 'debit' ? 0 : 1))
+  return entryId.slice(0, -2) + tail.toString(16).padStart(2, '0')
+}
+
+/**
+ * What is known of a posting: its rule, the chart's name of the account on the other side (`cust` when that is a balance
+ * too), and the kind of object that caused it.
+ */
+export interface JournalSource {
+  readonly rule: string
+  readonly side: JournalSide
+  readonly counterpart: string
+  readonly sourceObject: string
+}
+
+// The other account says better than the rule what the customer sees: the fee of a payment is a fee.
+const COUNTERPART_TYPES: { readonly [key in AccountKey]?: { readonly [side in JournalSide]: TransactionType } } = {
+  inc_fee: { debit: 'fee', credit: 'fee_refund' },
+  fee_tax: { debit: 'fee', credit: 'fee_refund' },
+  fx_deposit: { debit: 'forward_deposit', credit: 'forward_deposit_release' },
+}
+
+/**
+ * The distinguishing mark of a line's type: rule, side and counterpart. Payments to another customer of the platform use
+ * the rule of transfers with other words, so there the source counts too.
+ */
+export function journalMark({ rule, side, counterpart, sourceObject }: JournalSource): string {
+  return `${rule}/${side}/${counterpart}${rule === 'L20' && sourceObject === 'payment' ? '/payment' : ''}`
+}
+
+/** The type of every line that the posting rules can make, by its mark. */
+export const JOURNAL_TYPES: ReadonlyMap<string, TransactionType> = journalTypes()
+
+function journalTypes(): Map<string, TransactionType> {
+  const types = new Map<string, TransactionType>()
+  for (const id of RULE_IDS) {
+    const rule = RULES[id]
+    const variants = Object.entries(rule.variants ?? {})
+    for (const [name, { debit, credit }] of [['', rule] as const, ...variants]) {
+      const mark = id === 'L20' && name === 'payment' ? '/payment' : ''
+      addLines(types, debit, { id, side: 'debit', mark, others: credit })
+      addLines(types, credit, { id, side: 'credit', mark, others: debit })
+    }
+  }
+  return types
+}
+
+function addLines(
+  types: Map<string, TransactionType>,
+  lines: readonly Line[],
+  { id, side, mark, others }: { readonly id: string; readonly side: JournalSide; readonly mark: string; readonly others: readonly Line[] },
+): void {
+  for (const { account, type } of lines) {
+    if (account !== 'cust' || type === undefined) continue
+    for (const { account: counterpart } of others) {
+      const key = `${id}/${side}/${counterpart}${mark}`
+      // The first to speak is the rule itself, then its variants.
+      if (!types.has(key)) types.set(key, COUNTERPART_TYPES[counterpart]?.[side] ?? type)
+    }
+  }
+}
+
+/**
+ * What a line is called in the customer's journal. A correction that posts a rule the other way round keeps the name of
+ * what it corrects. Throws Error for a line that no rule makes, which the audit would have reported.
+ */
+export function journalType(source: JournalSource): TransactionType {
+  const type = JOURNAL_TYPES.get(journalMark(source)) ?? JOURNAL_TYPES.get(journalMark({ ...source, side: opposite(source.side) }))
+  if (type === undefined) throw new Error(`no rule makes the line ${journalMark(source)}`)
+  return type
+}
+
+const opposite = (side: JournalSide): JournalSide => (side === 'debit' ? 'credit' : 'debit')
+
+/** The marks of all lines of the given types, for a filter. Corrections are found with what they correct. */
+export function journalMarks(types: readonly string[]): string[] {
+  const marks = new Set<string>()
+  for (const [mark, type] of JOURNAL_TYPES) {
+    if (!types.includes(type)) continue
+    marks.add(mark)
+    const [rule, side, ...rest] = mark.split('/') as [string, JournalSide, ...string[]]
+    const reversed = [rule, opposite(side), ...rest].join('/')
+    if (!JOURNAL_TYPES.has(reversed)) marks.add(reversed)
+  }
+  return [...marks]
+}
+
+/** What a line says when nothing was written with it: its type in words. */
+export function journalDescription(type: TransactionType): string {
+  const words = type.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,141 @@
+/** Transfers between two balances of one customer: as they are kept, as they are shown, and the decision to make one. */
+import { timestamp } from '../clock.ts'
+import type { CurrencyCode } from '../currency.ts'
+import type { BalanceState } from '../ledger/balance.ts'
+import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
+import type { Effects } from '../ledger/effects.ts'
+import { entry } from '../ledger/entry.ts'
+import { moneyJson } from '../money.ts'
+import type { Problem } from '../problems.ts'
+
+export interface TransferRecord {
+  readonly id: string
+  readonly customerId: string
+  readonly number: string
+  readonly externalId: string | null
+  readonly status: 'processing' | 'completed' | 'on_hold' | 'failed' | 'exception'
+  readonly version: number
+  readonly fromBalanceId: string
+  readonly toBalanceId: string
+  readonly currency: string
+  readonly amount: bigint
+  readonly reference: string | null
+  readonly createdBy: string
+  readonly createdVia: 'api_key' | 'web' | 'mobile' | 'bulk' | 'schedule' | 'system' | 'operator'
+  readonly metadata: Readonly<Record<string, string>>
+  readonly completedAt: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** The transfer as the API shows it. */
+export function transferJson(transfer: TransferRecord) {
+  return {
+    id: transfer.id,
+    customerId: transfer.customerId,
+    number: transfer.number,
+    externalId: transfer.externalId,
+    status: transfer.status,
+    fromBalanceId: transfer.fromBalanceId,
+    toBalanceId: transfer.toBalanceId,
+    amount: moneyJson({ amountMinor: transfer.amount, currency: transfer.currency as CurrencyCode }),
+    reference: transfer.reference,
+    failure: null,
+    transactionIds: [] as string[],
+    createdBy: transfer.createdBy,
+    createdVia: transfer.createdVia,
+    completedAt: transfer.completedAt === null ? null : timestamp(transfer.completedAt),
+    metadata: transfer.metadata,
+    createdAt: timestamp(transfer.createdAt),
+    updatedAt: timestamp(transfer.updatedAt),
+  }
+}
+
+export interface CreateTransfer extends Recorded {
+  readonly kind: 'create_transfer'
+  readonly customerId: string
+  readonly transferId: string
+  readonly entryId: string
+  readonly eventId: string
+  readonly number: string
+  readonly toBalanceId: string
+  readonly amount: bigint
+  readonly currency: string
+  readonly reference: string | null
+  readonly createdBy: string
+  readonly createdVia: TransferRecord['createdVia']
+  readonly externalId: string | null
+  /** The transfer that has this external id already; learned from a commit that found it. */
+  readonly externalIdOwner: string | null
+  /** A no of limits, found before the balance was asked. */
+  readonly policyRefusal: Problem | null
+  readonly toConnectionId: string
+  /** Whether a commit found the other balance closed or of another currency. */
+  readonly creditRefused: boolean
+  readonly metadata: Readonly<Record<string, string>>
+  /** The business day the money counts for. */
+  readonly valueDate: string
+}
+
+export interface TransferCreated {
+  readonly kind: 'transfer_created'
+  readonly transfer: TransferRecord
+}
+
+/**
+ * Decides a transfer between two balances on one connection (T1): L20 at once. The paying balance decides; the other one
+ * only has to be open and of the same currency, which the commit checks under its row lock.
+ */
+export function createTransfer(balance: BalanceState | null, command: CreateTransfer, now: number): BalanceDecision<TransferCreated> {
+  if (balance === null || balance.customerId !== command.customerId) {
+    return invalid(balance, { field: '/fromBalanceId', code: 'not_found', message: 'No such balance.' })
+  }
+  if (balance.currency !== command.currency) {
+    return invalid(balance, { field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${balance.currency}.` })
+  }
+  if (balance.status !== 'active') {
+    return { ...invalid(balance, { field: '/fromBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
+  }
+  if (command.creditRefused) {
+    return invalid(balance, { field: '/toBalanceId', code: 'inactive', message: 'The balance does not accept money.' })
+  }
+  if (command.externalIdOwner !== null) {
+    return refuse(balance, command, now, { slug: 'duplicate-external-id', detail: `externalId ${command.externalId} belongs to another transfer.`, extra: { existingId: command.externalIdOwner } })
+  }
+  if (command.policyRefusal !== null) return refuse(balance, command, now, command.policyRefusal)
+  if (balance.connectionId !== command.toConnectionId) {
+    return refuse(balance, command, now, { slug: 'not-implemented', detail: 'Transfers between two connections are not available in this version.' })
+  }
+  if (balance.available < command.amount) {
+    return { ...refuse(balance, command, now, insufficientFunds(balance, command.amount)), refused: true }
+  }
+  const transfer: TransferRecord = {
+    id: command.transferId, customerId: balance.customerId, number: command.number, externalId: command.externalId,
+    status: 'completed', version: 1, fromBalanceId: balance.id, toBalanceId: command.toBalanceId, currency: balance.currency,
+    amount: command.amount, reference: command.reference, createdBy: command.createdBy, createdVia: command.createdVia,
+    metadata: command.metadata, completedAt: now, createdAt: now, updatedAt: now,
+  }
+  const effects: Effects = {
+    transfers: [{
+      id: transfer.id, customerId: transfer.customerId, operatorId: balance.operatorId, shard: balance.shard,
+      number: transfer.number, externalId: transfer.externalId, status: transfer.status, fromBalanceId: transfer.fromBalanceId,
+      toBalanceId: transfer.toBalanceId, currency: transfer.currency, amount: transfer.amount, reference: transfer.reference,
+      createdBy: transfer.createdBy, createdVia: transfer.createdVia, completedAt: now, createdAt: now,
+      metadata: Object.keys(transfer.metadata).length > 0 ? JSON.stringify(transfer.metadata) : null,
+    }],
+    postings: entry({
+      rule: 'L20', amounts: { A: command.amount }, currency: balance.currency, accounts: {},
+      balances: { from: balance.id, to: command.toBalanceId }, entryId: command.entryId, customerId: balance.customerId,
+      source: { object: 'transfer', id: transfer.id }, description: `Transfer ${transfer.number}`, reference: command.reference,
+      bookedAt: now, valueDate: command.valueDate,
+    }),
+    statusUpdates: [{ objectId: transfer.id, version: 1, customerId: balance.customerId, status: 'completed',
+      previousStatus: null, message: 'Transfer completed.', actor: 'member', at: now }],
+    events: [{ id: command.eventId, createdAt: now, customerId: balance.customerId, operatorId: balance.operatorId,
+      shard: balance.shard, type: 'transfer.completed', object: 'transfer', objectId: transfer.id, status: 'completed',
+      previousStatus: null, amount: transfer.amount, currency: transfer.currency }],
+    credits: [{ balanceId: command.toBalanceId, currency: balance.currency }],
+    ...(command.key === null ? {} : { idempotency: { ...command.key, status: 201, resourceId: transfer.id, answer: null, createdAt: now } }),
+  }
+  return { state: { ...balance, available: balance.available - command.amount }, reply: { kind: 'transfer_created', transfer }, effects }
+}

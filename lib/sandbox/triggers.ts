@@ -1,0 +1,296 @@
+/**
+ * The deterministic sandbox: what happens to a payment or a transfer on a sandbox connection, read from the payment
+ * itself so that a test needs no second call. A token `SBX:<CODE>` (or `SBX/<CODE>`, where a reference allows no colon) in
+ * the reference or the recipient's name comes first; then the exact amount in minor units of any currency; then success.
+ *
+ * A plan is made once, when the payment reaches the sandbox bank, and stored as short text beside it. Times count from
+ * the moment the bank has the payment, except where a member says otherwise.
+ */
+import { isIsoOrAchCode } from '../payments/failure-codes.ts'
+
+/** How long the sandbox takes when nothing says otherwise. */
+export const INSTANT_MS = 2_000
+export const ORDINARY_MS = 10_000
+
+const LATER_MS = 10_000
+const HOLD_MS = 30_000
+const LONG_MS = 60_000
+
+// The code given where a row names none: a definite technical failure, and a return because the account is closed.
+const TECHNICAL_CODE = 'TECH'
+const RETURN_CODE = 'AC04'
+
+const RETURN_FEE_MINOR = 1000n
+
+/** What the sandbox bank reports, and when. */
+export interface PlanStep {
+  readonly afterMs: number
+  readonly event: 'settled' | 'rejected' | 'returned'
+  /** The scheme's reason, where the event has one. */
+  readonly schemeCode: string | null
+  /** Minor units that came back; null unless the event is `returned`. */
+  readonly amountMinor: bigint | null
+}
+
+/** What becomes of one payment. */
+export interface PaymentPlan {
+  /** The compliance gate, before anything else. `decision` null: it waits for staff. Its time counts from the hold. */
+  readonly hold: { readonly decision: { readonly afterMs: number; readonly outcome: 'released' | 'blocked' } | null } | null
+  /** How long the payment stays queued, with position and estimate, before it is handed over. */
+  readonly queueMs: number
+  /** The bank's answer when the payment is handed over: taken, definitely refused, or none in time. */
+  readonly submit: 'accepted' | 'refused' | 'timeout'
+  /** The reason of a refusal; null otherwise. */
+  readonly refusalCode: string | null
+  /** What the bank reports afterwards, in order. Empty: nothing until somebody simulates it. */
+  readonly steps: readonly PlanStep[]
+  /** What reconciliation finds after a timeout. Null: nothing, until simulated or resolved by staff. */
+  readonly reconcile: { readonly afterMs: number; readonly outcome: 'settled' | 'rejected'; readonly schemeCode: string | null } | null
+  /** The answer to a recall, should one be asked for. Its time counts from the request. */
+  readonly recall: { readonly afterMs: number; readonly outcome: 'accepted' | 'rejected'; readonly schemeCode: string | null }
+}
+
+/** What a plan is made from. */
+export interface PaymentFacts {
+  readonly amountMinor: bigint
+  readonly reference: string | null
+  readonly recipientName: string
+  /** Whether the payment travels by an instant rail. */
+  readonly instant: boolean
+}
+
+type Outcome = (facts: PaymentFacts, defaultMs: number) => Partial<Omit<PaymentPlan, 'recall'>>
+
+const settled = (afterMs: number): PlanStep => ({ afterMs, event: 'settled', schemeCode: null, amountMinor: null })
+const rejected = (afterMs: number, schemeCode: string): PlanStep => ({ afterMs, event: 'rejected', schemeCode, amountMinor: null })
+const returned = (afterMs: number, schemeCode: string, amountMinor: bigint): PlanStep => ({ afterMs, event: 'returned', schemeCode, amountMinor })
+
+const failsWith = (schemeCode: string): Outcome => (_, ms) => ({ steps: [rejected(ms, schemeCode)] })
+
+const returnsWith = (schemeCode: string): Outcome => ({ amountMinor }, ms) =>
+  ({ steps: [settled(ms), returned(ms + LATER_MS, schemeCode, amountMinor)] })
+
+// Banks on the way keep a fixed charge; of a payment no larger than the charge they keep half.
+const returnsLessFee: Outcome = ({ amountMinor }, ms) => {
+  const fee = amountMinor > RETURN_FEE_MINOR ? RETURN_FEE_MINOR : amountMinor / 2n
+  return { steps: [settled(ms), returned(ms + LATER_MS, RETURN_CODE, amountMinor - fee)] }
+}
+
+const timesOut = (outcome: 'settled' | 'rejected' | null): Outcome => () => ({
+  submit: 'timeout',
+  steps: [],
+  reconcile: outcome === null ? null : { afterMs: LONG_MS, outcome, schemeCode: outcome === 'rejected' ? TECHNICAL_CODE : null },
+})
+
+const held = (outcome: 'released' | 'blocked' | null): Outcome => () =>
+  ({ hold: { decision: outcome === null ? null : { afterMs: HOLD_MS, outcome } } })
+
+interface TriggerRow {
+  readonly amountMinor: bigint
+  /** The token that does the same, where there is one; for failures it is the scheme's code. */
+  readonly token: string | null
+  readonly outcome: Outcome
+  readonly rule: string
+}
+
+const fails = (amountMinor: bigint, code: string, failure: string, detail = ''): TriggerRow =>
+  ({ amountMinor, token: code, outcome: failsWith(code), rule: `failed ${failure} (${code})${detail}` })
+
+const PAYMENT_ROWS: readonly TriggerRow[] = [
+  fails(1301n, 'AC01', 'invalid_account_details'),
+  fails(1302n, 'AC04', 'account_closed'),
+  fails(1303n, 'AC06', 'account_blocked'),
+  fails(1304n, 'AM04', 'insufficient_funds', ', at the partner; the payer’s own funds come back'),
+  fails(1305n, 'BE01', 'name_mismatch'),
+  fails(1306n, 'AG01', 'account_not_eligible'),
+  fails(1307n, 'RC01', 'invalid_account_details'),
+  fails(1308n, 'RR04', 'declined'),
+  fails(1309n, 'MS03', 'refused_by_recipient_bank'),
+  fails(1310n, 'AM05', 'duplicate'),
+  fails(1311n, 'AM02', 'amount_limit_exceeded'),
+  fails(1312n, 'TM01', 'cutoff_missed'),
+  { amountMinor: 1401n, token: 'RET-AC04', outcome: returnsWith('AC04'), rule: 'completed, returned in full after 10 s (AC04)' },
+  { amountMinor: 1402n, token: 'RET-MS03', outcome: returnsWith('MS03'), rule: 'completed, returned in full after 10 s (MS03)' },
+  { amountMinor: 1403n, token: 'RET-FEE', outcome: returnsLessFee, rule: 'completed, returned after 10 s less 1000 minor units (less half when the amount is no larger)' },
+  { amountMinor: 1404n, token: 'RET-EARLY', outcome: ({ amountMinor }, ms) => ({ steps: [returned(ms, RETURN_CODE, amountMinor)] }), rule: 'returned before it is confirmed' },
+  { amountMinor: 1501n, token: 'TIMEOUT-OK', outcome: timesOut('settled'), rule: 'exception; reconciliation completes it after 60 s' },
+  { amountMinor: 1502n, token: 'TIMEOUT-FAIL', outcome: timesOut('rejected'), rule: 'exception; reconciliation fails it after 60 s' },
+  { amountMinor: 1503n, token: 'TIMEOUT', outcome: timesOut(null), rule: 'exception until simulated or resolved by staff' },
+  { amountMinor: 1504n, token: 'PROVIDER-502', outcome: () => ({ submit: 'refused', refusalCode: TECHNICAL_CODE, steps: [] }), rule: 'the partner refuses it at submission: failed technical_error' },
+  { amountMinor: 1601n, token: 'HOLD-RELEASE', outcome: held('released'), rule: 'on_hold, released after 30 s' },
+  { amountMinor: 1602n, token: 'HOLD', outcome: held(null), rule: 'on_hold until staff decide' },
+  { amountMinor: 1603n, token: 'HOLD-BLOCK', outcome: held('blocked'), rule: 'on_hold, blocked after 30 s: failed declined' },
+  { amountMinor: 1701n, token: 'STUCK', outcome: () => ({ steps: [] }), rule: 'stays processing (submitted) until its status is simulated' },
+  { amountMinor: 1702n, token: 'SLOW', outcome: () => ({ steps: [settled(LONG_MS)] }), rule: 'completes after 60 s' },
+  { amountMinor: 1703n, token: 'QUEUE', outcome: () => ({ queueMs: LONG_MS }), rule: 'stays queued with position and estimate for 60 s' },
+]
+
+const BY_AMOUNT: ReadonlyMap<bigint, Outcome> = new Map(PAYMENT_ROWS.map((row) => [row.amountMinor, row.outcome]))
+const BY_TOKEN: ReadonlyMap<string, Outcome> = new Map(PAYMENT_ROWS.flatMap((row) => (row.token === null ? [] : [[row.token, row.outcome]])))
+
+const RECALL_REJECTED_AMOUNT = 1802n
+const RECALL_REJECTED_CODE = 'CUST'
+
+// In a recipient's name these speak of the check of the payee and of approvals, not of the payment.
+const NAME_ONLY: ReadonlySet<string> = new Set([
+  'MBAM', 'BANM', 'PANM', 'BAMM', 'PAMM', 'ANNM', 'AC01', 'ACNS', 'OPTO', 'CASS', 'SCNS', 'IVCR', 'NOAP', 'APPROVE', 'REJECT',
+])
+
+const TOKEN = /SBX[:/]([A-Z0-9]+(?:-[A-Z0-9]+)*)/g
+
+/** The codes of every `SBX:` or `SBX/` token in a text, upper-case and in order. */
+export function sandboxTokens(text: string): readonly string[] {
+  // Nearly every text has none, and this test is far cheaper than the search.
+  if (!/sbx/i.test(text)) return []
+  return Array.from(text.toUpperCase().matchAll(TOKEN), (match) => match[1]!)
+}
+
+// RET-<code> returns with any listed code, as a bare code fails with it.
+function outcomeOf(token: string): Outcome | null {
+  const known = BY_TOKEN.get(token)
+  if (known !== undefined) return known
+  if (isIsoOrAchCode(token)) return failsWith(token)
+  if (token.startsWith('RET-') && isIsoOrAchCode(token.slice(4))) return returnsWith(token.slice(4))
+  return null
+}
+
+/**
+ * What the sandbox does with a payment. Several tokens combine: `SBX:HOLD-RELEASE SBX:AC04` is held, released, and then
+ * fails; where two tokens decide the same thing the first one counts, the reference before the name. Unknown tokens say
+ * nothing. The amount is looked at only when no token decides, except for the answer to a recall, which it alone decides.
+ */
+export function planOutcome(facts: PaymentFacts): PaymentPlan {
+  const defaultMs = facts.instant ? INSTANT_MS : ORDINARY_MS
+  const tokens = [
+    ...sandboxTokens(facts.reference ?? ''),
+    ...sandboxTokens(facts.recipientName).filter((token) => !NAME_ONLY.has(token)),
+  ]
+  const named = tokens.map(outcomeOf).filter((outcome) => outcome !== null)
+  const byAmount = BY_AMOUNT.get(facts.amountMinor)
+  const outcomes = named.length > 0 ? named : byAmount === undefined ? [] : [byAmount]
+  let plan: PaymentPlan = {
+    hold: null,
+    queueMs: 0,
+    submit: 'accepted',
+    refusalCode: null,
+    steps: [settled(defaultMs)],
+    reconcile: null,
+    recall: facts.amountMinor === RECALL_REJECTED_AMOUNT
+      ? { afterMs: LATER_MS, outcome: 'rejected', schemeCode: RECALL_REJECTED_CODE }
+      : { afterMs: LATER_MS, outcome: 'accepted', schemeCode: null },
+  }
+  // Backwards, so that the first of two that decide the same has the last word. What decides the end replaces all of it,
+  // so a timeout never mixes with the steps of a return.
+  for (const outcome of outcomes.toReversed()) {
+    const decided = outcome(facts, defaultMs)
+    plan = decided.steps === undefined ? { ...plan, ...decided } : { ...plan, submit: 'accepted', refusalCode: null, reconcile: null, ...decided }
+  }
+  return plan
+}
+
+/** What becomes of a transfer between two own balances. */
+export interface TransferPlan {
+  /** Whether it travels by the partner even where both balances sit on one connection. */
+  readonly viaPartner: boolean
+  readonly submit: 'accepted' | 'timeout'
+  readonly steps: readonly PlanStep[]
+  readonly reconcile: PaymentPlan['reconcile']
+}
+
+/**
+ * What the sandbox does with a transfer: 1301 is processed and fails, 1501 becomes an exception that completes after 60 s,
+ * and every other one settles. Transfers are book entries at the partner, so they are as quick as an instant rail.
+ */
+export function planTransfer(amountMinor: bigint): TransferPlan {
+  if (amountMinor === 1301n) return { viaPartner: true, submit: 'accepted', steps: [rejected(INSTANT_MS, 'AC01')], reconcile: null }
+  if (amountMinor === 1501n) {
+    return { viaPartner: true, submit: 'timeout', steps: [], reconcile: { afterMs: LONG_MS, outcome: 'settled', schemeCode: null } }
+  }
+  return { viaPartner: false, submit: 'accepted', steps: [settled(INSTANT_MS)], reconcile: null }
+}
+
+// Plan text: words separated by a space, each `word[@ms][:code[:amount]]`, for example
+// `hold:released@30000 accepted settled@2000 returned@12000:AC04:403 recall:accepted@10000`.
+
+/** A plan as short text, which `decodePlan` reads back. */
+export function encodePlan(plan: PaymentPlan): string {
+  const { hold, reconcile, recall } = plan
+  const words: string[] = []
+  if (hold !== null) words.push(hold.decision === null ? 'hold' : `hold:${hold.decision.outcome}@${hold.decision.afterMs}`)
+  if (plan.queueMs > 0) words.push(`queue@${plan.queueMs}`)
+  words.push(withCode(plan.submit, plan.refusalCode))
+  for (const step of plan.steps) {
+    const word = `${step.event}@${step.afterMs}`
+    words.push(step.amountMinor === null ? withCode(word, step.schemeCode) : `${word}:${step.schemeCode ?? ''}:${step.amountMinor}`)
+  }
+  if (reconcile !== null) words.push(withCode(`reconcile:${reconcile.outcome}@${reconcile.afterMs}`, reconcile.schemeCode))
+  words.push(withCode(`recall:${recall.outcome}@${recall.afterMs}`, recall.schemeCode))
+  return words.join(' ')
+}
+
+function withCode(word: string, code: string | null): string {
+  return code === null ? word : `${word}:${code}`
+}
+
+const WORD = /^(?:(hold|reconcile|recall)(?::([a-z]+))?|([a-z]+))(?:@([0-9]+))?(?::([A-Z0-9]*))?(?::([0-9]+))?$/
+
+/** Reads a plan that `encodePlan` wrote. Throws SyntaxError on any other text: a stored plan is never a guess. */
+export function decodePlan(text: string): PaymentPlan {
+  let hold: PaymentPlan['hold'] = null
+  let queueMs = 0
+  let submit: PaymentPlan['submit'] | null = null
+  let refusalCode: string | null = null
+  const steps: PlanStep[] = []
+  let reconcile: PaymentPlan['reconcile'] = null
+  let recall: PaymentPlan['recall'] | null = null
+  for (const word of text.split(' ')) {
+    const match = WORD.exec(word)
+    if (match === null) throw new SyntaxError(`sandbox plan: cannot read "${word}"`)
+    const [, group, outcome, plain, ms, code, amount] = match
+    const afterMs = Number(ms ?? 0)
+    const schemeCode = code === undefined || code === '' ? null : code
+    switch (`${group ?? plain} ${outcome ?? ''}`.trim()) {
+      case 'hold': hold = { decision: null }; break
+      case 'hold released': hold = { decision: { afterMs, outcome: 'released' } }; break
+      case 'hold blocked': hold = { decision: { afterMs, outcome: 'blocked' } }; break
+      case 'queue': queueMs = afterMs; break
+      case 'accepted': submit = 'accepted'; break
+      case 'refused': submit = 'refused'; refusalCode = schemeCode; break
+      case 'timeout': submit = 'timeout'; break
+      case 'settled': steps.push({ afterMs, event: 'settled', schemeCode, amountMinor: null }); break
+      case 'rejected': steps.push({ afterMs, event: 'rejected', schemeCode, amountMinor: null }); break
+      case 'returned': steps.push({ afterMs, event: 'returned', schemeCode, amountMinor: amount === undefined ? null : BigInt(amount) }); break
+      case 'reconcile settled': reconcile = { afterMs, outcome: 'settled', schemeCode }; break
+      case 'reconcile rejected': reconcile = { afterMs, outcome: 'rejected', schemeCode }; break
+      case 'recall accepted': recall = { afterMs, outcome: 'accepted', schemeCode }; break
+      case 'recall rejected': recall = { afterMs, outcome: 'rejected', schemeCode }; break
+      default: throw new SyntaxError(`sandbox plan: cannot read "${word}"`)
+    }
+  }
+  if (submit === null || recall === null) throw new SyntaxError(`sandbox plan: incomplete "${text}"`)
+  return { hold, queueMs, submit, refusalCode, steps, reconcile, recall }
+}
+
+/** One row of the catalogue that tells integrators what the sandbox reacts to. */
+export interface CatalogueRule {
+  readonly topic: string
+  readonly rule: string
+}
+
+/** The rules of payments and transfers, in words, made from the very rows that are applied. */
+export function catalogueRules(): readonly CatalogueRule[] {
+  const payments = PAYMENT_ROWS.map((row) => ({
+    topic: 'payments',
+    rule: `amountMinor ${row.amountMinor}${row.token === null ? '' : ` or SBX:${row.token}`}: ${row.rule}`,
+  }))
+  return [
+    { topic: 'payments', rule: 'SBX:<CODE> or SBX/<CODE> in the reference or the recipient’s name, any case, is read before the amount; several combine' },
+    { topic: 'payments', rule: 'any other: processing, then completed after 2 s on instant rails and 10 s on others' },
+    ...payments,
+    { topic: 'payments', rule: 'SBX:<any ISO 20022 or ACH reason code>: failed with the failure code it maps to' },
+    { topic: 'payments', rule: 'amountMinor 1801 with a recall: accepted after 10 s' },
+    { topic: 'payments', rule: 'amountMinor 1802 with a recall: rejected (CUST) after 10 s; every other amount: accepted' },
+    { topic: 'transfers', rule: 'amountMinor 1301: processing, then failed' },
+    { topic: 'transfers', rule: 'amountMinor 1501: processing, then exception, completed after 60 s' },
+  ]
+}

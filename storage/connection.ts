@@ -1,0 +1,84 @@
+/**
+ * A dedicated connection of a commit lane. Pools hand out whatever is free; a lane wants its prepared statements, and
+ * wants to know the moment its connection is gone.
+ */
+import pg from 'pg'
+import { OperatingError } from '../lib/errors.ts'
+
+export interface Statement {
+  readonly name: string
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/** The database cannot be reached, or not just now. Nothing was sent, so nothing was written. */
+export class DatabaseUnavailable extends OperatingError {
+  override readonly name = 'DatabaseUnavailable'
+}
+
+/**
+ * The connection was lost while a transaction was on its way: it may or may not have happened (I7). Never repeated here;
+ * the caller repeats under the same Idempotency-Key and finds the truth.
+ */
+export class OutcomeUnknown extends OperatingError {
+  override readonly name = 'OutcomeUnknown'
+}
+
+/**
+ * SQLSTATEs that reach the client although the transaction may have committed: the server was told to stop, or the
+ * connection broke, between the commit and its confirmation.
+ */
+const PROVES_NOTHING = /^(08...|57P0[12345])$/
+
+/** Whether an error of the driver proves that the statement had no effect. */
+export function provesNothingWritten(error: unknown): boolean {
+  const code = sqlState(error)
+  return code !== null && !PROVES_NOTHING.test(code)
+}
+
+/** The five characters of a server error, or null for an error of the connection itself. */
+export function sqlState(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
+}
+
+export class Connection {
+  readonly #client: pg.Client
+  #lost = false
+
+  private constructor(client: pg.Client) {
+    this.#client = client
+    client.on('error', () => { this.#lost = true })
+    client.on('end', () => { this.#lost = true })
+  }
+
+  /** @throws DatabaseUnavailable */
+  static async open(url: string, applicationName: string): Promise<Connection> {
+    const client = new pg.Client({ connectionString: url, application_name: applicationName, connectionTimeoutMillis: 5_000, keepAlive: true })
+    try {
+      await client.connect()
+      // Plans are made once for the shape of a statement, not for its values: arrays of any length run the same way.
+      await client.query(`set plan_cache_mode = force_generic_plan; set jit = off; set idle_in_transaction_session_timeout = '20s'`)
+    } catch (cause) {
+      await client.end().catch(() => { /* It never was a connection. */ })
+      throw new DatabaseUnavailable('The database cannot be reached.', { cause })
+    }
+    return new Connection(client)
+  }
+
+  get lost(): boolean { return this.#lost }
+
+  /** Runs a prepared statement; rows come back as arrays. @throws what the driver throws */
+  async query(statement: Statement): Promise<{ rows: unknown[][] }> {
+    return await this.#client.query({ ...statement, rowMode: 'array' })
+  }
+
+  /** Runs plain text such as `begin`. */
+  async run(text: string): Promise<void> {
+    await this.#client.query(text)
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end().catch(() => { /* Already gone, which is what was wanted. */ })
+  }
+}

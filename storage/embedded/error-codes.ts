@@ -1,0 +1,20 @@
+/** What Node and Postgres call an error: `ENOENT`, `28P01`. */
+
+export function codeOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error) return String(error.code)
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** A handler for `catch` that turns the expected codes into `null` and passes everything else on. */
+export function ignore(...codes: readonly string[]): (error: unknown) => null {
+  return error => {
+    if (codes.includes(codeOf(error))) return null
+    throw error
+  }
+}
+
+/** The last line of what a command said before it failed, or the error's code. */
+export function lastLine(error: unknown): string {
+  const text = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
+  return text.trim().split('\n').at(-1) || codeOf(error)
+}

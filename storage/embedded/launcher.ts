@@ -1,0 +1,117 @@
+/** As which OS user Postgres runs, and how its binaries are started as that user. */
+import { execFile } from 'node:child_process'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+
+import { StartError } from '../../lib/errors.ts'
+import { lastLine } from './error-codes.ts'
+
+const run = promisify(execFile)
+
+/** The OS user that runs the server when vostro itself runs as root, which Postgres refuses to. */
+const OS_USER = 'postgres'
+
+/** Where `setpriv` and the shell that initdb needs are found, whatever our own PATH is. */
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+export interface Account {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface Command {
+  readonly file: string
+  readonly args: string[]
+  readonly options: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number }
+}
+
+export type Launcher = (file: string, args: readonly string[]) => Command
+
+/** The OS user to run the server as: `null` for our own, and for root the user `postgres`, made if it is missing. */
+export async function findAccount(): Promise<Account | null> {
+  if (process.getuid?.() !== 0) return null
+  const known = await lookUpAccount()
+  if (known !== null) return known
+  try {
+    await run('groupadd', ['--system', '--force', OS_USER])
+    await run('useradd', ['--system', '--no-create-home', '--gid', OS_USER, OS_USER])
+  } catch (error) {
+    throw new StartError(
+      `vostro runs as root, which Postgres refuses, and could not make the OS user ${OS_USER} (${lastLine(error)}); ` +
+        'make that user or start vostro as an ordinary one.',
+      { cause: error }
+    )
+  }
+  const made = await lookUpAccount()
+  if (made === null) throw new StartError(`The OS user ${OS_USER} could not be made; start vostro as an ordinary user.`)
+  return made
+}
+
+async function lookUpAccount(): Promise<Account | null> {
+  try {
+    const [uid, gid] = await Promise.all([run('id', ['-u', OS_USER]), run('id', ['-g', OS_USER])])
+    return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+  } catch {
+    // `id` fails for exactly one reason that matters here: there is no such user yet.
+    return null
+  }
+}
+
+/**
+ * How to start a binary as that user. Where the user cannot reach the binaries or the data (a checkout in root's home,
+ * mode 0700), the process keeps the one capability to pass through directories, and the security bit without which
+ * `access(2)`, by which Postgres checks its own executable, ignores it. A copy elsewhere would need neither, but would
+ * keep the data out of DATA_DIR.
+ */
+export async function chooseLauncher(options: {
+  readonly account: Account | null
+  /** What the server must reach: its own executable, and its data. */
+  readonly executable: string
+  readonly dataDir: string
+}): Promise<Launcher> {
+  // Nothing of ours leaks into the server: PG* variables would change it, and its messages are read in English.
+  const plain = { cwd: '/', env: { PATH: SYSTEM_PATH, LC_ALL: 'C' } }
+  const { account } = options
+  if (account === null) return (file, args) => ({ file, args: [...args], options: plain })
+  if ((await isReachable(options.executable, account)) && (await isReachable(options.dataDir, account))) {
+    return (file, args) => ({ file, args: [...args], options: { ...plain, ...account } })
+  }
+  const capability = await passingCapability()
+  if (capability === null || process.platform !== 'linux') {
+    throw new StartError(
+      `The OS user ${OS_USER}, which runs Postgres for root, cannot reach ${options.dataDir} or ` +
+        `${dirname(options.executable)}; move them to where it can, or start vostro as an ordinary user.`
+    )
+  }
+  const setpriv = [
+    `--reuid=${account.uid}`,
+    `--regid=${account.gid}`,
+    '--clear-groups',
+    `--inh-caps=-all,+${capability}`,
+    `--ambient-caps=-all,+${capability}`,
+    `--bounding-set=-all,+${capability}`,
+    '--securebits=+no_setuid_fixup',
+    '--',
+  ]
+  return (file, args) => ({ file: 'setpriv', args: [...setpriv, file, ...args], options: plain })
+}
+
+/** Whether every directory on the way lets that user through, by the mode bits alone (an ACL only makes us careful). */
+async function isReachable(path: string, account: Account): Promise<boolean> {
+  for (let at = await realpath(path); ; at = dirname(at)) {
+    const { mode, uid, gid } = await stat(at)
+    const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0
+    if (((mode >> shift) & 0o1) === 0) return false
+    if (at === dirname(at)) return true
+  }
+}
+
+/** The weakest capability we own that passes through directories; containers often withhold the read-only one. */
+async function passingCapability(): Promise<string | null> {
+  const status = await readFile('/proc/self/status', 'utf8').catch(() => '')
+  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)/m.exec(status)?.[1] ?? '0'}`)
+  if ((effective & (1n << 2n)) !== 0n) return 'dac_read_search'
+  if ((effective & (1n << 1n)) !== 0n) return 'dac_override'
+  return null
+}

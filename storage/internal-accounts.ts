@@ -1,0 +1,57 @@
+/** The internal accounts of the chart, made when they are first needed and known by heart from then on. */
+import type { AccountKey } from '../lib/ledger/chart.ts'
+import { CHART } from '../lib/ledger/chart.ts'
+import type { InternalAccounts } from '../lib/ledger/entry.ts'
+import type { IdSource } from '../lib/ids.ts'
+import type { Database } from './database.ts'
+
+export interface AccountScope {
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly currency: string
+}
+
+/** Those that exist once per connection or operator and currency; a customer's own are made with the customer's business. */
+const SHARED_KEYS = CHART.filter(({ per }) => per === 'connection' || per === 'operator')
+
+export class InternalAccountDirectory {
+  readonly #database: Database
+  readonly #ids: IdSource
+  /** Bounded by connections x currencies, both of which an operator configures. */
+  readonly #known = new Map<string, Promise<InternalAccounts>>()
+
+  constructor(database: Database, ids: IdSource) {
+    this.#database = database
+    this.#ids = ids
+  }
+
+  /** The accounts of one operator, connection and currency. @throws what the driver throws */
+  async accounts(scope: AccountScope): Promise<InternalAccounts> {
+    const key = `${scope.operatorId} ${scope.connectionId} ${scope.currency}`
+    let accounts = this.#known.get(key)
+    if (accounts === undefined) {
+      accounts = this.#load(scope)
+      this.#known.set(key, accounts)
+      accounts.catch(() => this.#known.delete(key))
+    }
+    return await accounts
+  }
+
+  async #load({ operatorId, connectionId, currency }: AccountScope): Promise<InternalAccounts> {
+    const keys = SHARED_KEYS.map(({ key }) => key)
+    const rows = await this.#database.query<[AccountKey, string]>({
+      name: 'internal_accounts',
+      text: `with made as (
+          insert into account (id, operator_id, key, currency, connection_id)
+          select u.id, $1::uuid, u.key, $3, case when u.per_connection then $2::uuid end
+          from unnest($4::uuid[], $5::text[], $6::boolean[]) as u(id, key, per_connection)
+          on conflict on constraint account_unique do nothing returning key, id)
+        select key, id from made
+        union all select key, id from account
+        where operator_id = $1 and currency = $3 and key = any($5) and (connection_id = $2 or connection_id is null) and customer_id is null`,
+      values: [operatorId, connectionId, currency, keys.map(() => this.#ids.next()), keys, SHARED_KEYS.map(({ per }) => per === 'connection')],
+    })
+    // A row that another node inserted at this very moment is neither made here nor in our snapshot yet: look again.
+    return new Set(rows.map(([key]) => key)).size < keys.length ? await this.#load({ operatorId, connectionId, currency }) : Object.fromEntries(rows)
+  }
+}

@@ -1,0 +1,44 @@
+/** What is remembered of commands. */
+import { timestamp } from '../../lib/clock.ts'
+import type { PaymentRecord } from '../../lib/payments/payment.ts'
+import type { TransferRecord } from '../../lib/payments/transfer.ts'
+import { IDEMPOTENCY_RETENTION_MS } from '../commit.ts'
+import type { Database } from '../database.ts'
+import { findPayment } from './payments.ts'
+import { findTransfer } from './transfers.ts'
+
+/** A command that was decided, and what its answer is made from: the resource of a yes, the kept document of a no. */
+export interface RecordedCommand {
+  /** As it was stored: 128 bits in the text form of a UUID. */
+  readonly fingerprint: string
+  /** RFC 3339. */
+  readonly createdAt: string
+  readonly status: number
+  readonly answer: string | null
+  readonly resource:
+    | { readonly kind: 'payment'; readonly payment: PaymentRecord }
+    | { readonly kind: 'transfer'; readonly transfer: TransferRecord }
+    | null
+}
+
+// The days of a record are at most today and yesterday, so only their partitions are looked at.
+const FIND = `select fingerprint, status, resource_id, answer, (extract(epoch from created_at) * 1000)::float8
+  from idempotency where id = $1 and day >= $2::date and created_at > $3::timestamptz order by created_at desc limit 1`
+
+/** The record of a command by its id; null when there is none younger than a day. `now` is epoch milliseconds. */
+export async function findIdempotencyRecord(database: Database, id: string, now: number): Promise<RecordedCommand | null> {
+  const since = timestamp(now - IDEMPOTENCY_RETENTION_MS)
+  const [row] = await database.query<[string, number, string | null, string | null, number]>({
+    name: 'find_idempotency', text: FIND, values: [id, since.slice(0, 10), since],
+  })
+  if (row === undefined) return null
+  const [fingerprint, status, resourceId, answer, createdMs] = row
+  return { fingerprint, createdAt: timestamp(createdMs), status, answer, resource: resourceId === null ? null : await resourceOf(database, resourceId) }
+}
+
+async function resourceOf(database: Database, id: string): Promise<RecordedCommand['resource']> {
+  const payment = await findPayment(database, id)
+  if (payment !== null) return { kind: 'payment', payment }
+  const transfer = await findTransfer(database, id)
+  return transfer === null ? null : { kind: 'transfer', transfer }
+}

@@ -1,0 +1,229 @@
+/**
+ * Pages by keyset. A page is a range of an index: it begins behind the last row of the page before, never at an offset, so
+ * the thousandth page costs what the first one does. Going back reads the same index the other way round.
+ *
+ * Order by creation is order by id, because ids are UUIDs of version 7.
+ */
+import { strict as assert } from 'node:assert'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { sqlState } from '../connection.ts'
+
+/** The database as kysely sees it: statements are written by hand, so it needs to know no table. */
+export type ReadDatabase = Kysely<unknown>
+
+/** Whose rows are asked for. */
+export interface Tenant {
+  readonly id: string
+  readonly kind: 'customer' | 'operator'
+}
+
+/** A value of a keyset, as it travels in a cursor. */
+export type CursorKey = string | number | null
+
+/** Where a page begins. */
+export interface Position {
+  readonly direction: 'after' | 'before'
+  readonly keys: readonly CursorKey[]
+}
+
+/** A parsed question. */
+export interface ListQuery<Filters, Sort extends string> {
+  readonly tenant: Tenant
+  readonly filters: Filters
+  /** Attributes that must match exactly, all of them. */
+  readonly metadata: readonly (readonly [key: string, value: string])[]
+  readonly sort: Sort
+  readonly limit: number
+  /** Null on the first page. */
+  readonly position: Position | null
+  readonly withTotal: boolean
+  readonly q: string | null
+}
+
+/** One page of rows in the order in which they are shown, also when it was reached backwards. */
+export interface ListResult<Row> {
+  readonly rows: readonly Row[]
+  /** The keyset of each row, in the same order. */
+  readonly keys: readonly (readonly CursorKey[])[]
+  /** Whether more rows follow in the direction that was asked for. */
+  readonly hasMore: boolean
+  readonly total?: number
+}
+
+/** The end of a range of time: the first instant that no longer matches. */
+export interface TimeTo {
+  readonly before: string
+}
+
+type Fragment = RawBuilder<unknown>
+
+/** What rows are ordered by: an indexed expression without nulls, then the id (unless the expression is unique itself). */
+export interface Order {
+  readonly keys: readonly { readonly expression: Fragment; readonly type: 'uuid' | 'bigint' | 'text' | 'bpchar' | 'date' | 'timestamptz' }[]
+  readonly descending: boolean
+}
+
+/** Where rows come from. A list of several branches is merged: each gives at most a page, from its own index. */
+export interface Branch {
+  readonly columns: Fragment
+  readonly from: Fragment
+  readonly where: readonly Fragment[]
+  readonly order: Order
+}
+
+/** How long an exact count may take before the list goes without one, milliseconds. */
+const COUNT_TIMEOUT_MS = 2_000
+/** Cancelled by its timeout. */
+const QUERY_CANCELED = '57014'
+
+/** Nothing at all matches. */
+export const EMPTY: ListResult<never> = { rows: [], keys: [], hasMore: false }
+
+/**
+ * Reads one page. `branches` have the same columns and the same kinds of keys.
+ *
+ * @throws what the driver throws, except that a count that takes too long is left out.
+ */
+export async function readPage<Row>(
+  db: ReadDatabase,
+  branches: readonly Branch[],
+  question: { readonly limit: number; readonly position: Position | null; readonly withTotal: boolean },
+): Promise<{ readonly rows: readonly Row[]; readonly keys: readonly (readonly CursorKey[])[]; readonly hasMore: boolean; readonly total?: number }> {
+  const { limit, position, withTotal } = question
+  if (branches.length === 0) return withTotal ? { ...EMPTY, total: 0 } : EMPTY
+  const [page, total] = await Promise.all([
+    pageStatement(branches, limit + 1, position).execute(db),
+    withTotal ? count(db, branches) : undefined,
+  ])
+  const found = page.rows as (Row & Record<string, CursorKey>)[]
+  const hasMore = found.length > limit
+  const rows = hasMore ? found.slice(0, limit) : found
+  if (position?.direction === 'before') rows.reverse()
+  const names = branches[0]!.order.keys.map((_, index) => `key_${index}`)
+  const keys = rows.map((row) => names.map((name) => row[name] as CursorKey))
+  return { rows, keys, hasMore, ...(total === undefined ? {} : { total }) }
+}
+
+/** The statement of a page; exported so that a test can look at its plan. */
+export function pageStatement(branches: readonly Branch[], limit: number, position: Position | null): Fragment {
+  const [only] = branches
+  if (branches.length === 1) return branchStatement(only!, limit, position)
+  const direction = sql.raw(reads(only!.order, position) === 'descending' ? 'desc' : 'asc')
+  const merged = sql.join(branches.map((branch) => sql`(${branchStatement(branch, limit, position)})`), sql` union all `)
+  const order = only!.order.keys.map((_, index) => sql`${sql.ref(`key_${index}`)} ${direction}`)
+  return sql`${merged} order by ${sql.join(order)} limit ${limit}`
+}
+
+function branchStatement({ columns, from, where, order }: Branch, limit: number, position: Position | null): Fragment {
+  const descending = reads(order, position) === 'descending'
+  const keys = order.keys.map(({ expression, type }, index) => {
+    // The driver turns dates into local midnights; as text they come back as they went.
+    const shown = type === 'date' || type === 'timestamptz' ? sql`(${expression})::text` : expression
+    return sql`${shown} as ${sql.ref(`key_${index}`)}`
+  })
+  const conditions = position === null ? where : [...where, beyond(order, position, descending)]
+  const ordering = order.keys.map(({ expression }) => sql`${expression} ${sql.raw(descending ? 'desc' : 'asc')}`)
+  return sql`select ${columns}, ${sql.join(keys)} from ${from} where ${all(conditions)} order by ${sql.join(ordering)} limit ${limit}`
+}
+
+function reads(order: Order, position: Position | null): 'ascending' | 'descending' {
+  return order.descending !== (position?.direction === 'before') ? 'descending' : 'ascending'
+}
+
+/** A comparison of whole rows, which Postgres turns into the start of an index scan. */
+function beyond(order: Order, position: Position, descending: boolean): Fragment {
+  assert(position.keys.length === order.keys.length, 'a cursor of another sort')
+  const expressions = order.keys.map(({ expression }) => expression)
+  const values = order.keys.map(({ type }, index) => sql`${String(position.keys[index])}::${sql.raw(type)}`)
+  return sql`(${sql.join(expressions)}) ${sql.raw(descending ? '<' : '>')} (${sql.join(values)})`
+}
+
+async function count(db: ReadDatabase, branches: readonly Branch[]): Promise<number | undefined> {
+  const parts = branches.map(({ from, where }) => sql`(select count(*) from ${from} where ${all(where)})`)
+  try {
+    return await db.transaction().execute(async (transaction) => {
+      await sql`set local statement_timeout = ${sql.lit(COUNT_TIMEOUT_MS)}`.execute(transaction)
+      const { rows } = await sql<{ total: string }>`select ${sql.join(parts, sql` + `)} as total`.execute(transaction)
+      return Number(rows[0]!.total)
+    })
+  } catch (error) {
+    if (sqlState(error) === QUERY_CANCELED) return undefined
+    throw error
+  }
+}
+
+// ── Conditions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** All of the conditions; true when there are none. */
+export function all(conditions: readonly Fragment[]): Fragment {
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
+}
+
+/** Nothing matches: a filter over something that does not exist yet. */
+export const NEVER = sql`false`
+
+/** Collects the conditions of the filters that were given. */
+export class Conditions {
+  readonly list: Fragment[] = []
+
+  add(condition: Fragment): this {
+    this.list.push(condition)
+    return this
+  }
+
+  /** One of several values. `type` is the column's own type, so that its index can be used. */
+  anyOf(column: Fragment, values: readonly string[] | undefined, type: 'uuid' | 'text' | 'bpchar'): this {
+    if (values === undefined) return this
+    return this.add(sql`${column} = any(${values}::${sql.raw(type)}[])`)
+  }
+
+  /** A range of time: from an instant on, and before another. */
+  during(column: Fragment, from: string | undefined, to: TimeTo | undefined): this {
+    if (from !== undefined) this.add(sql`${column} >= ${from}::timestamptz`)
+    if (to !== undefined) this.add(sql`${column} < ${to.before}::timestamptz`)
+    return this
+  }
+
+  /** A range of days, both ends included. */
+  days(column: Fragment, from: string | undefined, to: string | undefined): this {
+    if (from !== undefined) this.add(sql`${column} >= ${from}::date`)
+    if (to !== undefined) this.add(sql`${column} <= ${to}::date`)
+    return this
+  }
+
+  /** A range of amounts in minor units, both ends included. */
+  amounts(column: Fragment, from: bigint | undefined, to: bigint | undefined): this {
+    if (from !== undefined) this.add(sql`${column} >= ${from.toString()}::bigint`)
+    if (to !== undefined) this.add(sql`${column} <= ${to.toString()}::bigint`)
+    return this
+  }
+
+  /** When a row was made. The ids carry the time too, so the index by id narrows the search first. */
+  created(alias: string, from: string | undefined, to: TimeTo | undefined): this {
+    const id = sql.ref(`${alias}.id`)
+    if (from !== undefined) this.add(sql`${id} >= ${idAt(Date.parse(from) - ID_SLACK_MS)}::uuid`)
+    if (to !== undefined) this.add(sql`${id} < ${idAt(Date.parse(to.before) + ID_SLACK_MS)}::uuid`)
+    return this.during(sql.ref(`${alias}.created_at`), from, to)
+  }
+
+  /** Attributes, matched exactly. */
+  metadata(column: Fragment, pairs: readonly (readonly [string, string])[]): this {
+    if (pairs.length === 0) return this
+    return this.add(sql`${column} @> ${JSON.stringify(Object.fromEntries(pairs))}::jsonb`)
+  }
+}
+
+/** An id may be a little older or younger than its row: sources run ahead of the clock, and clocks are set. */
+const ID_SLACK_MS = 3_600_000
+const UUID_TIME_MAX = 2 ** 48 - 1
+
+/** The smallest UUID of version 7 of a moment in epoch milliseconds. */
+function idAt(ms: number): string {
+  const hex = Math.min(Math.max(ms, 0), UUID_TIME_MAX).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+/** A column as epoch milliseconds, null where it is null: as a number it needs no parsing of dates. */
+export function epochMs(column: string): Fragment {
+  return sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
+}

@@ -1,0 +1,46 @@
+/** All reads behind the API, over one pool. */
+import { Kysely, PostgresDialect } from 'kysely'
+import type { Database } from '../database.ts'
+import { findApiKey } from './api-keys.ts'
+import { getBalance, listBalances, type BalanceListQuery } from './balances.ts'
+import { listHolds, type HoldListQuery } from './holds.ts'
+import { findIdempotencyRecord } from './idempotency.ts'
+import { listJournal, type JournalListQuery } from './journal.ts'
+import type { ReadDatabase, Tenant } from './page.ts'
+import { getPayment, listPayments, type PaymentListQuery, type Queue } from './payments.ts'
+import { getRecipient, listRecipients, type RecipientListQuery } from './recipients.ts'
+import { getTransfer } from './transfers.ts'
+
+export interface ReadOptions extends Queue {
+  readonly database: Database
+}
+
+/** Statements of lists over the pool of `database`, which stays its owner's: closing this does nothing. */
+export function readDatabase(database: Database): ReadDatabase {
+  return new Kysely<unknown>({ dialect: new PostgresDialect({ pool: database.pool }) })
+}
+
+/** The reads, as functions that need nothing else. */
+export type Reads = ReturnType<typeof createReads>
+
+/**
+ * Puts the reads together. Each answers null where the row is not the tenant's, and throws what the driver throws.
+ * Nothing here writes.
+ */
+export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
+  const db = readDatabase(database)
+  const queue: Queue = { clock, drainPerSecond }
+  return {
+    listBalances: (query: BalanceListQuery) => listBalances(db, query),
+    getBalance: (tenant: Tenant, id: string) => getBalance(database, tenant, id),
+    listJournal: (query: JournalListQuery) => listJournal(database, db, query),
+    listHolds: (query: HoldListQuery) => listHolds(database, db, query),
+    listRecipients: (query: RecipientListQuery) => listRecipients(db, query),
+    getRecipient: (tenant: Tenant, id: string) => getRecipient(database, tenant, id),
+    listPayments: (query: PaymentListQuery) => listPayments(database, db, query, queue),
+    getPayment: (tenant: Tenant, id: string) => getPayment(database, tenant, id, queue),
+    getTransfer: (tenant: Tenant, id: string) => getTransfer(database, tenant, id),
+    findApiKey: (sha256: string) => findApiKey(database, sha256),
+    findIdempotencyRecord: (id: string) => findIdempotencyRecord(database, id, clock.now()),
+  }
+}

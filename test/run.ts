@@ -1,0 +1,116 @@
+/**
+ * `npm test`: one embedded Postgres for the whole run, a migrated template database in it, then tap over the files.
+ *
+ *   npm test                              every test/**\/*.test.ts
+ *   npm test -- test/http test/lib/x.test.ts   only these folders and files
+ *
+ * The last line on standard output is `N passed, N failed`, counted from the results of every assertion. The exit code
+ * is 0 only if something ran and nothing failed. The server and its files are gone afterwards, also after Ctrl-C.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, glob, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+import { startEmbeddedPostgres } from '../storage/embedded.ts'
+import { makeTemplate, POSTGRES_ENV } from './support/postgres.ts'
+import { createReport } from './support/report.ts'
+import type { Counts } from './support/report.ts'
+
+/** Past this, a run that was told to stop is stopped hard, so that the server is never left behind. */
+const STOP_PATIENCE_MS = 10_000
+
+/** What the tests need and no ledger may have: nothing here has to survive a power cut. */
+const TEST_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '128MB',
+  // Two files at once, each with several pools.
+  max_connections: '200',
+}
+
+const projectRoot = dirname(import.meta.dirname)
+const stopped = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopped.abort(signal))
+
+const counts: Counts = { passed: 0, failed: 0 }
+let succeeded = false
+try {
+  const files = await findFiles(process.argv.slice(2))
+  if (files.length === 0) console.error('No test file matches.')
+  else succeeded = await runFiles(files)
+} catch (error) {
+  console.error(error)
+}
+process.exitCode = succeeded && counts.passed > 0 && counts.failed === 0 ? 0 : 1
+console.log(`${counts.passed} passed, ${counts.failed} failed`)
+
+async function findFiles(filters: readonly string[]): Promise<string[]> {
+  const patterns = await Promise.all(
+    (filters.length === 0 ? ['test'] : filters).map(async filter => {
+      const found = await stat(join(projectRoot, filter)).catch(() => null)
+      return found?.isDirectory() ? join(filter, '**/*.test.ts') : filter
+    })
+  )
+  return (await Array.fromAsync(glob(patterns, { cwd: projectRoot }))).sort()
+}
+
+async function runFiles(files: readonly string[]): Promise<boolean> {
+  const directory = await mkdtemp(join(tmpdir(), 'vostro-test-'))
+  try {
+    // When root runs the tests, Postgres runs as another user and has to get in.
+    await chmod(directory, 0o711)
+    const server = await startEmbeddedPostgres({
+      dataDir: join(directory, 'data'),
+      log: () => undefined,
+      settings: TEST_SETTINGS,
+    })
+    try {
+      await makeTemplate(server.url)
+      if (stopped.signal.aborted) return false
+      return await runTap({ files, postgresUrl: server.url, directory })
+    } finally {
+      await server.stop()
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function runTap(options: {
+  readonly files: readonly string[]
+  readonly postgresUrl: string
+  readonly directory: string
+}): Promise<boolean> {
+  const temporary = join(options.directory, 'tmp')
+  await mkdir(temporary)
+  await chmod(temporary, 0o711)
+  const tap = join(dirname(createRequire(import.meta.url).resolve('tap/package.json')), 'dist/esm/run.mjs')
+  const child = spawn(process.execPath, [tap, ...options.files], {
+    cwd: projectRoot,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      [POSTGRES_ENV]: options.postgresUrl,
+      // What a test that is cut short leaves is deleted with everything else.
+      TMPDIR: temporary,
+      // Tests run as the product does: by Node's own type stripping.
+      TAP_TYPE_STRIP_ONLY: '1',
+    },
+  })
+  const stop = () => {
+    child.kill('SIGTERM')
+    setTimeout(() => child.kill('SIGKILL'), STOP_PATIENCE_MS).unref()
+  }
+  if (stopped.signal.aborted) stop()
+  else stopped.signal.addEventListener('abort', stop, { once: true })
+
+  const report = createReport({ print: line => console.log(line), counts })
+  child.stdout.setEncoding('utf8').on('data', text => report.write(text))
+  const [code] = await once(child, 'close')
+  report.end()
+  return code === 0 && !stopped.signal.aborted
+}
