@@ -16,6 +16,8 @@ const API_PREFIX = '/v1'
 /** Of the request target. Long enough for a hundred ids in a filter. */
 const TARGET_BYTES_MAX = 8 * 1024
 
+const CLIENT_LEFT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'])
+
 /** Turns everything that is thrown below it into a problem document. */
 function problems(world: World): Middleware {
   return async (context, next) => {
@@ -95,7 +97,11 @@ function unmatched(world: World): Middleware {
 /** Builds the application around a world. */
 export function createApp(routes: readonly Route[], world: World): Koa {
   const app = new Koa()
-  app.on('error', (error: Error) => world.log.error({ err: error }, 'the connection failed while answering'))
+  // Only what goes wrong outside the middleware arrives here: clients that leave early, and bugs in sending itself.
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== undefined && CLIENT_LEFT.has(error.code)) world.log.info({ err: error }, 'the client left before its answer')
+    else world.log.error({ err: error }, 'the answer could not be sent')
+  })
 
   app.use(requestId(world.ids))
   app.use(problems(world))

@@ -10,7 +10,7 @@ import { BlockList, isIPv6 } from 'node:net'
 import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { refuse } from '../lib/problems.ts'
-import type { ApiKey, Principal, ReadWorld } from './world.ts'
+import type { ApiKey, Principal, ReadWorld, Tenant } from './world.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX_CHARACTERS = 8
@@ -32,6 +32,7 @@ const CACHE_TTL_MS = 1000
 /** A principal with what has to be checked again on every request. */
 export interface Caller {
   readonly principal: Principal
+  readonly tenant: Tenant
   readonly expiresAtMs: number | null
   /** Null: every address. */
   readonly allowlist: BlockList | null
@@ -106,6 +107,7 @@ export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'cloc
     const { id, name, level, tenantId, scopes, expiresAtMs } = key
     return {
       principal: { apiKeyId: id, name, level, tenantId, scopes: new Set(scopes) },
+      tenant: { id: tenantId, kind: level },
       expiresAtMs,
       allowlist: allowlistOf(key),
     }
@@ -115,6 +117,8 @@ export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'cloc
     max: CACHE_MAX,
     ttl: CACHE_TTL_MS,
     perf: world.clock,
+    // Ask the clock every time; the default trusts a timer instead, which would not follow another clock than the system's.
+    ttlResolution: 0,
     // Requests that miss at the same moment share one look-up.
     fetchMethod: load,
   })

@@ -125,7 +125,7 @@ export function endpoint(route: Route, { world, authentication, cursors }: Endpo
       const caller = found instanceof Promise ? await found : found
       authorise(context, caller)
       principal = caller.principal
-      tenant = { id: principal.tenantId, kind: principal.level }
+      tenant = caller.tenant
     }
 
     checkRequestId(context)

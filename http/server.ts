@@ -2,14 +2,17 @@
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type Koa from 'koa'
-import { problemBody, problemStatus } from './problem.ts'
 import type { Problem } from '../lib/problems.ts'
+import { problemBody, problemStatus } from './problem.ts'
 import type { World } from './world.ts'
 
 /** All header lines together, the request line included. */
 const HEADER_BYTES_MAX = 16 * 1024
 /** A body of 256 KiB over the slowest link we support; also ends clients that send one byte a minute. */
 const REQUEST_TIMEOUT_MS = 60_000
+
+/** Longer than the idle time of common load balancers (60 s), so that it is never we who close under a new request. */
+const KEEP_ALIVE_MS = 65_000
 
 function problemOf(code: string | undefined): Problem {
   return code === 'HPE_HEADER_OVERFLOW'
@@ -19,7 +22,10 @@ function problemOf(code: string | undefined): Problem {
 
 /** A node server that answers broken HTTP with problem documents too. It does not listen yet. */
 export function createHttpServer(app: Koa, world: Pick<World, 'ids' | 'problemBase'>): Server {
-  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_TIMEOUT_MS }, app.callback())
+  const server = createServer(
+    { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    app.callback(),
+  )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()

@@ -4,7 +4,6 @@
  * Views are exactly the JSON of the API's resources, so a route never rearranges what it is given. Reads receive
  * `queries` only; a GET handler cannot write because nothing that writes is within its reach.
  */
-import type { Problem } from '../lib/problems.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { Balance, balanceList } from './schemas/balance.ts'
 import type { Health, Readiness } from './schemas/health.ts'
@@ -143,5 +142,3 @@ export interface ReadWorld {
 export interface World extends ReadWorld {
   readonly commands: Commands
 }
-
-export type { Problem }

@@ -17,6 +17,18 @@ const KEY_FORMAT = /^svc_(?:live|test)_[0-9A-Za-z]{46}$/
 /** Bytes from here on would favour the first digits of base62. */
 const UNBIASED_BELOW = 62 * 4
 
+/** What a key of a customer can be allowed to do. */
+export const CUSTOMER_SCOPES = [
+  'balances:read', 'transactions:read', 'statements:read', 'recipients:read', 'recipients:write', 'payments:read',
+  'payments:write', 'exchanges:read', 'exchanges:write', 'webhooks:manage',
+] as const
+
+/** What a key of an operator can be allowed to do. Balances and approvals it reads across its customers. */
+export const OPERATOR_SCOPES = [
+  'balances:read', 'payments:read', 'customers:read', 'customers:write', 'onboarding:read', 'integration:read', 'treasury:read',
+  'reports:read',
+] as const
+
 /** A key that was just made. */
 export interface NewApiKey {
   /** The whole key. Shown once, never stored. */

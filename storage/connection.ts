@@ -58,7 +58,7 @@ export class Connection {
     try {
       await client.connect()
       // Plans are made once for the shape of a statement, not for its values: arrays of any length run the same way.
-      await client.query(`set plan_cache_mode = force_generic_plan; set jit = off; set idle_in_transaction_session_timeout = '20s'`)
+      await client.query(`set plan_cache_mode = force_generic_plan; set jit = off; set enable_nestloop = off; set idle_in_transaction_session_timeout = '20s'`)
     } catch (cause) {
       await client.end().catch(() => { /* It never was a connection. */ })
       throw new DatabaseUnavailable('The database cannot be reached.', { cause })

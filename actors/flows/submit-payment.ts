@@ -48,7 +48,7 @@ export interface PaymentInput {
   readonly recipientId: string
   readonly amount: { readonly amountMinor: string; readonly currency: string }
   readonly reference: string
-  readonly requestedRail?: string | null
+  readonly requestedRail?: Rail | null
   readonly quoteId?: string | null
   readonly executionDate?: string | null
   readonly chargeBearer?: 'shared' | 'sender' | 'recipient'
@@ -118,7 +118,7 @@ async function commandOf(world: FlowWorld & { readonly queue: PaymentQueue }, as
   const amount = BigInt(input.amount.amountMinor)
   if (currency !== recipient.currency) invalid('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
   const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry,
-    fields: recipient.fields, requested: (input.requestedRail ?? null) as Rail | null })
+    fields: recipient.fields, requested: input.requestedRail ?? null })
   const rail = 'rail' in choice ? choice.rail : null
   if (rail !== null) {
     const fault = checkReference(rail, input.reference)
@@ -141,7 +141,8 @@ async function commandOf(world: FlowWorld & { readonly queue: PaymentQueue }, as
     amount,
     currency,
     fee: 0n,
-    rail: rail ?? 'none',
+    // Never written when there is none: the refusal comes first.
+    rail: rail ?? 'internal',
     instant,
     executionDate: valueDate(rail ?? '', now),
     estimatedArrival: timestamp(now + (instant ? INSTANT_MS : ORDINARY_MS)),

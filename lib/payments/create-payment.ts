@@ -8,6 +8,7 @@ import type { BalanceState } from '../ledger/balance.ts'
 import type { Effects } from '../ledger/effects.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
 import type { Problem } from '../problems.ts'
+import type { Rail } from './rails.ts'
 import type { PaymentDetails, PaymentRecord, QueuePlace, RecipientSnapshot } from './payment.ts'
 
 export interface CreatePayment extends Recorded {
@@ -21,7 +22,7 @@ export interface CreatePayment extends Recorded {
   readonly amount: bigint
   readonly currency: string
   readonly fee: bigint
-  readonly rail: string
+  readonly rail: Rail
   readonly instant: boolean
   readonly executionDate: string
   readonly estimatedArrival: string | null

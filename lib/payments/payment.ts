@@ -8,6 +8,8 @@
 import { timestamp } from '../clock.ts'
 import { moneyJson, type MoneyJson } from '../money.ts'
 import type { CurrencyCode } from '../currency.ts'
+import type { Failure as FailureReason } from './failure-codes.ts'
+import type { Rail } from './rails.ts'
 
 export type PaymentStatus =
   | 'draft' | 'pending_approval' | 'scheduled' | 'processing' | 'on_hold' | 'completed' | 'failed' | 'returned'
@@ -34,7 +36,7 @@ export interface PaymentDetails {
   readonly sourceBalanceName: string
   readonly recipient: RecipientSnapshot
   readonly chargeBearer: 'shared' | 'sender' | 'recipient'
-  readonly requestedRail: string | null
+  readonly requestedRail: Rail | null
   readonly reference: string
   readonly endToEndId: string
   readonly uetr: string | null
@@ -48,12 +50,9 @@ export interface PaymentDetails {
   readonly queued: QueuePlace
 }
 
-export interface Failure {
-  readonly code: string
-  readonly message: string
-  readonly scheme: string | null
-  readonly schemeCode: string | null
-  readonly retryable: boolean
+/** Why a payment failed, and when. */
+export interface Failure extends FailureReason {
+  /** RFC 3339. */
   readonly at: string
 }
 
@@ -71,7 +70,7 @@ export interface PaymentRecord {
   readonly currency: string
   readonly amount: bigint
   readonly fee: bigint
-  readonly rail: string
+  readonly rail: Rail
   readonly executionDate: string
   readonly createdBy: string
   readonly createdVia: 'api_key' | 'web' | 'mobile' | 'bulk' | 'schedule' | 'system' | 'operator'
@@ -79,7 +78,7 @@ export interface PaymentRecord {
   readonly metadata: Readonly<Record<string, string>>
   readonly failure: Failure | null
   /** JSON of the exception; shown to staff only. */
-  readonly exception: { readonly kind: string; readonly code: string | null; readonly message: string; readonly since: string } | null
+  readonly exception: { readonly kind: 'provider_timeout'; readonly code: string | null; readonly message: string; readonly since: string } | null
   readonly providerRef: string | null
   readonly sentAt: number | null
   readonly completedAt: number | null

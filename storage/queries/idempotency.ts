@@ -33,10 +33,12 @@ export async function findIdempotencyRecord(database: Database, id: string, now:
   })
   if (row === undefined) return null
   const [fingerprint, status, resourceId, answer, createdMs] = row
-  return { fingerprint, createdAt: timestamp(createdMs), status, answer, resource: resourceId === null ? null : await resourceOf(database, resourceId) }
+  return { fingerprint, createdAt: timestamp(createdMs), status, answer, resource: await recordedResource(database, resourceId) }
 }
 
-async function resourceOf(database: Database, id: string): Promise<RecordedCommand['resource']> {
+/** What a recorded yes made; null for a no, which made nothing. */
+export async function recordedResource(database: Database, id: string | null): Promise<RecordedCommand['resource']> {
+  if (id === null) return null
   const payment = await findPayment(database, id)
   if (payment !== null) return { kind: 'payment', payment }
   const transfer = await findTransfer(database, id)

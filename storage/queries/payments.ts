@@ -49,7 +49,7 @@ interface PaymentRow {
   readonly currency: string
   readonly amount: string
   readonly fee: string
-  readonly rail: string
+  readonly rail: PaymentRecord['rail']
   readonly execution_day: string
   readonly created_by: string
   readonly created_via: PaymentRecord['createdVia']
@@ -121,7 +121,7 @@ const RECORD = `select id, customer_id, connection_id, number, external_id, stat
     (extract(epoch from updated_at) * 1000)::float8
   from payment where id = $1`
 
-type RecordRow = [string, string, string, string, string | null, PaymentStatus, number, string, string, string, string, string, string,
+type RecordRow = [string, string, string, string, string | null, PaymentStatus, number, string, string, string, string, string, PaymentRecord['rail'],
   string, string, PaymentRecord['createdVia'], string, Record<string, string> | null, string | null, string | null, string | null,
   number | null, number | null, number | null, number, number]
 

@@ -151,7 +151,7 @@ function recipientJson(row: RecipientRow, bank: StoredBank) {
     name: row.name,
     nickname: row.nickname,
     email: row.email,
-    address: row.address,
+    address: addressJson(row.address),
     currency: row.currency,
     bank: {
       bankCountry: row.bank_country,
@@ -174,7 +174,7 @@ function recipientJson(row: RecipientRow, bank: StoredBank) {
       fpsId: bank.fpsId ?? null,
       secondaryReference: bank.secondaryReference ?? null,
       intermediaryBic: bank.intermediaryBic ?? null,
-      bankAddress: bank.bankAddress ?? null,
+      bankAddress: addressJson(bank.bankAddress ?? null),
     },
     maskedIdentifier: row.masked_identifier,
     defaultReference: row.default_reference,
@@ -188,4 +188,11 @@ function recipientJson(row: RecipientRow, bank: StoredBank) {
     approval: null,
     metadata: row.metadata,
   }
+}
+
+/** In the order of the contract; the database keeps members in its own. */
+function addressJson(address: StoredAddress | null) {
+  if (address === null) return null
+  const { line1, line2, buildingNumber, city, postalCode, state, country } = address
+  return { line1, line2: line2 ?? null, buildingNumber: buildingNumber ?? null, city, postalCode: postalCode ?? null, state: state ?? null, country }
 }

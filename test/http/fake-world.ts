@@ -149,6 +149,12 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
   return world
 }
 
+/** An answer whose JSON tests may read without saying what it is. */
+export type Reply = Omit<Response, 'json'> & { json(): Promise<any> }
+
+/** `fetch` for tests. */
+export const request = fetch as unknown as (url: string, init?: RequestInit) => Promise<Reply>
+
 /** A service around a fake world, listening on a free port of the loopback interface. */
 export async function startFake(world: FakeWorld) {
   const server = createHttpServer(createApp(routes, world), world)
@@ -165,10 +171,10 @@ export async function startFake(world: FakeWorld) {
     headers,
     /** A GET as the customer, with headers added or (by undefined) left out. */
     get: (path: string, change: Record<string, string | undefined> = {}) =>
-      fetch(origin + path, { headers: defined({ ...headers, ...change }) }),
+      request(origin + path, { headers: defined({ ...headers, ...change }) }),
     /** A POST as the customer. A string body is sent as it is. */
     post: (path: string, body: unknown, change: Record<string, string | undefined> = {}) =>
-      fetch(origin + path, {
+      request(origin + path, {
         method: 'POST',
         headers: defined({ ...headers, 'content-type': 'application/json', 'idempotency-key': `k-${Math.random()}`, ...change }),
         body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),

@@ -1,0 +1,130 @@
+/**
+ * Commands of the API, answered: the way from a checked request into the domain, and from a decision to its bytes.
+ *
+ * Idempotency, as a caller sees it: the first request is decided and its outcome recorded with it, yes and no alike; the
+ * same key again is answered from the record; while the first is under way the key is in use; another body under the
+ * same key is refused. The record lives in the transaction of the effect, so a node that dies between the two cannot
+ * exist. (I5)
+ */
+import { submitPayment, type Asker, type FlowOutcome, type FlowWorld } from '../actors/flows/submit-payment.ts'
+import { submitTransfer } from '../actors/flows/submit-transfer.ts'
+import type { PaymentQueue } from '../actors/flows/payment-queue.ts'
+import { createdPayment, paymentJson, type PaymentRecord } from '../lib/payments/payment.ts'
+import { transferJson, type TransferRecord } from '../lib/payments/transfer.ts'
+import { ProblemError, refuse, type Problem } from '../lib/problems.ts'
+import { shardOf } from '../lib/shard.ts'
+import type { BalanceDirectory } from '../storage/balance-directory.ts'
+import type { StoredOutcome } from '../storage/commit.ts'
+import type { Database } from '../storage/database.ts'
+import { recordedResource, type RecordedCommand } from '../storage/queries/idempotency.ts'
+import { resourceETag } from './etag.ts'
+import { problemBody, problemStatus } from './problem.ts'
+import type { Command, CommandAnswer, Commands, Idempotency, IdempotencyRecord } from './world.ts'
+
+export interface CommandWorld extends FlowWorld {
+  readonly database: Database
+  readonly balances: BalanceDirectory
+  readonly queue: PaymentQueue
+  readonly problemBase: string
+  readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
+}
+
+/** The 201 of a payment; the same bytes whenever it is given for the same payment. */
+export function paymentAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer {
+  return created(`/v1/payments/${payment.id}`, JSON.stringify(paymentJson(payment, payment.details.queued)), replayed)
+}
+
+/** The 201 of a transfer. */
+export function transferAnswer(transfer: TransferRecord, replayed: boolean): CommandAnswer {
+  return created(`/v1/transfers/${transfer.id}`, JSON.stringify(transferJson(transfer)), replayed)
+}
+
+function created(location: string, body: string, replayed: boolean): CommandAnswer {
+  return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location, replayed }
+}
+
+/** What a record answers to a repeat: the resource as it was created, or the problem as it was told. */
+export function storedAnswer({ status, answer, resource }: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandAnswer {
+  if (answer !== null) return { status, body: answer, contentType: 'application/problem+json', replayed: true }
+  switch (resource?.kind) {
+    case 'payment': return paymentAnswer(createdPayment(resource.payment), true)
+    case 'transfer': return transferAnswer(resource.transfer, true)
+    default: throw new Error('An idempotency record names a resource that does not exist.')
+  }
+}
+
+export function createCommands(world: CommandWorld): Commands {
+  /** Keys of commands that are being decided here. */
+  const underWay = new Set<string>()
+
+  async function answer<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome>): Promise<CommandAnswer> {
+    const { idempotency } = command
+    if (idempotency === null) return await decide(command, submit)
+    if (underWay.has(idempotency.id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
+    underWay.add(idempotency.id)
+    try {
+      return await decide(command, submit)
+    } catch (error) {
+      // What is wrong with the body is said only when the key is new: a key that has an answer keeps it.
+      if (error instanceof ProblemError) return await recordedAnswer(idempotency) ?? raise(error)
+      throw error
+    } finally {
+      underWay.delete(idempotency.id)
+    }
+  }
+
+  async function decide<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome>): Promise<CommandAnswer> {
+    const outcome = await submit(askerOf(command), command.body)
+    switch (outcome.kind) {
+      case 'payment_created': return paymentAnswer(outcome.payment, false)
+      case 'transfer_created': return transferAnswer(outcome.transfer, false)
+      case 'recorded': return await replay(outcome.outcome, command.idempotency as Idempotency)
+      case 'refused': {
+        if (outcome.body === null) throw new ProblemError(outcome.problem)
+        return { status: problemStatus(outcome.problem), body: outcome.body, contentType: 'application/problem+json', replayed: false }
+      }
+      default: return outcome satisfies never
+    }
+  }
+
+  async function replay(outcome: StoredOutcome, idempotency: Idempotency): Promise<CommandAnswer> {
+    if (outcome.fingerprint !== storedFingerprint(idempotency)) reused(outcome.decidedAt)
+    return storedAnswer({ ...outcome, resource: await recordedResource(world.database, outcome.resourceId) })
+  }
+
+  async function recordedAnswer(idempotency: Idempotency): Promise<CommandAnswer | null> {
+    const record = await world.findIdempotencyRecord(idempotency.id)
+    if (record === null) return null
+    if (record.fingerprint !== idempotency.fingerprint) reused(record.createdAt)
+    return record.answer
+  }
+
+  function askerOf({ tenantId, principal, idempotency, requestId, instance }: Command<unknown>): Asker {
+    return {
+      customerId: tenantId,
+      shard: shardOf(tenantId),
+      createdBy: principal.apiKeyId,
+      key: idempotency === null ? null : { id: idempotency.id, fingerprint: storedFingerprint(idempotency) },
+      problemText: (problem: Problem) => problemBody(problem, { problemBase: world.problemBase, instance, requestId }),
+      problemStatus,
+    }
+  }
+
+  return {
+    createPayment: (command) => answer(command, (asker, body) => submitPayment(world, asker, body)),
+    createTransfer: (command) => answer(command, (asker, body) => submitTransfer(world, asker, body)),
+  }
+}
+
+function reused(firstUsedAt: string): never {
+  refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', { extra: { firstUsedAt } })
+}
+
+function raise(error: unknown): never {
+  throw error
+}
+
+/** The first 128 bits of the fingerprint, as the text of a UUID: the form that a row keeps. */
+export function storedFingerprint({ fingerprint }: Pick<Idempotency, 'fingerprint'>): string {
+  return `${fingerprint.slice(0, 8)}-${fingerprint.slice(8, 12)}-${fingerprint.slice(12, 16)}-${fingerprint.slice(16, 20)}-${fingerprint.slice(20, 32)}`
+}

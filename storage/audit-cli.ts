@@ -1,0 +1,56 @@
+/**
+ * `npm run audit`: prints what every check found. Works beside a running service or without one, with the same settings;
+ * where the service would run its own Postgres and does not, it is started for the audit and stopped again.
+ *
+ * Exits 0 when the books are right, 1 when rows disagree (they are printed), 2 when they could not be read.
+ */
+import pg from 'pg'
+import { readConfig } from '../lib/config.ts'
+import { StartError } from '../lib/errors.ts'
+import { audit, type AuditReport } from './audit.ts'
+import { startEmbeddedPostgres } from './embedded.ts'
+import { unreachable } from './orm.ts'
+
+try {
+  const config = readConfig(process.env)
+  const server = config.databaseUrl === null
+    ? await startEmbeddedPostgres({ dataDir: config.dataDir, log: () => undefined, claim: false })
+    : null
+  try {
+    const report = await auditAt(server?.url ?? config.databaseUrl!)
+    process.stdout.write(reportText(report))
+    process.exitCode = report.ok ? 0 : 1
+  } finally {
+    await server?.stop()
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof StartError ? error.message : String((error as Error).stack ?? error)}\n`)
+  process.exitCode = 2
+}
+
+async function auditAt(url: string): Promise<AuditReport> {
+  const client = new pg.Client({ connectionString: url, application_name: 'vostro audit' })
+  // The query in flight rejects by itself; without a listener the same error would also end the process.
+  client.on('error', () => undefined)
+  await client.connect().catch((error: unknown) => { throw unreachable(url, error) })
+  try {
+    const { rows: [schema] } = await client.query<{ ready: boolean }>(`select to_regclass('posting') is not null as ready`)
+    if (!schema!.ready) throw new StartError('The database has no ledger yet; start the service once.')
+    return await audit(client)
+  } finally {
+    await client.end()
+  }
+}
+
+function reportText({ ok, checks, postings, milliseconds }: AuditReport): string {
+  const width = Math.max(...checks.map(({ name }) => name.length))
+  const lines: string[] = []
+  for (const { name, promise, disagreeing, rows } of checks) {
+    lines.push(`${disagreeing === 0 ? 'ok  ' : 'FAIL'}  ${name.padEnd(width)}  ${disagreeing === 0 ? promise : `${disagreeing} rows disagree: ${promise}`}`)
+    for (const row of rows) lines.push(`      ${JSON.stringify(row)}`)
+    if (disagreeing > rows.length) lines.push(`      … and ${disagreeing - rows.length} more`)
+  }
+  const broken = checks.filter(({ disagreeing }) => disagreeing > 0).length
+  lines.push('', `${postings} postings, ${checks.length} checks in ${(milliseconds / 1000).toFixed(1)} s: ${ok ? 'the books are right' : `${broken} checks FAILED`}`)
+  return `${lines.join('\n')}\n`
+}

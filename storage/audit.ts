@@ -1,0 +1,328 @@
+/**
+ * Whether the books are right: every promise of the ledger as a query for the rows that break it.
+ *
+ * The checks share one snapshot, so they can run beside a working service, and they read everything again from the rows
+ * that cannot change (postings, status updates, events) instead of trusting what was kept up to date.
+ */
+import type pg from 'pg'
+import { CHART, type AccountClass } from '../lib/ledger/chart.ts'
+import { mayOverdraw, RULE_IDS } from '../lib/ledger/postings.ts'
+
+/** A row that disagrees, as the check describes it. */
+export type AuditRow = Readonly<Record<string, unknown>>
+
+export interface AuditCheck {
+  readonly name: string
+  /** What holds for every row that is not listed. */
+  readonly promise: string
+  /** How many rows disagree. */
+  readonly disagreeing: number
+  /** The first of them. */
+  readonly rows: readonly AuditRow[]
+  readonly milliseconds: number
+}
+
+export interface AuditReport {
+  readonly ok: boolean
+  readonly checks: readonly AuditCheck[]
+  readonly postings: number
+  readonly milliseconds: number
+}
+
+/** How many disagreeing rows of a check are listed. */
+const LISTED_MAX = 20
+
+/**
+ * Sorting and hashing millions of rows in memory is several times faster than on disk. An audit is one connection, run by
+ * hand, so it may take this much a node of a plan.
+ */
+const WORK_MEMORY = '256MB'
+
+interface Check {
+  readonly name: string
+  readonly promise: string
+  /** Returns the rows that disagree. `$1` and up are `values`. */
+  readonly sql: string
+  readonly values?: readonly unknown[]
+}
+
+/**
+ * Audits the database behind a connection that has no transaction open.
+ *
+ * @throws what the driver throws. Rows that disagree are the report's business.
+ */
+export async function audit(client: Pick<pg.ClientBase, 'query'>): Promise<AuditReport> {
+  const begin = performance.now()
+  await client.query('begin isolation level repeatable read read only')
+  try {
+    await client.query(`set local work_mem = '${WORK_MEMORY}'; set local jit = off; set local statement_timeout = 0`)
+    const checks: AuditCheck[] = []
+    for (const check of CHECKS) checks.push(await run(client, check))
+    const { rows: [counted] } = await client.query<{ postings: string }>('select count(*) as postings from posting')
+    return {
+      ok: checks.every(({ disagreeing }) => disagreeing === 0),
+      checks,
+      postings: Number(counted!.postings),
+      milliseconds: performance.now() - begin,
+    }
+  } finally {
+    await client.query('rollback')
+  }
+}
+
+async function run(client: Pick<pg.ClientBase, 'query'>, { name, promise, sql, values = [] }: Check): Promise<AuditCheck> {
+  const begin = performance.now()
+  const { rows } = await client.query<AuditRow & { disagreeing: string }>(
+    `select *, count(*) over () as disagreeing from (${sql}) broken limit ${LISTED_MAX}`, [...values])
+  return {
+    name,
+    promise,
+    disagreeing: Number(rows[0]?.disagreeing ?? 0),
+    rows: rows.map(({ disagreeing: _, ...row }) => row),
+    milliseconds: performance.now() - begin,
+  }
+}
+
+// ── The checks ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Each posting as the line of each balance it touches. */
+const LINES = `
+  select debit_account as balance_id, debit_sequence as sequence, -amount as change, debit_balance as running, rule, entry_id
+  from posting where debit_sequence is not null
+  union all
+  select credit_account, credit_sequence, amount, credit_balance, rule, entry_id
+  from posting where credit_sequence is not null`
+
+/** Everything that can be posted to. */
+const ACCOUNTS = `
+  select id, currency, operator_id, 'cust' as key, true as is_balance from balance
+  union all
+  select id, currency, operator_id, key, false from account`
+
+/** What is still on its way. A payment on hold waits for a person, not for the partner. */
+const OPEN_STATUSES = ['processing', 'exception']
+const HELD_STATUSES = ['processing', 'exception', 'on_hold']
+/** Those that never came as far as money. */
+const UNSUBMITTED_STATUSES = ['draft', 'pending_approval', 'scheduled', 'rejected', 'cancelled']
+
+/** Rules by which a balance may fall below zero, in at least one of their variants. */
+const OVERDRAWING = RULE_IDS.filter((id) => mayOverdraw(id) || mayOverdraw(id, 'against_customer'))
+
+const keysOf = (...classes: readonly AccountClass[]): string[] =>
+  CHART.filter((account) => classes.includes(account.class)).map(({ key }) => key)
+
+const CHECKS: readonly Check[] = [
+  {
+    name: 'balance totals',
+    promise: 'posted is the credits of a balance less its debits',
+    sql: `select b.id as balance_id, b.posted, coalesce(l.total, 0) as journal
+      from balance b full join (select balance_id, sum(change) as total from (${LINES}) l group by balance_id) l on l.balance_id = b.id
+      where b.posted is distinct from coalesce(l.total, 0)`,
+  },
+  {
+    name: 'sequences',
+    promise: 'the lines of a balance are numbered 1 to n without a gap, and n is its sequence',
+    sql: `select b.id as balance_id, b.sequence, l.lines, l.first, l.last
+      from balance b left join (
+        select balance_id, count(*) as lines, count(distinct sequence) as numbers, min(sequence) as first, max(sequence) as last
+        from (${LINES}) l group by balance_id) l on l.balance_id = b.id
+      where b.sequence <> coalesce(l.lines, 0) or l.lines <> l.numbers or (l.lines > 0 and (l.first <> 1 or l.last <> l.lines))`,
+  },
+  {
+    name: 'running balances',
+    promise: 'each line continues from the one before it, and the last is what is posted',
+    sql: `select balance_id, sequence, entry_id, before, change, running, posted from (
+        select l.*, b.posted, coalesce(lag(running) over by_sequence, 0) as before, lead(l.sequence) over by_sequence as next
+        from (${LINES}) l join balance b on b.id = l.balance_id window by_sequence as (partition by balance_id order by l.sequence)) l
+      where running <> before + change or (next is null and running <> posted)`,
+  },
+  {
+    name: 'held amounts',
+    promise: 'held is the sum of the active holds of a balance',
+    sql: `select b.id as balance_id, b.held, coalesce(h.total, 0) as holds
+      from balance b full join (select balance_id, sum(amount) as total from hold where status = 'active' group by balance_id) h on h.balance_id = b.id
+      where b.held is distinct from coalesce(h.total, 0)`,
+  },
+  {
+    name: 'funds',
+    promise: 'nothing is available below zero, nor was any line, except by rules that may overdraw',
+    sql: `select b.id as balance_id, null::bigint as sequence, b.posted - b.held as available, null::text as rule from balance b
+      where b.posted - b.held < 0 and not exists (
+        select from posting p where p.debit_account = b.id and p.debit_sequence is not null and p.rule = any($1::text[]))
+      union all
+      select debit_account, debit_sequence, debit_balance, rule from posting
+      where debit_balance < 0 and debit_sequence is not null and rule <> all($1::text[])`,
+    values: [OVERDRAWING],
+  },
+  {
+    name: 'postings',
+    promise: 'a posting moves a positive amount between two accounts of its currency that exist; balances number their lines',
+    sql: `select p.entry_id, p.ordinal, p.rule, p.currency, p.amount, d.currency as debit_currency, c.currency as credit_currency,
+        d.is_balance as debit_is_balance, p.debit_sequence, c.is_balance as credit_is_balance, p.credit_sequence
+      from posting p left join (${ACCOUNTS}) d on d.id = p.debit_account left join (${ACCOUNTS}) c on c.id = p.credit_account
+      where d.id is null or c.id is null or d.currency <> p.currency or c.currency <> p.currency or p.amount <= 0
+        or p.debit_account = p.credit_account or d.is_balance <> (p.debit_sequence is not null)
+        or c.is_balance <> (p.credit_sequence is not null)`,
+  },
+  {
+    name: 'accounting equation',
+    promise: 'per operator and currency: assets = liabilities + equity + income - expenses',
+    sql: `select operator_id, currency, sum(assets) as assets, sum(claims) as claims from (
+        select a.operator_id, a.currency,
+          sum(change) filter (where a.key = any($1::text[])) as assets,
+          sum(-change) filter (where a.key = any($2::text[])) as claims
+        from (
+          select debit_account as id, sum(amount) as change from posting where debit_sequence is null group by 1
+          union all
+          select credit_account, -sum(amount) from posting where credit_sequence is null group by 1) internal
+        join account a on a.id = internal.id group by a.operator_id, a.currency
+        union all
+        select operator_id, currency, 0, sum(posted) from balance group by operator_id, currency) sides
+      group by operator_id, currency having coalesce(sum(assets), 0) <> coalesce(sum(claims), 0)`,
+    // An expense grows on the side of the assets; on the other side of the equation it counts as less.
+    values: [keysOf('asset'), keysOf('liability', 'equity', 'income', 'expense')],
+  },
+  {
+    name: 'entries',
+    promise: 'the pairs of an entry are numbered from 0 without a gap and were booked together',
+    sql: `select entry_id, count(*) as pairs, max(ordinal) as last from posting
+      group by entry_id having max(ordinal) <> count(*) - 1 or count(distinct (source_id, rule, occurrence)) > 1`,
+  },
+  {
+    name: 'payments and their money',
+    promise: 'what is held and posted for a payment is what its status says',
+    sql: `select p.id as payment_id, p.status, p.sent_at is not null as sent, p.amount + p.fee as total, h.status as hold_status,
+        h.amount as held, h.captured_amount as captured, m.l10, m.l11, m.l12
+      from payment p
+      left join hold h on h.id = p.hold_id
+      left join (
+        select source_id, coalesce(sum(amount) filter (where rule = 'L10'), 0) as l10,
+          coalesce(sum(amount) filter (where rule = 'L11'), 0) as l11, coalesce(sum(amount) filter (where rule = 'L12'), 0) as l12
+        from posting where source_object = 'payment' group by source_id) m on m.source_id = p.id
+      cross join lateral (select coalesce(m.l10, 0) as sent, coalesce(m.l11, 0) as settled, coalesce(m.l12, 0) as given_back,
+        coalesce(h.status, 'none') as hold, p.amount + p.fee as total) is_
+      where not coalesce(case
+        when p.status = any($1::text[]) then is_.sent = 0 and is_.settled = 0 and is_.given_back = 0
+        when p.status = 'on_hold' or (p.status = 'processing' and p.sent_at is null)
+          then is_.hold = 'active' and h.amount = is_.total and is_.sent = 0 and is_.settled = 0 and is_.given_back = 0
+        when p.status in ('processing', 'exception')
+          then is_.hold = 'captured' and h.captured_amount = is_.total and is_.sent = is_.total and is_.settled = 0 and is_.given_back = 0
+        when p.status in ('completed', 'returned')
+          then is_.hold = 'captured' and is_.sent = is_.total and is_.settled = p.amount and is_.given_back = 0
+        when p.status = 'failed' and is_.sent = 0 then is_.hold in ('released', 'expired', 'none') and is_.settled = 0 and is_.given_back = 0
+        when p.status = 'failed' then is_.hold = 'captured' and is_.sent = is_.total and is_.given_back = is_.total and is_.settled = 0
+        else false end, false)`,
+    values: [UNSUBMITTED_STATUSES],
+  },
+  {
+    name: 'money in transit',
+    promise: 'out_transit nets to zero for every payment that has ended, and holds its amount while it is with the partner',
+    sql: `select p.id as payment_id, p.status, p.amount, t.net from payment p
+      left join (
+        select source_id, sum(change) as net from (
+          select p.source_id, p.credit_account as id, p.amount as change from posting p where p.source_object = 'payment' and p.credit_sequence is null
+          union all
+          select p.source_id, p.debit_account, -p.amount from posting p where p.source_object = 'payment' and p.debit_sequence is null) side
+        join account a on a.id = side.id and a.key = 'out_transit' group by source_id) t on t.source_id = p.id
+      where coalesce(t.net, 0) <> case when p.status = any($1::text[]) and p.sent_at is not null then p.amount else 0 end`,
+    values: [OPEN_STATUSES],
+  },
+  {
+    name: 'postings and their source',
+    promise: 'every posting of a payment, transfer or incoming payment names one that exists, of its customer and currency',
+    sql: `select p.entry_id, p.rule, p.source_object, p.source_id from posting p
+      left join (
+        select 'payment' as object, id, customer_id, currency from payment
+        union all select 'transfer', id, customer_id, currency from transfer
+        union all select 'incoming_payment', id, customer_id, currency from incoming_payment) s on s.object = p.source_object and s.id = p.source_id
+      where p.source_object in ('payment', 'transfer', 'incoming_payment')
+        and (s.id is null or s.customer_id <> p.customer_id or s.currency <> p.currency)`,
+  },
+  {
+    name: 'holds and their payment',
+    promise: 'every active hold for a payment belongs to an open one that knows it',
+    sql: `select h.id as hold_id, h.balance_id, h.amount, h.subject_id as payment_id, p.status
+      from hold h left join payment p on p.id = h.subject_id and p.hold_id = h.id and p.source_balance_id = h.balance_id
+      where h.status = 'active' and h.subject_type in ('payment', 'payment_review')
+        and (p.id is null or p.status <> all($1::text[]))`,
+    values: [HELD_STATUSES],
+  },
+  {
+    name: 'partner instructions',
+    promise: 'a payment has an instruction exactly while the partner has still to answer for it',
+    sql: `select coalesce(p.id, i.payment_id) as payment_id, p.status, i.payment_id is not null as instructed
+      from (select id, status from payment where status = any($1::text[])) open
+      full join partner_instruction i on i.payment_id = open.id
+      left join payment p on p.id = coalesce(open.id, i.payment_id)
+      where open.id is null or i.payment_id is null`,
+    values: [OPEN_STATUSES],
+  },
+  {
+    name: 'transfers',
+    promise: 'a completed transfer is posted exactly once by L20, from its one balance to its other; no other one is posted',
+    sql: `select t.id as transfer_id, t.status, t.amount, p.postings, p.amount as posted from transfer t
+      left join (
+        select source_id, count(*) as postings, sum(amount) as amount, min(debit_account::text) as debited, min(credit_account::text) as credited,
+          bool_and(rule = 'L20') as by_rule
+        from posting where source_object = 'transfer' group by source_id) p on p.source_id = t.id
+      where case when t.status = 'completed'
+        then p.postings is distinct from 1 or not p.by_rule or p.amount <> t.amount or p.debited <> t.from_balance_id::text
+          or p.credited <> t.to_balance_id::text
+        else p.postings is not null end`,
+  },
+  {
+    name: 'incoming payments',
+    promise: 'money that was received is credited exactly once, and told of by exactly one event',
+    sql: `select i.id as incoming_payment_id, i.amount, p.postings, p.amount as posted, e.events from incoming_payment i
+      left join (
+        select source_id, count(*) as postings, sum(amount) as amount, min(credit_account::text) as credited
+        from posting where source_object = 'incoming_payment' and rule in ('L01', 'L04', 'L06') group by source_id) p on p.source_id = i.id
+      left join (select object_id, count(*) as events from outbox where type = 'incoming_payment.received' group by object_id) e on e.object_id = i.id
+      where i.status = 'received'
+        and (p.postings is distinct from 1 or p.amount <> i.amount or p.credited <> i.balance_id::text or e.events is distinct from 1)`,
+  },
+  {
+    name: 'status updates',
+    promise: 'a payment or transfer has one update for each of its versions, each following from the one before; the last is its status',
+    sql: `select o.id as object_id, o.status, o.version, u.updates, u.first, u.last, u.last_status, u.broken
+      from (select id, status, version from payment union all select id, status, version from transfer) o
+      full join (
+        select object_id, count(*) as updates, min(version) as first, max(version) as last,
+          (array_agg(status order by version desc))[1] as last_status,
+          count(*) filter (where previous_status is distinct from before) as broken
+        from (select *, lag(status) over (partition by object_id order by version) as before from status_update) u
+        group by object_id) u on u.object_id = o.id
+      where o.id is null or u.object_id is null or u.updates <> o.version or u.first <> 1 or u.last <> o.version
+        or u.last_status <> o.status or u.broken > 0`,
+  },
+  {
+    name: 'events',
+    promise: 'every change of a status has exactly one event of each type it announces, and no event is without its change',
+    sql: `with expected as (
+        select u.object_id, u.status, type, count(*) as times from status_update u join payment p on p.id = u.object_id
+        cross join lateral (
+          select 'payment.created' as type where u.version = 1
+          union all
+          select 'payment.status_changed' where u.version > 1 and u.previous_status is distinct from u.status
+          union all
+          select 'payment.' || u.status where u.status in ('completed', 'failed', 'returned') and u.previous_status is distinct from u.status) announced
+        group by 1, 2, 3
+        union all
+        select u.object_id, u.status, 'transfer.completed', count(*) from status_update u join transfer t on t.id = u.object_id
+        where u.status = 'completed' and u.previous_status is distinct from u.status group by 1, 2),
+      sent as (
+        select object_id, status, type, count(*) as times from outbox where object in ('payment', 'transfer') group by 1, 2, 3)
+      select coalesce(e.object_id, s.object_id) as object_id, coalesce(e.type, s.type) as type, coalesce(e.status, s.status) as status,
+        coalesce(e.times, 0) as changes, coalesce(s.times, 0) as events
+      from expected e full join sent s on s.object_id = e.object_id and s.type = e.type and s.status = e.status
+      where e.times is distinct from s.times`,
+  },
+  {
+    name: 'remembered commands',
+    promise: 'a command that was answered with 201 made a payment or transfer that exists, and no other command made it',
+    sql: `select i.id as idempotency_id, i.status, i.resource_id, i.times from (
+        select *, count(*) over (partition by resource_id) as times from idempotency where status = 201) i
+      left join (select id from payment union all select id from transfer) o on o.id = i.resource_id
+      where o.id is null or i.times > 1`,
+  },
+]

@@ -1,0 +1,51 @@
+/**
+ * The partitions of tables that grow with time: made ahead, dropped when their time is over, so that retention costs
+ * nothing. A row outside all of them lands in the default partition and is only slower, never lost.
+ */
+import { addDays, timestamp } from '../lib/clock.ts'
+import type { Database } from './database.ts'
+
+interface Partitioned {
+  readonly table: string
+  /** Whole days kept before today. A key is honoured for 24 hours, so yesterday is needed; events are kept for redelivery. */
+  readonly keepDays: number
+}
+
+const TABLES: readonly Partitioned[] = [
+  { table: 'idempotency', keepDays: 2 },
+  { table: 'outbox', keepDays: 30 },
+]
+/** Made ahead: a node that is stopped over a long weekend finds its partitions when it comes back. */
+const AHEAD_DAYS = 7
+/** One node at a time; any fixed number does, this one spells "part". */
+const LOCK = 0x70617274
+
+/** Makes the partitions that are missing and drops those that are out of date. @throws what the driver throws */
+export async function maintainPartitions(database: Database, now: number): Promise<void> {
+  const today = timestamp(now).slice(0, 10)
+  const client = await database.pool.connect()
+  try {
+    await client.query('begin')
+    await client.query(`select pg_advisory_xact_lock(${LOCK})`)
+    for (const { table, keepDays } of TABLES) {
+      const { rows } = await client.query<{ name: string }>(
+        `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass`, [table])
+      const existing = new Set(rows.map(({ name }) => name))
+      for (let nth = -1; nth <= AHEAD_DAYS; nth++) {
+        const day = addDays(today, nth)
+        if (existing.has(partitionName(table, day))) continue
+        await client.query(`create table ${partitionName(table, day)} partition of ${table} for values from ('${day}') to ('${addDays(day, 1)}')`)
+      }
+      const oldest = partitionName(table, addDays(today, -keepDays))
+      for (const name of existing) if (/_\d{8}$/.test(name) && name < oldest) await client.query(`drop table ${name}`)
+    }
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => { /* The connection is gone; so is the transaction. */ })
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
+const partitionName = (table: string, day: string): string => `${table}_${day.replaceAll('-', '')}`
