@@ -2,7 +2,7 @@
  * Payments as the ledger is asked for them, without HTTP: what the flow behind `POST /payments` would hand to the paying
  * balance for the smallest body. The engine and the ceiling are both measured with these.
  */
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { systemClock } from '../lib/clock.ts'
 import { createIdSource, orderNumber } from '../lib/ids.ts'
 import type { CreatePayment } from '../lib/payments/create-payment.ts'
@@ -20,7 +20,8 @@ const METADATA = {}
 /** Idempotency records are uuids of a hash in life: random, so that their index is used as in life. */
 const FINGERPRINT = randomUUID()
 
-let orders = 0n
+/** Every process numbers from a place of its own, so that several may write to one database: four million numbers each. */
+let orders = BigInt(randomInt(2 ** 28)) << 22n
 
 /** A payment nobody has asked for before. */
 export function nextPaymentCommand({ customerId, recipient }: Payer): CreatePayment {
@@ -44,6 +45,7 @@ export function nextPaymentCommand({ customerId, recipient }: Payer): CreatePaym
     createdVia: 'api_key',
     externalId: null,
     externalIdOwner: null,
+    policyRefusal: null,
     shown: SHOWN,
     metadata: METADATA,
     queued: QUEUED,

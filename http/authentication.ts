@@ -1,27 +1,16 @@
 /**
- * API keys: what they look like, who they belong to, and whose data they may touch.
+ * API keys: who they belong to, and whose data they may touch. What they look like is in lib/api-key.ts.
  *
- * A key is `svc_live_` or `svc_test_`, 8 base62 characters that may be shown, 32 that may not, and a checksum, so that
- * a mistyped key is told from an unknown one without asking storage. Only the SHA-256 of a key is ever stored or kept
- * in memory; found keys are remembered for a second, which is how late a revocation may be noticed.
+ * Only the SHA-256 of a key is ever stored or kept in memory; found keys are remembered for a second, which is how late a
+ * revocation may be noticed.
  */
-import { hash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { BlockList, isIPv6 } from 'node:net'
-import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import { apiKeyHash, isApiKeyText } from '../lib/api-key.ts'
 import { refuse } from '../lib/problems.ts'
 import type { ApiKey, Principal, ReadWorld, Tenant } from './world.ts'
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const PREFIX_CHARACTERS = 8
-const SECRET_CHARACTERS = 32
-const CHECKSUM_CHARACTERS = 6
-/** `svc_live_` and the 8 characters after it: what lists of keys show. */
-const DISPLAY_CHARACTERS = 17
-const KEY_CHARACTERS = 9 + PREFIX_CHARACTERS + SECRET_CHARACTERS + CHECKSUM_CHARACTERS
-const KEY_FORMAT = /^svc_(?:live|test)_[0-9A-Za-z]{46}$/
-/** Bytes from here on would favour the first digits of base62. */
-const UNBIASED_BELOW = 62 * 4
 const BEARER = 'Bearer '
 
 /** Keys kept in memory at once; each is a few hundred bytes. */
@@ -43,43 +32,6 @@ export interface Authentication {
   authenticate(header: string | undefined): Caller | Promise<Caller>
   /** Refuses addresses outside the key's list. */
   checkAddress(caller: Caller, address: string): void
-}
-
-function checksum(text: string): string {
-  let rest = crc32(text)
-  let digits = ''
-  for (let index = 0; index < CHECKSUM_CHARACTERS; index++) {
-    digits = (BASE62[rest % 62] as string) + digits
-    rest = Math.floor(rest / 62)
-  }
-  return digits
-}
-
-/** Whether the text is a key as we make them. Says nothing about whether it exists. */
-export function isApiKeyText(text: string): boolean {
-  if (text.length !== KEY_CHARACTERS || !KEY_FORMAT.test(text)) return false
-  const end = KEY_CHARACTERS - CHECKSUM_CHARACTERS
-  return text.slice(end) === checksum(text.slice(0, end))
-}
-
-function base62(characters: number, random: (bytes: number) => Uint8Array): string {
-  let text = ''
-  while (text.length < characters) {
-    for (const byte of random(characters)) {
-      if (byte < UNBIASED_BELOW && text.length < characters) text += BASE62[byte % 62]
-    }
-  }
-  return text
-}
-
-/** Makes a key. `random` returns that many random bytes; `secret` is shown once and must not be stored. */
-export function generateApiKey(
-  environment: 'live' | 'test',
-  random: (bytes: number) => Uint8Array,
-): { readonly secret: string; readonly prefix: string; readonly sha256: string } {
-  const body = `svc_${environment}_${base62(PREFIX_CHARACTERS + SECRET_CHARACTERS, random)}`
-  const secret = body + checksum(body)
-  return { secret, prefix: secret.slice(0, DISPLAY_CHARACTERS), sha256: hash('sha256', secret, 'hex') }
 }
 
 function allowlistOf(key: ApiKey): BlockList | null {
@@ -145,7 +97,7 @@ export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'cloc
         refuse('unauthenticated', 'Send the API key as "Authorization: Bearer <key>".')
       }
       const secret = header.slice(BEARER.length)
-      const sha256 = hash('sha256', secret, 'hex')
+      const sha256 = apiKeyHash(secret)
       const known = callers.get(sha256)
       return known === undefined ? lookUp(secret, sha256) : alive(known)
     },

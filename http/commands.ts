@@ -88,7 +88,7 @@ export function createCommands(world: CommandWorld): Commands {
   }
 
   async function replay(outcome: StoredOutcome, idempotency: Idempotency): Promise<CommandAnswer> {
-    if (outcome.fingerprint !== storedFingerprint(idempotency)) reused(outcome.decidedAt)
+    if (outcome.fingerprint !== idempotency.fingerprint) reused(outcome.decidedAt)
     return storedAnswer({ ...outcome, resource: await recordedResource(world.database, outcome.resourceId) })
   }
 
@@ -104,7 +104,7 @@ export function createCommands(world: CommandWorld): Commands {
       customerId: tenantId,
       shard: shardOf(tenantId),
       createdBy: principal.apiKeyId,
-      key: idempotency === null ? null : { id: idempotency.id, fingerprint: storedFingerprint(idempotency) },
+      key: idempotency,
       problemText: (problem: Problem) => problemBody(problem, { problemBase: world.problemBase, instance, requestId }),
       problemStatus,
     }
@@ -122,9 +122,4 @@ function reused(firstUsedAt: string): never {
 
 function raise(error: unknown): never {
   throw error
-}
-
-/** The first 128 bits of the fingerprint, as the text of a UUID: the form that a row keeps. */
-export function storedFingerprint({ fingerprint }: Pick<Idempotency, 'fingerprint'>): string {
-  return `${fingerprint.slice(0, 8)}-${fingerprint.slice(8, 12)}-${fingerprint.slice(12, 16)}-${fingerprint.slice(16, 20)}-${fingerprint.slice(20, 32)}`
 }

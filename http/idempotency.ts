@@ -67,8 +67,13 @@ export function idempotencyId(scope: {
   readonly key: string
 }): string {
   // No part contains a space, so the parts cannot run into each other.
-  const digest = hash('sha256', `${scope.principalId} ${scope.tenantId} ${scope.method} ${scope.key} ${scope.path}`, 'hex')
-  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-${digest.slice(12, 16)}-${digest.slice(16, 20)}-${digest.slice(20, 32)}`
+  return digest(`${scope.principalId} ${scope.tenantId} ${scope.method} ${scope.key} ${scope.path}`)
+}
+
+/** The first 128 bits of the SHA-256, as the text of a UUID: what a row keeps, and more than chance or malice can match. */
+function digest(text: string): string {
+  const hex = hash('sha256', text, 'hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
 }
 
 /** The query's parameters in one order, however they were sent. */
@@ -79,7 +84,7 @@ function sortedQuery(querystring: string): string {
   return parameters.toString()
 }
 
-/** SHA-256 of what was asked. Member order and number spelling of the JSON do not matter; values do. */
+/** A digest of what was asked, SHA-256 cut to the text of a UUID. Member order and number spelling of the JSON do not matter; values do. */
 export function fingerprintOf(method: string, path: string, querystring: string, body: unknown): string {
   let canonical: string | undefined
   try {
@@ -88,7 +93,7 @@ export function fingerprintOf(method: string, path: string, querystring: string,
     // Only text that is not Unicode and numbers beyond a double have no canonical form; neither can be stored anyway.
     refuse('malformed-request', 'The JSON contains a lone surrogate or a number that is out of range.')
   }
-  return hash('sha256', `${method} ${path}\n${sortedQuery(querystring)}\n${canonical}`, 'hex')
+  return digest(`${method} ${path}\n${sortedQuery(querystring)}\n${canonical}`)
 }
 
 /** Both parts of a command's identity. */

@@ -9,6 +9,7 @@ import type { BoundListQuery } from './answer.ts'
 import type { Cursors } from './cursor.ts'
 import type { Filter, ListDeclaration, ListQuery } from './list.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './schemas/page.ts'
+import { CONTROL } from './text.ts'
 import type { Tenant } from './world.ts'
 
 /** Bounds the OR list of one filter. */
@@ -146,6 +147,8 @@ function parameters(querystring: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(querystring)) {
     if (found.has(name)) refuseQuery(name, 'invalid_value', 'Must not be given twice.')
+    // Storage cannot even be asked for text with a NUL in it. Cursors have their own problem.
+    if (name !== 'cursor' && CONTROL.test(value)) refuseQuery(name, 'invalid_characters', 'Control characters are not allowed.')
     found.set(name, value)
   }
   return found

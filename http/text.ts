@@ -19,8 +19,8 @@ interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[]
 }
 
-// C0, DEL and C1. No line breaks either: references and names are single lines on every rail.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+/** C0, DEL and C1. No line breaks either: references and names are single lines on every rail. */
+export const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
 function isFreeText(schema: SchemaNode): boolean {
   return schema.type === 'string' && schema.format === undefined && schema.pattern === undefined

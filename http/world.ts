@@ -50,7 +50,7 @@ export interface Principal {
 export interface Idempotency {
   /** Principal, tenant, method, path and key, hashed into the text form of a UUID. */
   readonly id: string
-  /** SHA-256 of what was asked, 64 hex digits. */
+  /** A digest of what was asked, in the text form of a UUID. */
   readonly fingerprint: string
 }
 

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { createApp } from '../../http/app.ts'
-import { generateApiKey } from '../../http/authentication.ts'
+import { generateApiKey } from '../../lib/api-key.ts'
 import type { ListQuery, ListResult } from '../../http/list.ts'
 import { routes } from '../../http/routes/index.ts'
 import type { Payment, PaymentCreate } from '../../http/schemas/payment.ts'

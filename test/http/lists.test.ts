@@ -71,6 +71,8 @@ t.test('what a list does not know or cannot read is 400 by name', async (t) => {
     ['filter[createdFrom]=2026-02-02&filter[createdTo]=2026-02-01', 'filter[createdFrom]', 'invalid_value'],
     ['filter[currency]=EUR&filter[amountFrom]=1.5', 'filter[amountFrom]', 'invalid_format'],
     ['filter[amountFrom]=5', 'filter[amountFrom]', 'invalid_value'],
+    ['filter[externalId]=a%00b', 'filter[externalId]', 'invalid_characters'],
+    ['filter[metadata.a]=%00', 'filter[metadata.a]', 'invalid_characters'],
     ['filter[metadata.bad key]=x', 'filter[metadata.bad key]', 'invalid_format'],
   ] as const) {
     const response = await service.get(`/v1/payments?${query}`)

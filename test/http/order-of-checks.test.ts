@@ -1,4 +1,5 @@
 import t from 'tap'
+import { fingerprintOf } from '../../http/idempotency.ts'
 import { fakeWorld, PAYMENT_BODY, request, startFake } from './fake-world.ts'
 
 const world = fakeWorld()
@@ -80,11 +81,19 @@ t.test('a recorded key wins over a body that is not valid', async (t) => {
   t.match(await reused.json(), { code: 'idempotency-key-reused', firstUsedAt: '2026-01-02T00:00:00.000Z' })
 
   const bad = { reference: 'never valid' }
-  const badKey = { 'idempotency-key': 'bad' }
-  t.equal((await service.post('/v1/payments', bad, badKey)).status, 422)
-  const other = fakeWorld()
-  other.findIdempotencyRecord = async () => ({ fingerprint: 'x', createdAt: '', answer: null })
-  const same = await startFake(other)
-  t.teardown(same.stop)
-  t.match(await (await same.post('/v1/payments', bad, badKey)).json(), { code: 'idempotency-key-reused' })
+  const record = { fingerprint: fingerprintOf('POST', '/v1/payments', '', bad), createdAt: '2026-01-02T00:00:00.000Z' }
+  world.findIdempotencyRecord = async () => ({ ...record, answer: null })
+  const running = await service.post('/v1/payments', bad)
+  t.equal(running.status, 409)
+  t.equal(running.headers.get('retry-after'), '1')
+  t.match(await running.json(), { code: 'idempotency-key-in-use', retryable: true })
+
+  world.findIdempotencyRecord = async () => ({
+    ...record,
+    answer: { status: 422, body: '{"code":"limit-exceeded"}', contentType: 'application/problem+json', replayed: false },
+  })
+  const replayed = await service.post('/v1/payments', bad)
+  t.equal(replayed.status, 422)
+  t.equal(replayed.headers.get('idempotency-replayed'), 'true')
+  t.equal(await replayed.text(), '{"code":"limit-exceeded"}')
 })

@@ -1,0 +1,40 @@
+/** An account of a customer. The commit alone writes what is posted, held and numbered here. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const Balance = defineEntity({
+  name: 'Balance',
+  tableName: 'balance',
+  properties: {
+    id: p.uuid().primary(),
+    customerId: p.uuid().fieldName('customer_id'),
+    operatorId: p.uuid().fieldName('operator_id'),
+    connectionId: p.uuid().fieldName('connection_id'),
+    shard: p.smallint(),
+    currency: p.string().columnType('char(3)'),
+    name: p.text(),
+    type: p.text(),
+    parentBalanceId: p.uuid().fieldName('parent_balance_id').nullable(),
+    status: p.text(),
+    isDefault: p.boolean().fieldName('is_default'),
+    detailsStatus: p.text().fieldName('details_status').nullable(),
+    posted: p.bigint().defaultRaw('0'),
+    held: p.bigint().defaultRaw('0'),
+    sequence: p.bigint().defaultRaw('0'),
+    version: p.bigint().defaultRaw('1'),
+    lowBalanceThreshold: p.bigint().fieldName('low_balance_threshold').nullable(),
+    metadata: p.json().defaultRaw(`'{}'`),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    closedAt: p.datetime().fieldName('closed_at').columnType('timestamptz').nullable(),
+  },
+  indexes: [
+    { name: 'balance_customer', properties: ['customerId', 'currency', 'id'] },
+    { name: 'balance_customer_created', properties: ['customerId', 'id'] },
+    { name: 'balance_customer_name', expression: 'create index balance_customer_name on balance (customer_id, lower(name), id)' },
+    { name: 'balance_operator_currency', properties: ['operatorId', 'currency', 'id'] },
+    { name: 'balance_operator_created', properties: ['operatorId', 'id'] },
+    { name: 'balance_operator_name', expression: 'create index balance_operator_name on balance (operator_id, lower(name), id)' },
+    { name: 'balance_search', expression: 'create index balance_search on balance using gin ((search_words(customer_id, name) || search_words(operator_id, name)))' },
+  ],
+  checks: [{ name: 'balance_held_positive', expression: 'held >= 0' }],
+})

@@ -1,0 +1,26 @@
+/** Money that is set aside and still on its balance. Written by the commit alone. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const Hold = defineEntity({
+  name: 'Hold',
+  tableName: 'hold',
+  properties: {
+    id: p.uuid().primary(),
+    balanceId: p.uuid().fieldName('balance_id'),
+    customerId: p.uuid().fieldName('customer_id'),
+    amount: p.bigint(),
+    status: p.text(),
+    subjectType: p.text().fieldName('subject_type'),
+    subjectId: p.uuid().fieldName('subject_id'),
+    description: p.text(),
+    capturedAmount: p.bigint().fieldName('captured_amount').nullable(),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz').nullable(),
+    resolvedAt: p.datetime().fieldName('resolved_at').columnType('timestamptz').nullable(),
+  },
+  indexes: [
+    { name: 'hold_active', expression: `create index hold_active on hold (balance_id, id) where status = 'active'` },
+    { name: 'hold_balance', expression: `create index hold_balance on hold (balance_id, id) where status <> 'active'` },
+  ],
+  checks: [{ name: 'hold_amount_positive', expression: 'amount > 0' }],
+})

@@ -1,0 +1,34 @@
+/** Money that moves between two balances of one customer. Written by the commit alone. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const Transfer = defineEntity({
+  name: 'Transfer',
+  tableName: 'transfer',
+  properties: {
+    id: p.uuid().primary(),
+    customerId: p.uuid().fieldName('customer_id'),
+    operatorId: p.uuid().fieldName('operator_id'),
+    shard: p.smallint(),
+    number: p.text(),
+    externalId: p.text().fieldName('external_id').nullable(),
+    status: p.text(),
+    version: p.integer(),
+    fromBalanceId: p.uuid().fieldName('from_balance_id'),
+    toBalanceId: p.uuid().fieldName('to_balance_id'),
+    currency: p.string().columnType('char(3)'),
+    amount: p.bigint(),
+    reference: p.text().nullable(),
+    createdBy: p.uuid().fieldName('created_by'),
+    createdVia: p.text().fieldName('created_via'),
+    metadata: p.json().nullable(),
+    completedAt: p.datetime().fieldName('completed_at').columnType('timestamptz').nullable(),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+  },
+  indexes: [{ name: 'transfer_customer', properties: ['customerId', 'id'] }],
+  uniques: [
+    { name: 'transfer_number_unique', properties: ['number'] },
+    { name: 'transfer_external_id_unique', expression: 'create unique index transfer_external_id_unique on transfer (customer_id, external_id) where external_id is not null' },
+  ],
+  checks: [{ name: 'transfer_amount_positive', expression: 'amount > 0' }],
+})

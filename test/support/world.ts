@@ -1,0 +1,169 @@
+/**
+ * A world for tests of the whole service: the real thing on a port and a database of its own, its sandbox seeded.
+ *
+ *   await using world = await createWorld()
+ *   const { client, balances, recipients } = world.seeded
+ *
+ * When it is left, the service is stopped and two things are asserted whatever the test was about: the books are right
+ * (storage/audit.ts), and the service has logged no error, which is how it reports a bug of its own.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import pg from 'pg'
+import pino from 'pino'
+
+import type { Overrides, Service } from '../../http/service.ts'
+import { createService } from '../../http/service.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { readConfig } from '../../lib/config.ts'
+import { createIdSource } from '../../lib/ids.ts'
+import { audit } from '../../storage/audit.ts'
+import { Database } from '../../storage/database.ts'
+import { createSandboxCustomer } from '../../storage/seed.ts'
+import type { CustomerSpec, SandboxContent } from '../../storage/seed.ts'
+import { Client } from './client.ts'
+import { createTestDatabase } from './postgres.ts'
+
+export interface WorldOptions {
+  /** False leaves payments waiting for the bank. */
+  readonly dispatch?: boolean
+  /** Use this database instead of a clone; it is left alone afterwards, and not audited. */
+  readonly databaseUrl?: string
+}
+
+/** A customer with a client of its own. */
+export interface Customer {
+  readonly id: string
+  readonly client: Client
+  /** In the order they were asked for. */
+  readonly balanceIds: readonly string[]
+  readonly recipients: { readonly EUR: string; readonly GBP: string; readonly USD: string }
+}
+
+export interface World extends AsyncDisposable {
+  /** The service that runs now; `restart` replaces it. */
+  readonly service: Service
+  readonly url: string
+  readonly databaseUrl: string
+  readonly dataDir: string
+  readonly operator: Client
+  readonly seeded: {
+    readonly client: Client
+    readonly balances: SandboxContent['customer']['balances']
+    readonly recipients: SandboxContent['customer']['recipients']
+  }
+  /** Makes another customer of the operator, with money that came in the ordinary way. */
+  customer(spec: Omit<CustomerSpec, 'legalName' | 'number'>): Promise<Customer>
+  /** Asks the database itself. */
+  query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>
+  /** Lets this much time pass for the service. Requests under way may run into their deadlines. */
+  advance(ms: number): void
+  /** What the service has logged as an error so far; a test that provokes one empties it. */
+  readonly errors: string[]
+  /** Stops the service and starts it again on the same database and DATA_DIR. */
+  restart(overrides?: Pick<Overrides, 'dispatch'>): Promise<void>
+  /** @throws when the books are wrong, with the rows that disagree */
+  audit(): Promise<void>
+}
+
+/** pino's level of an error. */
+const ERROR_LEVEL = 50
+
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  await using made = new AsyncDisposableStack()
+  const database = options.databaseUrl === undefined ? made.use(await createTestDatabase()) : null
+  const databaseUrl = database?.url ?? options.databaseUrl!
+  const dataDir = await mkdtemp(join(tmpdir(), 'vostro-world-'))
+  made.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const admin = new pg.Pool({ connectionString: databaseUrl, max: 2 })
+  // A test may take the database away.
+  admin.on('error', () => undefined)
+  made.defer(() => admin.end())
+
+  const errors: string[] = []
+  const log = pino({ level: 'warn' }, {
+    write(line: string) {
+      if ((JSON.parse(line) as { level: number }).level >= ERROR_LEVEL) errors.push(line)
+    },
+  })
+  let offset = 0
+  const clock = { now: () => systemClock.now() + offset }
+  const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'warn' })
+  const start = (overrides: Pick<Overrides, 'dispatch'> = {}) =>
+    createService(config, { clock, log, dispatch: options.dispatch ?? true, ...overrides })
+
+  const check = async () => {
+    const connection = await admin.connect()
+    try {
+      const report = await audit(connection)
+      const broken = report.checks.filter(({ disagreeing }) => disagreeing > 0)
+      if (broken.length > 0) throw new Error(`The books are wrong: ${JSON.stringify(broken, null, 2)}`)
+    } finally {
+      connection.release()
+    }
+  }
+  if (database !== null) made.defer(check)
+  let service = await start()
+  made.defer(() => service.close())
+
+  const sandbox = service.sandbox!
+  const url = () => service.url
+  const kept = made.move()
+  return {
+    get service() { return service },
+    get url() { return service.url },
+    databaseUrl,
+    dataDir,
+    errors,
+    operator: new Client({ url, apiKey: sandbox.operator.apiKey, tenantId: sandbox.operator.id }),
+    seeded: {
+      client: new Client({ url, apiKey: sandbox.customer.apiKey, tenantId: sandbox.customer.id }),
+      balances: sandbox.customer.balances,
+      recipients: sandbox.customer.recipients,
+    },
+    async customer(spec) {
+      const customer = await addCustomer(databaseUrl, sandbox.operator.id, spec)
+      return { ...customer, client: new Client({ url, apiKey: customer.apiKey, tenantId: customer.id }) }
+    },
+    query: async <Row extends object>(sql: string, values: readonly unknown[] = []) => (await admin.query<Row>(sql, [...values])).rows,
+    advance(ms) { offset += ms },
+    async restart(overrides) {
+      await service.close()
+      service = await start(overrides)
+    },
+    audit: check,
+    async [Symbol.asyncDispose]() {
+      await kept.disposeAsync()
+      if (errors.length > 0) throw new Error(`The service logged errors:\n${errors.join('')}`)
+    },
+  }
+}
+
+/** Makes an active customer with money in a running service's database. */
+export async function addCustomer(databaseUrl: string, operatorId: string, spec: Omit<CustomerSpec, 'legalName' | 'number'>) {
+  const database = new Database(databaseUrl, 1)
+  try {
+    const [row] = await database.query<[string]>({
+      name: 'connection_of', text: 'select id from provider_connection where operator_id = $1', values: [operatorId],
+    })
+    const number = randomBytes(6).toString('hex')
+    const seeding = { database, clock: systemClock, ids: createIdSource(systemClock), operatorId, connectionId: row![0] }
+    const customer = await createSandboxCustomer(seeding, { legalName: `Test ${number}`, number, recipients: true, ...spec })
+    return { id: customer.id, apiKey: customer.apiKey, balanceIds: customer.balanceIds, recipients: customer.recipients! }
+  } finally {
+    await database.close()
+  }
+}
+
+/** A payment of the given minor units to the recipient, in euro unless said otherwise. */
+export function paymentBody(sourceBalanceId: string, recipientId: string, amountMinor: number | bigint | string, currency = 'EUR') {
+  return { sourceBalanceId, recipientId, amount: { amountMinor: String(amountMinor), currency }, reference: 'Invoice 42' }
+}
+
+/** A transfer of the given minor units, in euro unless said otherwise. */
+export function transferBody(fromBalanceId: string, toBalanceId: string, amountMinor: number | bigint | string, currency = 'EUR') {
+  return { fromBalanceId, toBalanceId, amount: { amountMinor: String(amountMinor), currency } }
+}
