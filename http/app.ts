@@ -7,6 +7,7 @@ import { refuse } from '../lib/problems.ts'
 import { createAuthentication } from './authentication.ts'
 import { createCursors } from './cursor.ts'
 import { endpoint, type EndpointParts } from './endpoint.ts'
+import type { Forwarding } from './forwarding.ts'
 import { sendProblem } from './problem.ts'
 import { requestId } from './request-id.ts'
 import type { Route } from './route.ts'
@@ -95,7 +96,7 @@ function unmatched(world: World): Middleware {
 }
 
 /** Builds the application around a world. */
-export function createApp(routes: readonly Route[], world: World): Koa {
+export function createApp(routes: readonly Route[], world: World, forwarding: Forwarding | null = null): Koa {
   const app = new Koa()
   // Only what goes wrong outside the middleware arrives here: clients that leave early, and bugs in sending itself.
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -106,6 +107,7 @@ export function createApp(routes: readonly Route[], world: World): Koa {
   app.use(requestId(world.ids))
   app.use(problems(world))
   app.use(limitTarget())
+  if (forwarding !== null) app.use(forwarding.middleware)
   app.use(dispatch(routes, { world, authentication: createAuthentication(world), cursors: createCursors(world.cursorKey) }))
   app.use(unmatched(world))
   return app

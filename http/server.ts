@@ -1,7 +1,6 @@
 /** The socket: what is refused before a request reaches the application. */
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type Koa from 'koa'
 import type { Problem } from '../lib/problems.ts'
 import { problemBody, problemStatus } from './problem.ts'
 import type { World } from './world.ts'
@@ -21,10 +20,10 @@ function problemOf(code: string | undefined): Problem {
 }
 
 /** A node server that answers broken HTTP with problem documents too. It does not listen yet. */
-export function createHttpServer(app: Koa, world: Pick<World, 'ids' | 'problemBase'>): Server {
+export function createHttpServer(listener: RequestListener, world: Pick<World, 'ids' | 'problemBase'>): Server {
   const server = createServer(
     { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
-    app.callback(),
+    listener,
   )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {

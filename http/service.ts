@@ -4,7 +4,7 @@
  * Used by main.ts, by every HTTP test and by the bench. What a test or a bench must replace is an override; there is no
  * other way to build a service.
  */
-import { hkdfSync, randomBytes } from 'node:crypto'
+import { hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
@@ -13,11 +13,13 @@ import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
 import { PaymentQueue } from '../actors/flows/payment-queue.ts'
 import { SandboxBank } from '../actors/partners/sandbox-bank.ts'
+import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
 import { ActorSystem } from '../actors/runtime/system.ts'
 import { systemClock, timestamp, type Clock } from '../lib/clock.ts'
 import type { Config } from '../lib/config.ts'
 import { StartError } from '../lib/errors.ts'
 import { createIdSource } from '../lib/ids.ts'
+import type { Shards } from '../lib/shards.ts'
 import { BalanceDirectory } from '../storage/balance-directory.ts'
 import { Database } from '../storage/database.ts'
 import { startEmbeddedPostgres } from '../storage/embedded.ts'
@@ -27,8 +29,11 @@ import { OrderNumbers } from '../storage/order-numbers.ts'
 import { maintainPartitions } from '../storage/partitions.ts'
 import { createReads } from '../storage/queries/queries.ts'
 import { RecipientDirectory } from '../storage/recipient-directory.ts'
+import { createAdmission } from './admission.ts'
 import { createApp } from './app.ts'
 import { createCommands, storedAnswer } from './commands.ts'
+import type { createForwarding } from './forwarding.ts'
+import { problemBody } from './problem.ts'
 import { routes } from './routes/index.ts'
 import { keepSandbox, openSandbox, type Sandbox } from './sandbox.ts'
 import { createHttpServer } from './server.ts'
@@ -54,6 +59,7 @@ export interface Service extends AsyncDisposable {
   readonly sandbox: Sandbox | null
   readonly system: ActorSystem
   readonly queue: PaymentQueue
+  readonly shards: Shards
   /** Finishes what was accepted, then stops. At most 10 s. */
   close(): Promise<void>
 }
@@ -94,11 +100,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const system = new ActorSystem({ databaseUrl, lanes: config.commitLanes, clock, onBug: (error, what) => log.error({ err: error }, what) })
   started.defer(() => system.close())
 
-  // One node has every shard.
-  const owns = () => true
-  const bank = new SandboxBank({ database, clock, owns, onError })
+  const shards = openShards(config, log, databaseUrl)
+  const bank = new SandboxBank({ database, clock, shards, onError })
   const accounts = new InternalAccountDirectory(database, ids)
-  const queue = new PaymentQueue({ system, database, accounts, bank, ids, clock, owns, onError })
+  const queue = new PaymentQueue({ system, database, accounts, bank, ids, clock, shards, onError })
   if (overrides.dispatch !== false) {
     started.defer(async () => { await bank.stop(); await queue.stop() })
     await queue.start()
@@ -123,27 +128,53 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       orderNumbers: new OrderNumbers(database), findIdempotencyRecord,
     }),
     health: () => ({ status: 'ok', version: BUILD.version, commit: BUILD.commit, time: timestamp(clock.now()) }),
-    readiness: () => readiness(database),
+    readiness: () => readiness(database, shards),
     findApiKey: reads.findApiKey,
     findIdempotencyRecord,
   }
-  const server = createHttpServer(createApp(routes, world), world)
+  const forwarding = null as ReturnType<typeof createForwarding> | null
+  started.defer(async () => { await forwarding?.close() })
+  const admission = createAdmission(createApp(routes, world, forwarding).callback(), (path) => overloaded(world, path))
+  started.defer(() => admission.close())
+  const server = createHttpServer(admission.listener, world)
   const url = await listen(server, config)
   started.defer(() => drain(server))
+  // Last to start and first to stop: a node takes shards when it can work, and gives them up before it stops working.
+  await shards.start()
+  started.defer(() => shards.stop())
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
 
   const running = started.move()
   const close = () => running.disposeAsync()
-  return { url, databaseUrl, sandbox, system, queue, close, [Symbol.asyncDispose]: close }
+  return { url, databaseUrl, sandbox, system, queue, shards, close, [Symbol.asyncDispose]: close }
 }
 
 /** Nothing that authenticates anybody reaches a log. */
 const REDACTED = ['*.authorization', '*.password', '*.secret', '*.apiKey', 'req.headers.authorization', 'req.headers.cookie']
 
-async function readiness(database: Database): ReturnType<World['readiness']> {
+/** Ready: the database answers, and the shards of this node are known. */
+async function readiness(database: Database, shards: Shards): ReturnType<World['readiness']> {
   const from = performance.now()
-  const ok = await database.query({ name: 'ready', text: 'select 1', values: [] }).then(() => true, () => false)
-  return { status: ok ? 'ready' : 'not_ready', checks: [{ name: 'postgres', ok, latencyMs: Math.round(performance.now() - from) }] }
+  const postgres = await database.query({ name: 'ready', text: 'select 1', values: [] }).then(() => true, () => false)
+  const latencyMs = Math.round(performance.now() - from)
+  const { nodeId, held, total, nodes } = shards.state()
+  const checks = [
+    { name: 'postgres', ok: postgres, latencyMs },
+    { name: 'shards', ok: nodes > 0, latencyMs: 0, nodeId, held, total, nodes },
+  ]
+  return { status: checks.every(({ ok }) => ok) ? 'ready' : 'not_ready', checks }
+}
+
+/** One node has every shard; several lease them from Redis, unless leases are switched off. */
+function openShards(_config: Config, _log: Logger, _databaseUrl: string): Shards {
+  return new InProcessShards(randomUUID())
+}
+
+/** The 503 of admission. */
+function overloaded({ ids, problemBase }: World, path: string): { readonly body: string; readonly requestId: string } {
+  const requestId = ids.next()
+  const instance = path.split('?', 1)[0] as string
+  return { requestId, body: problemBody({ slug: 'service-unavailable', detail: 'Too many requests are under way. Send the same request again shortly.', retryAfterSeconds: 1 }, { problemBase, instance, requestId }) }
 }
 
 /** The secret that the service's own keys are derived from: the setting, or one made once and kept in DATA_DIR. */

@@ -368,6 +368,8 @@ const BALANCE_DELTAS = section<readonly [string, BalanceDelta]>('balance', [
   update balance b set posted = l.posted + u.posted, held = l.held + u.held, sequence = l.sequence + u.sequence,
     version = l.version + u.version, updated_at = greatest(b.updated_at, $1::timestamptz)
   from ${source} join locked l on l.id = u.id where b.id = u.id and b.id = any(${bound('id')}) and (select ok from verdict)
+    -- A turn of refusals alone leaves the balance as it was, its version too.
+    and (u.posted <> 0 or u.held <> 0 or u.sequence <> 0)
   returning b.id, b.version, b.posted, b.held, b.sequence)`)
 
 const WRITE_SECTIONS = [BALANCE_DELTAS, POSTINGS, HOLDS, HOLD_RESOLUTIONS, PAYMENTS, PAYMENT_CHANGES, TRANSFERS,

@@ -16,6 +16,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { RAILS, type Rail } from '../../lib/payments/rails.ts'
 import type { MoveContext, PaymentCommand, PaymentReply, PaymentState } from '../../lib/payments/payment-moves.ts'
 import type { QueuePlace } from '../../lib/payments/payment.ts'
+import type { Shards } from '../../lib/shards.ts'
 import { timestamp } from '../../lib/clock.ts'
 import { plainArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
@@ -50,7 +51,8 @@ export interface PaymentQueueOptions {
   readonly bank: BankPartner
   readonly ids: IdSource
   readonly clock: Clock
-  readonly owns: (shard: number) => boolean
+  /** The rows of a shard are worked on where it is at home, once. */
+  readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
 }
 
@@ -79,11 +81,13 @@ export class PaymentQueue {
   /** Takes up what is left from before, then whatever comes. @throws what the driver throws */
   async start(): Promise<void> {
     const [row] = await this.#options.database.query<[string]>({
-      name: 'queue_backlog', values: [],
-      text: `select count(*) from partner_instruction i join payment p on p.id = i.payment_id where p.sent_at is null`,
+      name: 'queue_backlog', values: [this.#owned()],
+      text: `select count(*) from partner_instruction i join payment p on p.id = i.payment_id
+        where p.sent_at is null and ($1::smallint[] is null or i.shard = any($1))`,
     })
     this.#backlog = Number((row as [string])[0])
     this.#running = true
+    this.#options.shards.onChange((change) => this.#moved(change))
     this.#background(this.#recover(this.#options.clock.now()))
     const silence = setInterval(() => this.#background(this.#recover(this.#options.clock.now() - SILENCE_MS)), SILENCE_MS)
     this.#timers.add(silence)
@@ -141,6 +145,25 @@ export class PaymentQueue {
     return acknowledged
   }
 
+  /** The shards to look at, as a bind parameter; null for all. */
+  #owned(): string | null {
+    const owned = this.#options.shards.owned()
+    return owned === null ? null : plainArray(owned)
+  }
+
+  /** Rows of shards that came are read; what memory holds of shards that went is theirs now. */
+  #moved({ gained, lost }: { readonly gained: readonly number[]; readonly lost: readonly number[] }): void {
+    if (lost.length > 0) {
+      const gone = new Set(lost)
+      this.#waiting = this.#waiting.filter(({ shard }) => !gone.has(shard))
+    }
+    if (gained.length > 0 && this.#running) {
+      this.#more = true
+      this.#background(this.#recover(this.#options.clock.now()))
+      this.#pump()
+    }
+  }
+
   #background(work: Promise<void>): void {
     const guarded = work.catch((error: unknown) => this.#options.onError(error, 'payment queue')).finally(() => this.#work.delete(guarded))
     this.#work.add(guarded)
@@ -178,12 +201,12 @@ export class PaymentQueue {
     const rows = await this.#options.database.query<[string, number]>({
       name: 'queue_refill',
       text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
-        where p.sent_at is null order by i.payment_id limit $1`,
-      values: [LIMITS.dispatchQueueMax],
+        where p.sent_at is null and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
+      values: [LIMITS.dispatchQueueMax, this.#owned()],
     })
     this.#more ||= rows.length === LIMITS.dispatchQueueMax
     const known = new Set(this.#waiting.map(({ id }) => id))
-    const found = rows.filter(([id, shard]) => this.#options.owns(shard) && !this.#moving.has(id) && !known.has(id))
+    const found = rows.filter(([id]) => !this.#moving.has(id) && !known.has(id))
     this.#waiting.unshift(...found.map(([id, shard]) => ({ id, shard })))
     if (!this.#more) this.#backlog = this.#waiting.length + this.#moving.size
   }
@@ -230,18 +253,19 @@ export class PaymentQueue {
    * bank is asked, what it knows is booked, and what never reached it is submitted under the same reference.
    */
   async #recover(sentBefore: number): Promise<void> {
-    const { database, clock, owns, bank } = this.#options
+    const { database, clock, bank } = this.#options
     let after = '00000000-0000-0000-0000-000000000000'
     while (this.#running) {
       const rows = await database.query<[string, number]>({
         name: 'queue_silent',
         text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
-          where p.sent_at <= $1::timestamptz and p.status = 'processing' and i.payment_id > $2 order by i.payment_id limit $3`,
-        values: [timestamp(sentBefore), after, LIMITS.partnerBatchMax],
+          where p.sent_at <= $1::timestamptz and p.status = 'processing' and i.payment_id > $2
+            and ($4::smallint[] is null or i.shard = any($4)) order by i.payment_id limit $3`,
+        values: [timestamp(sentBefore), after, LIMITS.partnerBatchMax, this.#owned()],
       })
       if (rows.length === 0) return
       after = (rows.at(-1) as [string, number])[0]
-      const mine = rows.filter(([id, shard]) => owns(shard) && !this.#moving.has(id))
+      const mine = rows.filter(([id]) => !this.#moving.has(id))
       const ids = mine.map(([id]) => id)
       const statuses = await bank.status(ids)
       const contexts = await this.#contextsOf(ids)
@@ -259,19 +283,19 @@ export class PaymentQueue {
 
   /** Payments whose outcome is unknown: the bank is asked what became of them (P22). */
   async #attend(): Promise<void> {
-    const { database, clock, owns, bank } = this.#options
+    const { database, clock, bank } = this.#options
     const now = clock.now()
     const rows = await database.query<[string, number, number]>({
       name: 'queue_attention',
-      text: `select payment_id, shard, attempts from partner_instruction where attention_at <= $1::timestamptz order by attention_at limit $2`,
-      values: [timestamp(now), LIMITS.partnerBatchMax],
+      text: `select payment_id, shard, attempts from partner_instruction where attention_at <= $1::timestamptz
+        and ($3::smallint[] is null or shard = any($3)) order by attention_at limit $2`,
+      values: [timestamp(now), LIMITS.partnerBatchMax, this.#owned()],
     })
-    const mine = rows.filter(([, shard]) => owns(shard))
-    if (mine.length === 0) return
-    const references = mine.map(([id]) => id)
+    if (rows.length === 0) return
+    const references = rows.map(([id]) => id)
     const statuses = await bank.status(references)
     const contexts = await this.#contextsOf(references)
-    await Promise.all(mine.map(async ([id, shard, attempts]) => {
+    await Promise.all(rows.map(async ([id, shard, attempts]) => {
       const context = contexts.get(id)
       if (context !== undefined) await this.#ask(id, shard, reconciliation(statuses.get(id), context, askAgainAt(now, attempts)))
     }))

@@ -9,6 +9,7 @@ import type { CurrencyCode } from '../../lib/currency.ts'
 import { orderNumber, type IdSource } from '../../lib/ids.ts'
 import type { CommandKey } from '../../lib/ledger/decision.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { inStoredOrder } from '../../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
 import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment.ts'
 import { checkReference, chooseRail, RAILS, railReference, speedOf, type Rail } from '../../lib/payments/rails.ts'
@@ -162,7 +163,7 @@ async function commandOf(world: FlowWorld & { readonly queue: PaymentQueue }, as
       internalNote: input.internalNote ?? null,
       notifyRecipient: input.notifyRecipient ?? false,
     },
-    metadata: input.metadata ?? {},
+    metadata: inStoredOrder(input.metadata ?? {}),
     queued: world.queue.place(now),
   }
 }

@@ -3,6 +3,7 @@ import { dateIn } from '../../lib/clock.ts'
 import { orderNumber } from '../../lib/ids.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
+import { inStoredOrder } from '../../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
 import type { CreateTransfer } from '../../lib/payments/transfer.ts'
 import { refuse, type Problem } from '../../lib/problems.ts'
@@ -44,7 +45,7 @@ export async function submitTransfer(world: FlowWorld & { readonly balances: Bal
       toConnectionId: to.connectionId, amount, currency,
       reference: input.reference ?? null, createdBy: asker.createdBy, createdVia: 'api_key',
       externalId: input.externalId ?? null, externalIdOwner, creditRefused, policyRefusal: policyRefusal(amount, currency),
-      metadata: input.metadata ?? {}, valueDate: dateIn(world.clock.now(), 'UTC'),
+      metadata: inStoredOrder(input.metadata ?? {}), valueDate: dateIn(world.clock.now(), 'UTC'),
     }
     const outcome = await world.system.ask(balanceActor, input.fromBalanceId, asker.shard, command)
     switch (outcome.kind) {

@@ -16,6 +16,7 @@ import { planOutcome } from '../../lib/sandbox/triggers.ts'
 import { RAILS, speedOf, type Rail } from '../../lib/payments/rails.ts'
 import { plainArray, textArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Shards } from '../../lib/shards.ts'
 import type { BankInbox, BankMessage, BankPartner, OrderStatus, PaymentOrder, Submission } from './bank.ts'
 
 /** How often due orders are looked for. Instant rails take 2 s, so a twentieth of that is not noticed. */
@@ -26,8 +27,8 @@ const RESEND_MS = 5_000
 export interface SandboxBankOptions {
   readonly database: Database
   readonly clock: Clock
-  /** The shards whose orders this node's bank reports on. */
-  readonly owns: (shard: number) => boolean
+  /** The orders of a shard are reported where it is at home. */
+  readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
 }
 
@@ -112,14 +113,15 @@ export class SandboxBank implements BankPartner {
     for (;;) {
       const now = this.#options.clock.now()
       for (const [reference, at] of this.#sent) if (at <= now - RESEND_MS) this.#sent.delete(reference)
+      const owned = this.#options.shards.owned()
       const rows = await this.#options.database.query<[string, number, BankMessage['type'], string | null]>({
         name: 'sandbox_due',
         text: `select reference, shard, next_event, scheme_code from sandbox_order
-          where due_at <= $1::timestamptz and state = 'accepted' order by due_at limit $2`,
-        values: [timestamp(now), LIMITS.partnerEventsMax + this.#sent.size],
+          where due_at <= $1::timestamptz and state = 'accepted' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
+        values: [timestamp(now), LIMITS.partnerEventsMax + this.#sent.size, owned === null ? null : plainArray(owned)],
       })
       const messages = rows
-        .filter(([reference, shard]) => this.#options.owns(shard) && !this.#sent.has(reference))
+        .filter(([reference]) => !this.#sent.has(reference))
         .map(([reference, shard, type, schemeCode]): BankMessage => ({ id: messageId(reference), type, reference, shard, schemeCode }))
       if (messages.length === 0 || this.#inbox === undefined) return
       for (const { reference } of messages) this.#sent.set(reference, now)

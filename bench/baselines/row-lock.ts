@@ -11,6 +11,7 @@ import { timestamp } from '../../lib/clock.ts'
 import type { BalanceState } from '../../lib/ledger/balance.ts'
 import type { Refused } from '../../lib/ledger/decision.ts'
 import type { Effects } from '../../lib/ledger/effects.ts'
+import type { StoredOutcome } from '../../storage/commit.ts'
 import { createPayment, type CreatePayment, type PaymentCreated } from '../../lib/payments/create-payment.ts'
 
 /** Found by trying: POOL_FIGURES. */
@@ -21,7 +22,7 @@ const RETENTION_DAYS = 1
 /** What becomes of one payment. `recorded` is the outcome of an earlier request under the same key. */
 export type RowLockOutcome =
   | { readonly kind: 'decided'; readonly reply: PaymentCreated | Refused }
-  | { readonly kind: 'recorded'; readonly outcome: { readonly fingerprint: string; readonly status: number; readonly resourceId: string | null; readonly answer: string | null } }
+  | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
 const LOCK_BALANCE = `select id, customer_id, operator_id, connection_id, shard, currency, name, status, posted - held, version
   from balance where id = $1 for update`
@@ -55,11 +56,11 @@ export class RowLockPayments {
   async #decide(client: pg.PoolClient, balanceId: string, command: CreatePayment, now: number): Promise<RowLockOutcome> {
     if (command.key !== null) {
       const [recorded] = await query(client, 'find_idempotency',
-        `select fingerprint, status, resource_id, answer from idempotency where id = $1 and day >= $2::date - ${RETENTION_DAYS}`,
+        `select fingerprint, status, resource_id, answer, created_at from idempotency where id = $1 and day >= $2::date - ${RETENTION_DAYS}`,
         [command.key.id, timestamp(now).slice(0, 10)])
       if (recorded !== undefined) {
-        const [fingerprint, status, resourceId, answer] = recorded as [string, number, string | null, string | null]
-        return { kind: 'recorded', outcome: { fingerprint, status, resourceId, answer } }
+        const [fingerprint, status, resourceId, answer, createdAt] = recorded as [string, number, string | null, string | null, Date]
+        return { kind: 'recorded', outcome: { fingerprint, status, resourceId, answer, decidedAt: timestamp(createdAt.getTime()) } }
       }
     }
     const [row] = await query(client, 'lock_balance', LOCK_BALANCE, [balanceId])

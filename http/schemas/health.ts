@@ -12,6 +12,14 @@ export type Health = Static<typeof Health>
 
 export const Readiness = Type.Object({
   status: Type.Enum(['ready', 'not_ready']),
-  checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean(), latencyMs: Type.Number() })),
+  checks: Type.Array(Type.Object({
+    name: Type.String(),
+    ok: Type.Boolean(),
+    latencyMs: Type.Number(),
+    nodeId: Type.Optional(Type.String()),
+    held: Type.Optional(Type.Integer({ description: 'Shards at home on this node.' })),
+    total: Type.Optional(Type.Integer()),
+    nodes: Type.Optional(Type.Integer({ description: 'Live nodes.' })),
+  })),
 }, { title: 'Readiness' })
 export type Readiness = Static<typeof Readiness>

@@ -91,6 +91,12 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
   }
 }
 
+/**
+ * The entry of L10 has the payment's own id. A payment is handed over once, so no second entry can want it; and L12, which
+ * may be decided days later by another process, can name the entry it takes back without reading it or remembering it.
+ */
+const handOverEntryId = ({ id }: PaymentState): string => id
+
 const isUnsettled = ({ status }: PaymentState): boolean => status === 'processing' || status === 'exception'
 
 const ignored = (payment: PaymentState): PaymentDecision => ({ state: payment, reply: { kind: 'ignored', status: payment.status }, effects: null })
@@ -104,7 +110,7 @@ function handOver(payment: PaymentState, context: MoveContext, now: number): Pay
     holdResolutions: [{ id: payment.holdId, balanceId: payment.sourceBalanceId, amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
     postings: entry({
       rule: 'L10', amounts: { A: payment.amount, F: payment.fee }, currency: payment.currency, accounts: context.accounts,
-      balances: { from: payment.sourceBalanceId, to: payment.sourceBalanceId }, entryId: context.ids.next(),
+      balances: { from: payment.sourceBalanceId, to: payment.sourceBalanceId }, entryId: handOverEntryId(payment),
       customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}`,
       reference: payment.reference, counterparty: payment.recipientName, bookedAt: now, valueDate: context.valueDate,
     }),
@@ -137,7 +143,7 @@ function fail(payment: PaymentState, context: MoveContext, schemeCode: string, e
   return moved(next, {
     paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'failed', failure: JSON.stringify(failure), failedAt: now, updatedAt: now }],
     postings: entry({
-      rule: 'L12', reverses: { rule: 'L10', entryId: null }, amounts: { A: payment.amount, F: payment.fee },
+      rule: 'L12', reverses: { rule: 'L10', entryId: handOverEntryId(payment) }, amounts: { A: payment.amount, F: payment.fee },
       currency: payment.currency, accounts: context.accounts,
       balances: { from: payment.sourceBalanceId, to: payment.sourceBalanceId }, entryId: context.ids.next(),
       customerId: payment.customerId, source: { object: 'payment', id: payment.id },

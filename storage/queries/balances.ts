@@ -56,9 +56,9 @@ const ORDERS: Readonly<Record<BalanceSort, Order>> = {
 }
 
 /** The balances of a customer, or of all customers of an operator. */
-export async function listBalances(db: ReadDatabase, query: BalanceListQuery) {
+export async function listBalances(db: ReadDatabase, query: BalanceListQuery): Promise<ListResult<ReturnType<typeof balanceJson>>> {
   const { rows, ...page } = await readPage<BalanceRow>(db, [balanceBranch(query)], query)
-  return { ...page, rows: rows.map((row) => balanceJson(row, query.tenant)) } satisfies ListResult<unknown>
+  return { ...page, rows: rows.map((row) => balanceJson(row, query.tenant)) }
 }
 
 /** Where the rows of a list come from; exported so that a test can look at its plan. */

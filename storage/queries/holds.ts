@@ -5,7 +5,7 @@ import type { CurrencyCode } from '../../lib/currency.ts'
 import { moneyJson } from '../../lib/money.ts'
 import type { Database } from '../database.ts'
 import { balanceCurrency } from './balances.ts'
-import { Conditions, epochMs, NEVER, readPage, type Branch, type ListQuery, type Order, type ReadDatabase, type TimeTo } from './page.ts'
+import { Conditions, epochMs, NEVER, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type TimeTo } from './page.ts'
 
 type HoldStatus = 'active' | 'captured' | 'released' | 'expired'
 type SubjectType =
@@ -49,7 +49,11 @@ const ORDERS: Readonly<Record<HoldListQuery['sort'], Order>> = {
 }
 
 /** Active holds unless other statuses are asked for. Null when the balance is not the tenant's. */
-export async function listHolds(database: Database, db: ReadDatabase, query: HoldListQuery) {
+export async function listHolds(
+  database: Database,
+  db: ReadDatabase,
+  query: HoldListQuery,
+): Promise<ListResult<ReturnType<typeof holdJson>> | null> {
   const currency = await balanceCurrency(database, query.tenant, query.balanceId)
   if (currency === null) return null
   const { rows, ...page } = await readPage<HoldRow>(db, holdBranches(query), query)

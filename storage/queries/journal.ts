@@ -9,7 +9,7 @@ import { journalDescription, journalLineId, journalMarks, journalType, type Jour
 import { moneyJson } from '../../lib/money.ts'
 import type { Database } from '../database.ts'
 import { balanceCurrency } from './balances.ts'
-import { Conditions, epochMs, NEVER, readPage, type Branch, type ListQuery, type ReadDatabase, type TimeTo } from './page.ts'
+import { Conditions, epochMs, NEVER, readPage, type Branch, type ListQuery, type ListResult, type ReadDatabase, type TimeTo } from './page.ts'
 
 export interface JournalFilters {
   readonly direction?: readonly string[]
@@ -45,7 +45,11 @@ interface LineRow {
 }
 
 /** Null when the balance is not the tenant's. */
-export async function listJournal(database: Database, db: ReadDatabase, query: JournalListQuery) {
+export async function listJournal(
+  database: Database,
+  db: ReadDatabase,
+  query: JournalListQuery,
+): Promise<ListResult<ReturnType<typeof lineJson>> | null> {
   const currency = await balanceCurrency(database, query.tenant, query.balanceId)
   if (currency === null) return null
   const span = await bookedSpan(database, query)

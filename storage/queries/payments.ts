@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import { paymentJson, type Failure, type PaymentDetails, type PaymentRecord, type PaymentStatus, type QueuePlace } from '../../lib/payments/payment.ts'
 import type { Database } from '../database.ts'
-import { Conditions, EMPTY, epochMs, NEVER, readPage, type Branch, type ListQuery, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
+import { Conditions, EMPTY, epochMs, NEVER, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
 
 export interface PaymentFilters {
   readonly status?: readonly string[]
@@ -84,7 +84,12 @@ const ORDERS: Readonly<Record<PaymentSort, Order>> = {
 }
 
 /** The payments of a customer. Operators have none of their own. */
-export async function listPayments(database: Database, db: ReadDatabase, query: PaymentListQuery, queue: Queue) {
+export async function listPayments(
+  database: Database,
+  db: ReadDatabase,
+  query: PaymentListQuery,
+  queue: Queue,
+): Promise<ListResult<ReturnType<typeof paymentJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<PaymentRow>(db, [paymentBranch(query)], query)
   const records = rows.map(paymentRecord)

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/clock.ts'
 import type { Database } from '../database.ts'
-import { Conditions, EMPTY, epochMs, NEVER, readPage, type Branch, type ListQuery, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
+import { Conditions, EMPTY, epochMs, NEVER, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
 
 export interface RecipientFilters {
   readonly status?: readonly string[]
@@ -96,7 +96,7 @@ const ORDERS: Readonly<Record<RecipientSort, Order>> = {
 }
 
 /** The recipients of a customer; account numbers are left out. Operators have none of their own. */
-export async function listRecipients(db: ReadDatabase, query: RecipientListQuery) {
+export async function listRecipients(db: ReadDatabase, query: RecipientListQuery): Promise<ListResult<ReturnType<typeof recipientJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<RecipientRow>(db, [recipientBranch(query)], query)
   return { ...page, rows: rows.map((row) => recipientJson(row, listed(row.bank))) }

@@ -157,7 +157,7 @@ export const request = fetch as unknown as (url: string, init?: RequestInit) => 
 
 /** A service around a fake world, listening on a free port of the loopback interface. */
 export async function startFake(world: FakeWorld) {
-  const server = createHttpServer(createApp(routes, world), world)
+  const server = createHttpServer(createApp(routes, world).callback(), world)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`

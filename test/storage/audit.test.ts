@@ -39,7 +39,7 @@ t.test('a ledger that only decisions have written is right', async (t) => {
   t.equal(report.postings, 3 + 8 + 1 + 2 + 1)
 })
 
-t.test('a payment that was refused before the partner took it is right, too', async (t) => {
+t.test('a payment whose outcome was unknown for a while is right, too', async (t) => {
   const books = await openBooks(t)
   const id = await books.pay()
   await books.handOver(id)

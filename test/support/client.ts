@@ -94,7 +94,7 @@ export class Client {
     }
     for (const [name, value] of Object.entries(given)) if (value !== undefined) headers[name] = value
     const response = await fetch(`${this.#access.url()}${path}`, {
-      method: request.method ?? 'GET', headers, ...(request.body === undefined ? {} : { body: request.body as BodyInit }),
+      method: request.method ?? 'GET', headers, ...(request.body === undefined ? {} : { body: request.body as string }),
     })
     return new Reply<Body>(response.status, response.headers, await response.text())
   }

@@ -1,8 +1,7 @@
-/** Waiting for something to become true, with a deadline: what tests do instead of sleeping. */
-
-/** Long enough for a machine that runs many other things at the same time. */
+/** Waiting for a condition instead of for a time. */
+const POLL_MS = 10
+/** Long enough for a machine that does other things too. */
 const DEADLINE_MS = 30_000
-const POLL_MS = 25
 
 export interface UntilOptions {
   readonly deadlineMs?: number | undefined
@@ -10,17 +9,20 @@ export interface UntilOptions {
 }
 
 /**
- * Looks again and again until there is an answer, and returns it.
+ * Resolves with the first value that is neither false nor null nor undefined.
  *
- * @throws Error naming `what` when the deadline passes, and whatever `look` throws.
+ * @throws Error when it takes too long, and whatever `condition` throws
  */
-export async function until<T>(what: string, look: () => Promise<T | null | undefined | false>, options: UntilOptions = {}): Promise<T> {
-  const { deadlineMs = DEADLINE_MS, pollMs = POLL_MS } = options
+export async function until<Value>(
+  what: string,
+  condition: () => Promise<Value> | Value,
+  { deadlineMs = DEADLINE_MS, pollMs = POLL_MS }: UntilOptions = {},
+): Promise<Exclude<NonNullable<Value>, false>> {
   const deadline = performance.now() + deadlineMs
   for (;;) {
-    const found = await look()
-    if (found !== null && found !== undefined && found !== false) return found
-    if (performance.now() > deadline) throw new Error(`It did not happen within ${deadlineMs} ms: ${what}.`)
-    await new Promise(resolve => setTimeout(resolve, pollMs))
+    const value = await condition()
+    if (value !== false && value !== null && value !== undefined) return value as Exclude<NonNullable<Value>, false>
+    if (performance.now() > deadline) throw new Error(`waited ${deadlineMs} ms for: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
 }

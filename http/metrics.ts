@@ -1,0 +1,62 @@
+/** Metrics for Prometheus, on a port of their own (METRICS_PORT): they are for operators, not for integrators. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { PaymentQueue } from '../actors/flows/payment-queue.ts'
+import type { ActorSystem } from '../actors/runtime/system.ts'
+import { StartError } from '../lib/errors.ts'
+import type { Shards } from '../lib/shards.ts'
+import type { Admission } from './admission.ts'
+
+export interface Measured {
+  readonly system: ActorSystem
+  readonly queue: PaymentQueue
+  readonly shards: Shards
+  readonly admission: Admission
+}
+
+/** Everything worth a graph or an alert. Values are read when they are asked for; nothing is counted twice. */
+export function createRegistry({ system, queue, shards, admission }: Measured): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
+  const gauge = (name: string, help: string, value: () => number): void => {
+    new Gauge({ name, help, registers: [registry], collect() { this.set(value()) } })
+  }
+  // A counter of ours that is kept elsewhere: set to what it has become.
+  const counter = (name: string, help: string, value: () => number): void => {
+    new Counter({ name, help, registers: [registry], collect() { this.reset(); this.inc(value()) } })
+  }
+  const sum = (of: 'commits' | 'commands' | 'conflicts') => () => system.lanes.reduce((total, lane) => total + lane.counters[of], 0)
+  counter('vostro_commits_total', 'Commits of the ledger.', sum('commits'))
+  counter('vostro_commands_total', 'Commands decided and committed.', sum('commands'))
+  counter('vostro_commit_conflicts_total', 'Commits that wrote nothing because a decision was stale or recorded before.', sum('conflicts'))
+  counter('vostro_admission_refused_total', 'Requests refused before they were read, because too much was under way.', () => admission.counters.refused)
+  gauge('vostro_commands_under_way', 'Commands accepted and not answered yet.', () => admission.counters.underWay)
+  gauge('vostro_lane_backlog', 'Commands that wait for a commit.', () => system.lanes.reduce((total, lane) => total + lane.backlog, 0))
+  gauge('vostro_actors_balance', 'Balances in memory.', () => system.size.balance)
+  gauge('vostro_actors_payment', 'Payments in memory.', () => system.size.payment)
+  gauge('vostro_payment_queue_backlog', 'Payments that wait for the bank.', () => queue.backlog)
+  gauge('vostro_shards_held', 'Shards at home on this node.', () => shards.state().held)
+  gauge('vostro_nodes', 'Live nodes that this one knows of, itself included.', () => shards.state().nodes)
+  return registry
+}
+
+/** Serves a registry at `/metrics`. @throws StartError when the port cannot be opened */
+export async function serveMetrics(registry: Registry, { host, port }: { readonly host: string; readonly port: number }): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') { response.writeHead(404).end(); return }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  server.listen(port, host)
+  await once(server, 'listening').catch((cause: unknown) => {
+    throw new StartError(`Port ${port} on ${host} cannot be opened for metrics; set another METRICS_PORT.`, { cause })
+  })
+  return {
+    url: `http://${host}:${(server.address() as AddressInfo).port}/metrics`,
+    [Symbol.asyncDispose]: async () => { server.closeAllConnections(); server.close(); await once(server, 'close') },
+  }
+}

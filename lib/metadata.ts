@@ -1,0 +1,11 @@
+/** Attributes that clients give to what they make: text by name. */
+
+/**
+ * The attributes in the order in which `jsonb` keeps them, shorter names first, so that what is answered before they are
+ * stored and what is read back later are the same bytes. Names are ASCII (the contract allows no others).
+ */
+export function inStoredOrder(metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const entries = Object.entries(metadata)
+  if (entries.length < 2) return metadata
+  return Object.fromEntries(entries.sort(([left], [right]) => left.length - right.length || (left < right ? -1 : 1)))
+}

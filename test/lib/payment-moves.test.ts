@@ -1,0 +1,233 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Effects } from '../../lib/ledger/effects.ts'
+import { failureFor } from '../../lib/payments/failure-codes.ts'
+import { movePayment, type MoveContext, type PaymentCommand, type PaymentState } from '../../lib/payments/payment-moves.ts'
+import type { PaymentStatus } from '../../lib/payments/payment.ts'
+import { ids, MONDAY } from '../support/commands.ts'
+
+const ACCOUNTS = { nostro: 'nostro', out_transit: 'out_transit', inc_fee: 'inc_fee' }
+const context: MoveContext = { accounts: ACCOUNTS, ids, valueDate: '2026-05-04' }
+const event = { id: ids.next(), type: 'settled' }
+
+const COMMANDS: { readonly [name: string]: PaymentCommand } = {
+  hand_over: { kind: 'hand_over', context },
+  settled: { kind: 'settled', context, schemeCode: null, event },
+  rejected: { kind: 'rejected', context, schemeCode: 'AC04', event },
+  refused: { kind: 'refused', context, schemeCode: 'TECH' },
+  timeout: { kind: 'timeout', context, askAgainAt: MONDAY + 5_000 },
+  still_unknown: { kind: 'still_unknown', askAgainAt: MONDAY + 9_000 },
+}
+
+function payment(said: Partial<PaymentState> = {}): PaymentState {
+  return { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 3, number: 'PAY0000000001',
+    status: 'processing', version: 4, sent: false, sourceBalanceId: ids.next(), holdId: ids.next(), currency: 'EUR', amount: 100n, fee: 25n,
+    rail: 'sepa', reference: 'Invoice 1', recipientName: 'Amsterdam Trading BV', ...said }
+}
+
+/** In which place of its life a payment is, by the name the table gives it. */
+const PLACES: { readonly [name: string]: Partial<PaymentState> | null } = {
+  none: null,
+  queued: { status: 'processing', sent: false },
+  submitted: { status: 'processing', sent: true },
+  exception: { status: 'exception', sent: true },
+  completed: { status: 'completed', sent: true },
+  failed: { status: 'failed', sent: true },
+  ...Object.fromEntries((['draft', 'pending_approval', 'scheduled', 'on_hold', 'rejected', 'cancelled'] satisfies PaymentStatus[])
+    .map((status) => [status, { status, sent: false }])),
+  returned: { status: 'returned', sent: true },
+}
+
+// What each command does in each place: the new status and the rule that is posted. A dot: nothing at all.
+const TABLE = `
+                    hand_over       settled        rejected    refused     timeout     still_unknown
+  none              .               .              .           .           .           .
+  draft             .               .              .           .           .           .
+  pending_approval  .               .              .           .           .           .
+  scheduled         .               .              .           .           .           .
+  on_hold           .               .              .           .           .           .
+  queued            processing/L10  .              .           .           .           .
+  submitted         .               completed/L11  failed/L12  failed/L12  exception/- .
+  exception         .               completed/L11  failed/L12  .           .           exception/-
+  completed         .               .              .           .           .           .
+  failed            .               .              .           .           .           .
+  returned          .               .              .           .           .           .
+  rejected          .               .              .           .           .           .
+  cancelled         .               .              .           .           .           .`
+
+const [names = [], ...rows] = TABLE.trim().split('\n').map((line) => line.trim().split(/\s+/))
+const CASES = rows.flatMap(([place = '', ...cells]) => cells.map((expected, nth) => ({ place, name: names[nth] as string, expected })))
+
+const netOf = (effects: Effects | null, account: string): bigint => (effects?.postings ?? [])
+  .reduce((net, { debit, credit, amount }) => net + (credit.id === account ? amount : 0n) - (debit.id === account ? amount : 0n), 0n)
+
+t.test('the table knows every place and every command', (t) => {
+  t.strictSame(rows.map(([place]) => place).sort(), Object.keys(PLACES).sort())
+  t.strictSame(names, Object.keys(COMMANDS))
+  t.end()
+})
+
+t.test('each command moves a payment exactly where the table says, by the rule it says', (t) => {
+  for (const { place, name, expected } of CASES) {
+    const said = PLACES[place]
+    const state = said === null || said === undefined ? null : Object.freeze(payment(said))
+    const { state: after, reply, effects } = movePayment(state, COMMANDS[name]!, MONDAY)
+    const label = `${place} ${name}`
+    if (expected === '.') {
+      t.strictSame({ after, effects, reply }, { after: state, effects: null, reply: { kind: 'ignored', status: state?.status ?? null } }, `${label} changes nothing`)
+      continue
+    }
+    const [status, rule] = expected.split('/')
+    t.equal(after?.status, status, `${label} goes to ${status}`)
+    t.match(reply, { kind: 'moved', state: after! }, `${label} is a move`)
+    t.strictSame([...new Set(effects?.postings?.map((posting) => posting.rule))], rule === '-' ? [] : [rule], `${label} posts ${rule}`)
+  }
+  t.end()
+})
+
+t.test('a move changes the version by one and says so once, in the row and in its history', (t) => {
+  for (const { place, name, expected } of CASES) {
+    if (expected === '.' || name === 'still_unknown') continue
+    const state = payment(PLACES[place]!)
+    const { state: after, effects } = movePayment(state, COMMANDS[name]!, MONDAY)
+    const label = `${place} ${name}`
+    t.equal(after?.version, state.version + 1, label)
+    t.match(effects?.paymentChanges, [{ id: state.id, version: state.version, status: after!.status, updatedAt: MONDAY }], `${label}: fenced by the version it was decided on`)
+    t.match(effects?.statusUpdates, [{ objectId: state.id, version: state.version + 1, status: after!.status, previousStatus: state.status, at: MONDAY }], label)
+    t.equal(effects?.paymentChanges?.length, 1, label)
+    t.equal(effects?.statusUpdates?.length, 1, label)
+  }
+  t.end()
+})
+
+t.test('a change of status has exactly one status_changed, and an end has its own event beside it', (t) => {
+  const told = (place: string, name: string) => movePayment(payment(PLACES[place]!), COMMANDS[name]!, MONDAY).effects?.events?.map(({ type }) => type) ?? []
+  t.strictSame(told('queued', 'hand_over'), [], 'processing stays processing')
+  t.strictSame(told('submitted', 'settled'), ['payment.status_changed', 'payment.completed'])
+  t.strictSame(told('exception', 'settled'), ['payment.status_changed', 'payment.completed'])
+  t.strictSame(told('submitted', 'rejected'), ['payment.status_changed', 'payment.failed'])
+  t.strictSame(told('exception', 'rejected'), ['payment.status_changed', 'payment.failed'])
+  t.strictSame(told('submitted', 'refused'), ['payment.status_changed', 'payment.failed'])
+  t.strictSame(told('submitted', 'timeout'), ['payment.status_changed'])
+  t.strictSame(told('exception', 'still_unknown'), [], 'nothing changed')
+  const { effects } = movePayment(payment({ sent: true }), COMMANDS['settled']!, MONDAY)
+  t.equal(new Set(effects?.events?.map(({ id }) => id)).size, 2, 'each event has an id of its own')
+  t.match(effects?.events, [{ status: 'completed', previousStatus: 'processing' }, { status: 'completed', previousStatus: 'processing' }])
+  t.end()
+})
+
+t.test('the hand-over captures the whole hold and leaves what is available as it was', (t) => {
+  const state = payment()
+  const { effects } = movePayment(state, COMMANDS['hand_over']!, MONDAY)
+  t.strictSame(effects?.holdResolutions, [{ id: state.holdId, balanceId: state.sourceBalanceId, amount: 125n, status: 'captured', capturedAmount: 125n, resolvedAt: MONDAY }])
+  t.equal(netOf(effects, state.sourceBalanceId), -125n, 'posted falls by what held falls by')
+  t.equal(netOf(effects, 'out_transit'), 100n)
+  t.equal(netOf(effects, 'inc_fee'), 25n)
+  t.match(effects?.paymentChanges, [{ sentAt: MONDAY }])
+  t.end()
+})
+
+t.test('only the hand-over touches the hold', (t) => {
+  for (const { place, name, expected } of CASES) {
+    if (expected === '.' || name === 'hand_over') continue
+    const { effects } = movePayment(payment(PLACES[place]!), COMMANDS[name]!, MONDAY)
+    t.equal(effects?.holdResolutions, undefined, `${place} ${name}`)
+    t.equal(effects?.holds, undefined, `${place} ${name}`)
+  }
+  t.end()
+})
+
+t.test('a settlement takes the money out of transit and keeps the fee', (t) => {
+  const state = payment({ sent: true })
+  const { effects } = movePayment(state, COMMANDS['settled']!, MONDAY)
+  t.equal(netOf(effects, state.sourceBalanceId), 0n)
+  t.equal(netOf(effects, 'out_transit'), -100n)
+  t.equal(netOf(effects, 'nostro'), 100n)
+  t.match(effects?.paymentChanges, [{ completedAt: MONDAY, failure: null }])
+  t.strictSame(effects?.instructionsDone, [state.id])
+  t.end()
+})
+
+t.test('a failure gives everything back, fee included, and links the entry that it takes back', (t) => {
+  fc.assert(fc.property(fc.bigInt(1n, 10n ** 15n), fc.bigInt(0n, 10n ** 6n), fc.constantFrom('rejected', 'refused'), (amount, fee, name) => {
+    const state = payment({ amount, fee })
+    const sent = movePayment(state, COMMANDS['hand_over']!, MONDAY)
+    const failed = movePayment(sent.state, COMMANDS[name]!, MONDAY + 1)
+    for (const account of [state.sourceBalanceId, 'out_transit', 'inc_fee', 'nostro']) {
+      t.equal(netOf(sent.effects, account) + netOf(failed.effects, account), 0n)
+    }
+    const entries = new Set(sent.effects?.postings?.map(({ entryId }) => entryId))
+    t.equal(entries.size, 1, 'L10 is one entry')
+    t.strictSame(new Set(failed.effects?.postings?.map(({ reversalOf }) => reversalOf)), entries, 'and L12 names it')
+    t.notOk(entries.has(failed.effects?.postings?.[0]?.entryId as string), 'as an entry of its own')
+    t.ok(sent.effects?.postings?.every(({ reversalOf }) => reversalOf === null))
+  }), { numRuns: 50 })
+  t.end()
+})
+
+t.test('a process that never saw the hand-over links the same entry', (t) => {
+  const state = payment()
+  const { effects: handedOver } = movePayment(state, COMMANDS['hand_over']!, MONDAY)
+  const { effects: failed } = movePayment({ ...state, sent: true, version: 5 }, COMMANDS['rejected']!, MONDAY + 86_400_000)
+  t.equal(failed?.postings?.[0]?.reversalOf, handedOver?.postings?.[0]?.entryId)
+  t.not(movePayment(payment(), COMMANDS['hand_over']!, MONDAY).effects?.postings?.[0]?.entryId, handedOver?.postings?.[0]?.entryId, 'which no other payment has')
+  t.end()
+})
+
+t.test('a failure says in our words what the scheme said', (t) => {
+  const failureOf = (name: string) => JSON.parse(movePayment(payment({ sent: true }), COMMANDS[name]!, MONDAY).effects?.paymentChanges?.[0]?.failure ?? 'null')
+  t.match(failureOf('rejected'), { ...failureFor('AC04'), at: '2026-05-04T09:30:00.000Z', code: 'account_closed' })
+  t.match(failureOf('refused'), { code: 'technical_error', schemeCode: 'TECH' })
+  const silent = movePayment(payment({ sent: true }), { kind: 'rejected', context, schemeCode: null, event: null }, MONDAY)
+  t.match(JSON.parse(silent.effects?.paymentChanges?.[0]?.failure ?? ''), { code: 'refused_by_recipient_bank', schemeCode: 'NARR' }, 'also when it said nothing')
+  t.end()
+})
+
+t.test('an unknown outcome posts nothing, stays instructed and says when to ask', (t) => {
+  const state = payment({ sent: true })
+  const { effects } = movePayment(state, COMMANDS['timeout']!, MONDAY)
+  t.equal(effects?.postings, undefined)
+  t.equal(effects?.instructionsDone, undefined)
+  t.strictSame(effects?.attention, [{ paymentId: state.id, attentionAt: MONDAY + 5_000 }])
+  t.match(JSON.parse(effects?.paymentChanges?.[0]?.exception ?? ''), { kind: 'provider_timeout', since: '2026-05-04T09:30:00.000Z' })
+  const again = movePayment(payment({ status: 'exception', sent: true }), COMMANDS['still_unknown']!, MONDAY)
+  t.strictSame(Object.keys(again.effects ?? {}), ['attention'], 'asked and still unknown: only when to ask next')
+  t.end()
+})
+
+t.test('the message of the partner is logged with the move that it caused, once', (t) => {
+  const state = payment({ sent: true })
+  t.match(movePayment(state, COMMANDS['settled']!, MONDAY).effects?.providerEvents, [{ id: event.id, type: 'settled', objectId: state.id, connectionId: state.connectionId }])
+  t.match(movePayment(state, COMMANDS['rejected']!, MONDAY).effects?.providerEvents, [{ id: event.id, code: 'AC04' }])
+  t.equal(movePayment(state, { ...COMMANDS['settled'], event: null } as PaymentCommand, MONDAY).effects?.providerEvents, undefined, 'an answer to our own question is no message')
+  t.equal(movePayment({ ...state, status: 'completed' }, COMMANDS['settled']!, MONDAY).effects, null)
+  t.end()
+})
+
+t.test('in whatever order and however often messages come, a payment ends once and its money agrees with its status', (t) => {
+  fc.assert(fc.property(fc.array(fc.constantFrom(...Object.keys(COMMANDS)), { maxLength: 30 }), (order) => {
+    let state: PaymentState | null = payment()
+    const nets = { source: 0n, transit: 0n, fee: 0n, nostro: 0n }
+    let ends = 0
+    let captured = 0
+    for (const name of order) {
+      const { state: after, effects } = movePayment(state, COMMANDS[name]!, MONDAY)
+      nets.source += netOf(effects, state!.sourceBalanceId)
+      nets.transit += netOf(effects, 'out_transit')
+      nets.fee += netOf(effects, 'inc_fee')
+      nets.nostro += netOf(effects, 'nostro')
+      ends += effects?.instructionsDone?.length ?? 0
+      captured += effects?.holdResolutions?.length ?? 0
+      state = after
+    }
+    const { status, sent } = state!
+    const expected = !sent ? { source: 0n, transit: 0n, fee: 0n, nostro: 0n }
+      : status === 'completed' ? { source: -125n, transit: 0n, fee: 25n, nostro: 100n }
+      : status === 'failed' ? { source: 0n, transit: 0n, fee: 0n, nostro: 0n }
+      : { source: -125n, transit: 100n, fee: 25n, nostro: 0n }
+    t.strictSame(nets, expected, `${status} after ${order.join(' ')}`)
+    t.equal(ends, status === 'completed' || status === 'failed' ? 1 : 0)
+    t.equal(captured, sent ? 1 : 0)
+  }), { numRuns: 300 })
+  t.end()
+})

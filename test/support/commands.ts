@@ -1,0 +1,59 @@
+/** Commands as the flows hand them to a balance, with everything that a test does not care about filled in. */
+import { randomUUID } from 'node:crypto'
+import { systemClock } from '../../lib/clock.ts'
+import { createIdSource, orderNumber } from '../../lib/ids.ts'
+import type { BalanceState } from '../../lib/ledger/balance.ts'
+import type { CommandKey } from '../../lib/ledger/decision.ts'
+import type { CreatePayment } from '../../lib/payments/create-payment.ts'
+import type { CreateTransfer } from '../../lib/payments/transfer.ts'
+import { PROBLEMS, type Problem } from '../../lib/problems.ts'
+
+export const ids = createIdSource(systemClock)
+
+/** The moment at which tests begin that stop the clock: a Monday morning. */
+export const MONDAY = Date.UTC(2026, 4, 4, 9, 30)
+
+let orders = 0n
+
+/** A key nobody has used. */
+export const newKey = (): CommandKey => ({ id: randomUUID(), fingerprint: randomUUID() })
+
+export const problemText = (problem: Problem): string => JSON.stringify({ slug: problem.slug, detail: problem.detail })
+export const problemStatus = ({ slug }: Problem): number => PROBLEMS[slug].status
+
+/** What of a command a test has to say; the rest may be said. */
+type Payment = Partial<CreatePayment> & Pick<CreatePayment, 'customerId' | 'amount'>
+type Transfer = Partial<CreateTransfer> & Pick<CreateTransfer, 'customerId' | 'amount' | 'toBalanceId' | 'toConnectionId'>
+
+/** A payment in euro, under a new key. */
+export function paymentCommand(said: Payment): CreatePayment {
+  orders += 1n
+  return {
+    kind: 'create_payment', paymentId: ids.next(), holdId: ids.next(), eventId: ids.next(), number: orderNumber('PAY', orders),
+    recipient: { id: ids.next(), status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business', maskedIdentifier: '**** 0001',
+      currency: 'EUR', bankCountry: 'NL' },
+    currency: 'EUR', fee: 0n, rail: 'sepa_instant', instant: true, executionDate: '2026-05-04', estimatedArrival: null,
+    createdBy: said.customerId, createdVia: 'api_key', externalId: null, externalIdOwner: null, policyRefusal: null,
+    shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'NOTPROVIDED', uetr: null, purposeCode: null,
+      purpose: null, internalNote: null, notifyRecipient: false },
+    metadata: {}, queued: { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:01.000Z' }, key: newKey(), problemText, problemStatus,
+    ...said,
+  }
+}
+
+/** A transfer in euro, under a new key. */
+export function transferCommand(said: Transfer): CreateTransfer {
+  orders += 1n
+  return {
+    kind: 'create_transfer', transferId: ids.next(), entryId: ids.next(), eventId: ids.next(), number: orderNumber('TRF', orders), currency: 'EUR',
+    reference: null, createdBy: said.customerId, createdVia: 'api_key', externalId: null, externalIdOwner: null, policyRefusal: null,
+    creditRefused: false, metadata: {}, valueDate: '2026-05-04', key: newKey(), problemText, problemStatus,
+    ...said,
+  }
+}
+
+/** An open balance in euro as its actor remembers it. */
+export function balanceState(said: Partial<BalanceState>): BalanceState {
+  return { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 7, currency: 'EUR', name: 'EUR account',
+    status: 'active', available: 0n, version: 1n, ...said }
+}

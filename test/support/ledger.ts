@@ -1,0 +1,70 @@
+/** A database with one operator and one customer whose balances are funded, and the audit that every test ends with. */
+import pg from 'pg'
+import type { Test } from 'tap'
+import { systemClock, type Clock } from '../../lib/clock.ts'
+import type { CurrencyCode } from '../../lib/currency.ts'
+import { shardOf } from '../../lib/shard.ts'
+import { audit } from '../../storage/audit.ts'
+import { Database } from '../../storage/database.ts'
+import { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
+import { RecipientDirectory, type PayableRecipient } from '../../storage/recipient-directory.ts'
+import { createSandboxCustomer, createSandboxOperator, type SandboxOperator } from '../../storage/seed.ts'
+import { ids } from './commands.ts'
+import { createTestDatabase } from './postgres.ts'
+
+export interface Ledger extends SandboxOperator {
+  readonly url: string
+  readonly database: Database
+  readonly clock: Clock
+  readonly customerId: string
+  readonly apiKeyId: string
+  readonly shard: number
+  /** In the order they were asked for. */
+  readonly balances: readonly string[]
+  /** An active recipient in euro. */
+  readonly recipient: PayableRecipient
+  readonly accounts: InternalAccountDirectory
+  /** Rows as arrays. */
+  read<Row extends unknown[]>(text: string, values?: unknown[]): Promise<Row[]>
+  /** Posted and held of one balance. */
+  funds(balanceId: string): Promise<{ readonly posted: bigint; readonly held: bigint; readonly available: bigint; readonly version: bigint; readonly sequence: bigint }>
+}
+
+/** Opens a ledger whose balances hold these amounts, in euro unless said otherwise. It is gone when the test ends. */
+export async function openLedger(t: Test, amounts: readonly (bigint | { readonly currency: CurrencyCode; readonly amount: bigint })[], clock: Clock = systemClock): Promise<Ledger> {
+  const testDatabase = await createTestDatabase()
+  const database = new Database(testDatabase.url)
+  t.teardown(async () => {
+    await database.close()
+    await testDatabase[Symbol.asyncDispose]()
+  })
+  const operator = await createSandboxOperator({ database, clock, ids })
+  const customer = await createSandboxCustomer({ database, clock, ids, ...operator }, {
+    legalName: 'Alice Ltd', number: 'ALICE-1', recipients: true,
+    balances: amounts.map((each) => (typeof each === 'bigint' ? { currency: 'EUR' as const, amount: each } : each)),
+  })
+  const read = async <Row extends unknown[]>(text: string, values: unknown[] = []): Promise<Row[]> =>
+    (await database.pool.query({ text, values, rowMode: 'array' })).rows as Row[]
+  return {
+    ...operator, url: testDatabase.url, database, clock, read, customerId: customer.id, apiKeyId: customer.apiKeyId, shard: shardOf(customer.id),
+    balances: customer.balanceIds, accounts: new InternalAccountDirectory(database, ids),
+    recipient: await new RecipientDirectory(database).find(customer.recipients!.EUR) as PayableRecipient,
+    async funds(balanceId) {
+      const [row] = await read<[string, string, string, string]>('select posted, held, version, sequence from balance where id = $1', [balanceId])
+      const [posted, held, version, sequence] = row!.map(BigInt) as [bigint, bigint, bigint, bigint]
+      return { posted, held, available: posted - held, version, sequence }
+    },
+  }
+}
+
+/** Asserts that the books are right. */
+export async function auditIsClean(t: Test, { url }: Pick<Ledger, 'url'>): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const report = await audit(client)
+    t.strictSame(report.checks.filter(({ disagreeing }) => disagreeing > 0), [], 'the audit is clean')
+  } finally {
+    await client.end()
+  }
+}
