@@ -20,5 +20,6 @@ export const balanceActor: ActorKind<BalanceState, BalanceCommand, BalanceReply>
     }
   },
   fence: (state) => (state === null ? null : { balanceId: state.id, version: state.version }),
+  credits: (command) => (command.kind === 'create_transfer' ? [command.toBalanceId] : []),
   committed: (state, after) => ({ ...state, available: after.posted - after.held, version: after.version }),
 }

@@ -1,1 +1,145 @@
-export interface Payer { readonly customerId: string; readonly balanceId: string; readonly shard: number; readonly recipient: import('../lib/payments/create-payment.ts').CreatePayment['recipient'] }
+/**
+ * The databases of a bench: one embedded Postgres in a temporary directory, a template in it that is migrated and seeded
+ * once, and a clone of that for every subject of every scenario, so that all of them begin alike.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { systemClock } from '../lib/clock.ts'
+import { createIdSource } from '../lib/ids.ts'
+import type { CreatePayment } from '../lib/payments/create-payment.ts'
+import { shardOf } from '../lib/shard.ts'
+import { audit } from '../storage/audit.ts'
+import { Database } from '../storage/database.ts'
+import { startEmbeddedPostgres } from '../storage/embedded.ts'
+import { migrate } from '../storage/migrate.ts'
+import { maintainPartitions } from '../storage/partitions.ts'
+import { createSandboxCustomers, createSandboxOperator, type CreatedCustomer } from '../storage/seed.ts'
+
+/** 100 customers, each with a key of its own, times 10 balances: a thousand balances over all shards and lanes. */
+const CUSTOMERS = 100
+const BALANCES_PER_CUSTOMER = 10
+/** A million millions: no run ever empties a balance, so no payment is refused. */
+const OPENING_MINOR = 100_000_000_000_000n
+
+/** A balance that pays, with everything that is needed to make it. */
+export interface Payer {
+  readonly customerId: string
+  readonly apiKey: string
+  readonly shard: number
+  readonly balanceId: string
+  readonly recipient: CreatePayment['recipient']
+}
+
+/** One subject's database. */
+export interface BenchDatabase extends AsyncDisposable {
+  readonly url: string
+  /** Writes out what is dirty, so that a measurement does not pay for the one before it. */
+  checkpoint(): Promise<void>
+  query<Row>(text: string): Promise<Row[]>
+  /** What is wrong with the books, as one sentence; null when they are right. */
+  audit(): Promise<string | null>
+}
+
+export interface BenchDatabases extends AsyncDisposable {
+  readonly directory: string
+  readonly postgresVersion: string
+  readonly payers: readonly Payer[]
+  clone(name: string): Promise<BenchDatabase>
+}
+
+/** Starts Postgres and makes the template. Disposing stops it and deletes everything. */
+export async function startDatabases(): Promise<BenchDatabases> {
+  await using started = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'vostro-bench-'))
+  started.defer(() => rm(directory, { recursive: true, force: true }))
+  const server = await startEmbeddedPostgres({ dataDir: join(directory, 'data'), log: () => undefined })
+  started.defer(() => server.stop())
+  const admin = await connect(withDatabase(server.url, 'postgres'))
+  started.defer(() => admin.end())
+  await admin.query('create database bench_template')
+  const payers = await makeTemplate(withDatabase(server.url, 'bench_template'))
+  const { rows: [version] } = await admin.query<{ server_version: string }>('show server_version')
+  let clones = 0
+  const running = started.move()
+  return {
+    directory,
+    postgresVersion: version!.server_version.split(' ')[0] as string,
+    payers,
+    clone: async (name) => {
+      clones += 1
+      const database = `bench_${clones}_${name.replace(/\W+/g, '_').toLowerCase()}`
+      await admin.query(`create database ${database} template bench_template`)
+      return await openDatabase(withDatabase(server.url, database), () => admin.query(`drop database ${database} with (force)`))
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+async function openDatabase(url: string, drop: () => Promise<unknown>): Promise<BenchDatabase> {
+  const client = await connect(url)
+  return {
+    url,
+    checkpoint: async () => { await client.query('checkpoint') },
+    query: async (text) => (await client.query(text)).rows,
+    audit: async () => {
+      const report = await audit(client)
+      const broken = report.checks.filter(({ disagreeing }) => disagreeing > 0)
+      return report.ok ? null : broken.map(({ name, disagreeing, rows }) => `${name}: ${disagreeing} rows disagree, for example ${JSON.stringify(rows[0])}`).join('; ')
+    },
+    [Symbol.asyncDispose]: async () => {
+      await client.end()
+      await drop()
+    },
+  }
+}
+
+async function makeTemplate(url: string): Promise<Payer[]> {
+  await migrate(url)
+  const database = new Database(url)
+  try {
+    const clock = systemClock
+    await maintainPartitions(database, clock.now())
+    const world = { database, clock, ids: createIdSource(clock) }
+    const operator = await createSandboxOperator(world)
+    const customers = await createSandboxCustomers({ ...world, ...operator }, Array.from({ length: CUSTOMERS }, (_, nth) => ({
+      legalName: `Bench ${nth + 1} Ltd`,
+      number: `BENCH-${nth + 1}`,
+      balances: Array.from({ length: BALANCES_PER_CUSTOMER }, (_, own) => ({ currency: 'EUR' as const, amount: OPENING_MINOR, name: `Balance ${own + 1}` })),
+      recipients: true,
+    })))
+    const recipients = await recipientsOf(database)
+    return customers.flatMap((customer) => payersOf(customer, recipients))
+  } finally {
+    await database.close()
+  }
+}
+
+function payersOf(customer: CreatedCustomer, recipients: ReadonlyMap<string, CreatePayment['recipient']>): Payer[] {
+  const recipient = recipients.get(customer.recipients!.EUR)!
+  return customer.balanceIds.map((balanceId) => ({ customerId: customer.id, apiKey: customer.apiKey, shard: shardOf(customer.id), balanceId, recipient }))
+}
+
+async function recipientsOf(database: Database): Promise<Map<string, CreatePayment['recipient']>> {
+  const rows = await database.query<[string, string, 'business', string, string, string, string, string]>({
+    name: 'bench_recipients', values: [],
+    text: `select id, name, type, masked_identifier, currency, bank_country, status, version from recipient`,
+  })
+  return new Map(rows.map(([id, name, type, maskedIdentifier, currency, bankCountry, status, version]) =>
+    [id, { id, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version) }]))
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'vostro bench' })
+  // A bench that is interrupted stops Postgres under its connections; the query in flight rejects by itself.
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+function withDatabase(url: string, database: string): string {
+  const address = new URL(url)
+  address.pathname = `/${database}`
+  return address.href
+}

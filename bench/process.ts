@@ -21,9 +21,14 @@ export interface BenchProcess<Question, Answer> {
   stop(): Promise<void>
 }
 
-/** Starts a file of the bench as a child; it must call `answerParent`. */
-export function startProcess<Question, Answer>(file: string): BenchProcess<Question, Answer> {
-  const child = fork(file, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: [], serialization: 'advanced' })
+/**
+ * Starts a file of the bench as a child; it must call `answerParent`.
+ *
+ * @param output the file descriptor its standard output goes to; what the service logs costs something, so it is written
+ *   as it would be in life.
+ */
+export function startProcess<Question, Answer>(file: string, output: number | 'inherit' = 'inherit'): BenchProcess<Question, Answer> {
+  const child = fork(file, { stdio: ['ignore', output, 'inherit', 'ipc'], execArgv: [], serialization: 'advanced' })
   const pid = child.pid as number
   return {
     pid,

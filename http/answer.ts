@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import { refuse } from '../lib/problems.ts'
 import type { CursorBinding, Cursors } from './cursor.ts'
-import { listETag, matchesETag, resourceETag } from './etag.ts'
+import { etagOf, listETag, matchesETag } from './etag.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { Answer } from './route.ts'
 import type { Versioned } from './world.ts'
@@ -21,7 +21,17 @@ export function json(status: number, view: unknown): Answer {
 export function resource<View>(found: Versioned<View> | null): Answer {
   if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
   const body = JSON.stringify(found.view)
-  return { status: 200, body, contentType: JSON_TYPE, etag: resourceETag(found.version, body) }
+  return { status: 200, body, contentType: JSON_TYPE, etag: etagOf(found, body) }
+}
+
+/** A resource that was just made, with its tag and where it is from now on. `shown` adds what is shown only now. */
+export function created<View extends object>(found: Versioned<View>, location: string, shown: object = {}): Answer {
+  return { status: 201, body: JSON.stringify({ ...found.view, ...shown }), contentType: JSON_TYPE, etag: etagOf(found), location }
+}
+
+/** Done, and nothing to say. */
+export function empty(status: 202 | 204 = 204, headers: readonly string[] = []): Answer {
+  return { status, body: '', contentType: JSON_TYPE, headers }
 }
 
 /** A list query as it leaves the parser: the cursors of its answer must be bound to the same question. */
@@ -60,6 +70,8 @@ export function send(context: Context, requestId: string, answer: Answer): void 
   const { res } = context
   context.respond = false
   const { etag, body } = answer
+  // From security, limits and deprecation: what every answer to this request says, refusals included.
+  const common = context.state['headers'] as readonly string[] | undefined
   const reading = context.method === 'GET' || context.method === 'HEAD'
   const cacheControl = answer.cacheControl ?? (etag !== undefined && reading ? REVALIDATE : NO_STORE)
   if (etag !== undefined && reading) {
@@ -67,17 +79,28 @@ export function send(context: Context, requestId: string, answer: Answer): void 
     if (known !== undefined && matchesETag(known, etag)) {
       const headers = ['ETag', etag, 'Cache-Control', cacheControl, 'X-Request-Id', requestId]
       if (answer.headers !== undefined) headers.push(...answer.headers)
+      if (common !== undefined) headers.push(...common)
       res.writeHead(304, headers).end()
       return
     }
   }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+  if (length === 0 && answer.status !== 200) {
+    // A status without a body has no type and, by RFC 9110, a 204 no length either.
+    const headers = ['Cache-Control', NO_STORE, 'X-Request-Id', requestId]
+    if (answer.status !== 204) headers.push('Content-Length', '0')
+    if (common !== undefined) headers.push(...common)
+    if (answer.headers !== undefined) headers.push(...answer.headers)
+    res.writeHead(answer.status, headers).end()
+    return
+  }
   const headers = ['Content-Type', answer.contentType, 'Content-Length', `${length}`, 'Cache-Control', cacheControl, 'X-Request-Id', requestId]
   if (etag !== undefined) headers.push('ETag', etag)
   if (answer.location !== undefined) headers.push('Location', answer.location)
   if (answer.replayed === true) headers.push('Idempotency-Replayed', 'true')
   if (answer.contentType === 'application/problem+json') headers.push('Content-Language', 'en')
   if (answer.headers !== undefined) headers.push(...answer.headers)
+  if (common !== undefined) headers.push(...common)
   // As many bytes as characters means ASCII, which leaves without a conversion.
   if (typeof body === 'string' && length === body.length) res.writeHead(answer.status, headers).end(body, 'latin1')
   else res.writeHead(answer.status, headers).end(body)

@@ -6,11 +6,16 @@ import Koa, { type Middleware } from 'koa'
 import { refuse } from '../lib/problems.ts'
 import { createAuthentication } from './authentication.ts'
 import { createCursors } from './cursor.ts'
+import { deprecating, deprecationHeaders } from './deprecation.ts'
+import { docs } from './docs.ts'
 import { endpoint, type EndpointParts } from './endpoint.ts'
 import type { Forwarding } from './forwarding.ts'
 import { sendProblem } from './problem.ts'
+import type { RateLimits } from './rate-limits.ts'
 import { requestId } from './request-id.ts'
+import { accounting, type RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
+import { security, type SecurityOptions } from './security.ts'
 import type { World } from './world.ts'
 
 const API_PREFIX = '/v1'
@@ -69,7 +74,9 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
     const resource = resourceOf(route.path)
     const router = routers.get(resource) ?? new Router({ strict: true, sensitive: true })
     routers.set(resource, router)
-    const middleware = endpoint(route, parts) as unknown as RouterMiddleware
+    const plain = endpoint(route, parts)
+    const middleware = (route.deprecated === undefined ? plain
+      : deprecating(deprecationHeaders(route.operationId, route.deprecated, parts.world.problemBase), plain)) as unknown as RouterMiddleware
     const path = routerPath(route.path)
     router.register(API_PREFIX + path, [route.method], middleware)
     if (route.atRoot === true) router.register(path, [route.method], middleware)
@@ -95,8 +102,18 @@ function unmatched(world: World): Middleware {
   }
 }
 
+/** What a node has around its world. */
+export interface AppOptions {
+  readonly forwarding?: Forwarding | null
+  readonly rateLimits?: RateLimits | null
+  readonly requestLog?: RequestLog | null
+  readonly security?: SecurityOptions
+}
+
 /** Builds the application around a world. */
-export function createApp(routes: readonly Route[], world: World, forwarding: Forwarding | null = null): Koa {
+export function createApp(routes: readonly Route[], world: World, options: AppOptions = {}): Koa {
+  const { forwarding = null, rateLimits = null, requestLog = null } = options
+  const secured = options.security ?? { publicUrl: null, consoleOrigins: [] }
   const app = new Koa()
   // Only what goes wrong outside the middleware arrives here: clients that leave early, and bugs in sending itself.
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -104,11 +121,14 @@ export function createApp(routes: readonly Route[], world: World, forwarding: Fo
     else world.log.error({ err: error }, 'the answer could not be sent')
   })
 
+  app.use(accounting(requestLog, world.clock))
   app.use(requestId(world.ids))
+  app.use(security(secured))
   app.use(problems(world))
   app.use(limitTarget())
   if (forwarding !== null) app.use(forwarding.middleware)
-  app.use(dispatch(routes, { world, authentication: createAuthentication(world), cursors: createCursors(world.cursorKey) }))
+  app.use(docs(secured))
+  app.use(dispatch(routes, { world, rateLimits, authentication: createAuthentication(world), cursors: createCursors(world.cursorKey) }))
   app.use(unmatched(world))
   return app
 }

@@ -1,71 +1,91 @@
 /**
- * API keys: who they belong to, and whose data they may touch. What they look like is in lib/api-key.ts.
+ * Who is calling: an API key, or a person with a session.
  *
- * Only the SHA-256 of a key is ever stored or kept in memory; found keys are remembered for a second, which is how late a
- * revocation may be noticed.
+ * Only the SHA-256 of a key or token is ever stored or kept in memory. Keys that were found are remembered: whoever changes
+ * one tells every node, which forgets it at once; should the word not arrive, it is forgotten after a second. Sessions are
+ * looked up every time: people are slow, and a session that was ended must be over everywhere.
  */
 import { timingSafeEqual } from 'node:crypto'
-import { BlockList, isIPv6 } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import type { BlockList } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { apiKeyHash, isApiKeyText } from '../lib/api-key.ts'
+import { isCsrfToken, isSessionToken, sessionCookie, SESSION_TOUCH_MS, sessionStatus, tokenHash } from '../lib/identity/session.ts'
+import { compileAllowlist, isAllowed, plainAddress } from '../lib/ip-allowlist.ts'
 import { refuse } from '../lib/problems.ts'
-import type { ApiKey, Principal, ReadWorld, Tenant } from './world.ts'
+import type { SessionIdentity } from './identity.ts'
+import type { Principal, ReadWorld, Tenant } from './world.ts'
 
 const BEARER = 'Bearer '
+const HOW = 'Send an API key or a session token as "Authorization: Bearer <credential>", or the session\'s cookie.'
 
 /** Keys kept in memory at once; each is a few hundred bytes. */
 const CACHE_MAX = 10_000
-/** A revoked key works this much longer at most. Under load this saves all but one look-up a second. */
+/** A revoked key works this much longer at most, when the word of its revocation was lost. */
 const CACHE_TTL_MS = 1000
+/** How often the use of a key is noted, at most. */
+const KEY_USE_MS = 60_000
 
-/** A principal with what has to be checked again on every request. */
-export interface Caller {
+/** A key with what has to be checked again on every request. */
+export interface KeyCaller {
+  readonly kind: 'key'
   readonly principal: Principal
   readonly tenant: Tenant
   readonly expiresAtMs: number | null
   /** Null: every address. */
   readonly allowlist: BlockList | null
+  /** When a use was last noted, as far as this node knows. */
+  notedAtMs: number
 }
+
+/** A person. Which tenant they act for is for the request to say. */
+export interface SessionCaller {
+  readonly kind: 'session'
+  readonly session: SessionIdentity
+}
+
+export type Caller = KeyCaller | SessionCaller
 
 export interface Authentication {
-  /** The caller behind an `Authorization` header, at once when the key was seen within the last second. */
-  authenticate(header: string | undefined): Caller | Promise<Caller>
+  /**
+   * The caller behind a request, at once when it is a key that was seen within the last second. `beforeMfa` lets sessions in
+   * that still owe their second factor.
+   */
+  authenticate(request: IncomingMessage, beforeMfa: boolean): Caller | Promise<Caller>
   /** Refuses addresses outside the key's list. */
-  checkAddress(caller: Caller, address: string): void
-}
-
-function allowlistOf(key: ApiKey): BlockList | null {
-  if (key.ipAllowlist.length === 0) return null
-  const allowed = new BlockList()
-  for (const entry of key.ipAllowlist) {
-    const [address, bits] = entry.split('/') as [string, string | undefined]
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-    if (bits === undefined) allowed.addAddress(address, family)
-    else allowed.addSubnet(address, Number(bits), family)
-  }
-  return allowed
+  checkAddress(allowlist: BlockList, address: string): void
+  /** Notes that a key was used, about once a minute. */
+  noteUse(caller: KeyCaller, address: string): void
 }
 
 function invalidKey(detail = 'The API key is unknown, revoked or expired.'): never {
   refuse('invalid-api-key', detail)
 }
 
+function unauthenticated(detail = HOW): never {
+  refuse('unauthenticated', detail)
+}
+
 /** Builds the authentication of one service. */
-export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'clock' | 'sandbox'>): Authentication {
-  async function load(sha256: string): Promise<Caller | undefined> {
+export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>): Authentication {
+  const { identity } = world
+
+  async function load(sha256: string): Promise<KeyCaller | undefined> {
     const key = await world.findApiKey(sha256)
     if (key === null || !timingSafeEqual(Buffer.from(key.sha256, 'hex'), Buffer.from(sha256, 'hex'))) return undefined
     if (key.status !== 'active') return undefined
-    const { id, name, level, tenantId, scopes, expiresAtMs } = key
+    const { id, name, level, tenantId, scopes, expiresAtMs, lastUsedAtMs } = key
     return {
-      principal: { apiKeyId: id, name, level, tenantId, scopes: new Set(scopes) },
+      kind: 'key',
+      principal: { kind: 'key', id, name, scopes: new Set(scopes), capabilities: NO_CAPABILITIES, createdVia: 'api_key' },
       tenant: { id: tenantId, kind: level },
       expiresAtMs,
-      allowlist: allowlistOf(key),
+      allowlist: compileAllowlist(key.ipAllowlist),
+      notedAtMs: lastUsedAtMs ?? Number.NEGATIVE_INFINITY,
     }
   }
 
-  const callers = new LRUCache<string, Caller>({
+  const callers = new LRUCache<string, KeyCaller>({
     max: CACHE_MAX,
     ttl: CACHE_TTL_MS,
     perf: world.clock,
@@ -74,40 +94,93 @@ export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'cloc
     // Requests that miss at the same moment share one look-up.
     fetchMethod: load,
   })
+  identity.onKeyChange((sha256) => {
+    if (sha256 === null) callers.clear()
+    else callers.delete(sha256)
+  })
 
-  function alive(caller: Caller): Caller {
+  function alive(caller: KeyCaller): KeyCaller {
     if (caller.expiresAtMs !== null && world.clock.now() >= caller.expiresAtMs) invalidKey()
     return caller
   }
 
-  async function lookUp(secret: string, sha256: string): Promise<Caller> {
+  /** What was being looked up when the key changed is given up by the cache; what the look-up then finds is new. */
+  async function fetchKey(sha256: string): Promise<KeyCaller | undefined> {
+    try {
+      return await callers.fetch(sha256)
+    } catch (error) {
+      if (error instanceof Error && error.message === 'deleted') return await load(sha256)
+      throw error
+    }
+  }
+
+  async function lookUpKey(secret: string, sha256: string): Promise<KeyCaller> {
     if (!isApiKeyText(secret)) invalidKey('The API key is malformed.')
     if (!world.sandbox && secret.startsWith('svc_test_')) invalidKey('Test keys do not work here: this environment has no sandbox.')
-    const caller = await callers.fetch(sha256)
+    const caller = await fetchKey(sha256)
     if (caller === undefined) invalidKey()
     return alive(caller)
   }
 
+  async function lookUpSession(token: string, via: 'web' | 'mobile', beforeMfa: boolean): Promise<SessionCaller> {
+    const found = isSessionToken(token) ? await identity.findSession(tokenHash(token)) : null
+    if (found === null) unauthenticated('The session is not known. Sign in again.')
+    const now = world.clock.now()
+    const status = sessionStatus(found, now)
+    if (status === 'idle' || status === 'expired' || status === 'revoked') {
+      refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: status } })
+    }
+    if (found.userStatus !== 'active') refuse('session-expired', 'The session has ended.', { extra: { reason: 'revoked' } })
+    if (status === 'mfa_required' && !beforeMfa) {
+      const challenge = await identity.loginChallenge(found.id)
+      refuse('mfa-required', 'Finish signing in: POST /v1/sessions/current/mfa.', {
+        extra: { challengeId: challenge?.challengeId ?? null, methods: challenge?.methods ?? [] },
+      })
+    }
+    if (now - found.lastSeenAt >= SESSION_TOUCH_MS) await identity.touchSession(found.id)
+    return { kind: 'session', session: { ...found, token, via } }
+  }
+
+  function fromCookie(request: IncomingMessage, token: string, beforeMfa: boolean): Promise<SessionCaller> {
+    const writes = request.method !== 'GET' && request.method !== 'HEAD'
+    // Another site can make a browser send the cookie, but it can neither read nor guess the token that goes with it.
+    if (writes && !isCsrfToken(request.headers['x-csrf-token'] as string | undefined, token)) {
+      unauthenticated('Requests that write with the session\'s cookie need the X-CSRF-Token of the session.')
+    }
+    return lookUpSession(token, 'web', beforeMfa)
+  }
+
   return {
-    authenticate(header) {
-      if (header === undefined) refuse('unauthenticated', 'Send the API key as "Authorization: Bearer <key>".')
-      // The scheme is case-insensitive; nearly everyone writes it like this.
-      const scheme = header.slice(0, BEARER.length)
-      if (scheme !== BEARER && scheme.toLowerCase() !== 'bearer ') {
-        refuse('unauthenticated', 'Send the API key as "Authorization: Bearer <key>".')
+    authenticate(request, beforeMfa) {
+      const { authorization, cookie } = request.headers
+      if (authorization === undefined) {
+        const token = sessionCookie(cookie)
+        if (token === null || token === '') unauthenticated()
+        return fromCookie(request, token, beforeMfa)
       }
-      const secret = header.slice(BEARER.length)
+      // The scheme is case-insensitive; nearly everyone writes it like this.
+      const scheme = authorization.slice(0, BEARER.length)
+      if (scheme !== BEARER && scheme.toLowerCase() !== 'bearer ') unauthenticated()
+      const secret = authorization.slice(BEARER.length)
+      if (secret.startsWith('ses_')) return lookUpSession(secret, 'mobile', beforeMfa)
       const sha256 = apiKeyHash(secret)
       const known = callers.get(sha256)
-      return known === undefined ? lookUp(secret, sha256) : alive(known)
+      return known === undefined ? lookUpKey(secret, sha256) : alive(known)
     },
 
-    checkAddress({ allowlist }, address) {
-      if (allowlist === null) return
-      const mapped = address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address
-      if (!allowlist.check(mapped, isIPv6(mapped) ? 'ipv6' : 'ipv4')) {
-        refuse('ip-not-allowed', 'The API key may not be used from this address.')
-      }
+    checkAddress(allowlist, address) {
+      if (!isAllowed(allowlist, address)) refuse('ip-not-allowed', 'The API key may not be used from this address.')
+    },
+
+    noteUse(caller, address) {
+      const now = world.clock.now()
+      if (now - caller.notedAtMs < KEY_USE_MS) return
+      caller.notedAtMs = now
+      identity.noteKeyUse(caller.principal.id, plainAddress(address)).catch((error: unknown) => {
+        world.log.warn({ err: error }, 'the use of a key could not be noted')
+      })
     },
   }
 }
+
+const NO_CAPABILITIES: ReadonlySet<string> = new Set()

@@ -103,7 +103,8 @@ export function createCommands(world: CommandWorld): Commands {
     return {
       customerId: tenantId,
       shard: shardOf(tenantId),
-      createdBy: principal.apiKeyId,
+      createdBy: principal.id,
+      createdVia: principal.createdVia,
       key: idempotency,
       problemText: (problem: Problem) => problemBody(problem, { problemBase: world.problemBase, instance, requestId }),
       problemStatus,

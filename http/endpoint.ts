@@ -1,8 +1,9 @@
 /**
  * A declaration as Koa middleware. The checks run in one fixed order, which clients may rely on:
  *
- *   credential 401 → address 403 → tenant 400/403 → scope 403 → path, query and header syntax 400 → Idempotency-Key
- *   400 → content type 415, JSON 400 → recorded answer of the key → resource in the path 404 → body 422 → the handler.
+ *   credential 401 → address 403 → tenant 400/403 → limits 429 → caller, scope or capability 403 → step-up 403 → path, query
+ *   and header syntax 400 → Idempotency-Key 400, If-Match 428 → content type 415, JSON 400 → recorded answer of the key →
+ *   resource in the path 404 → If-Match 412 → body 422 → the handler.
  *
  * Routing (404, 405) has happened before. The recorded answer of a key is found by the domain on its own way into the
  * command; only when the body is not valid, and the command therefore never starts, is it looked up here.
@@ -12,39 +13,38 @@
 import type { Context, Middleware } from 'koa'
 import { type FieldError, ProblemError, refuse } from '../lib/problems.ts'
 import { send } from './answer.ts'
-import type { Authentication, Caller } from './authentication.ts'
+import type { Authentication, KeyCaller } from './authentication.ts'
+import { createAuthorisation, type Entry } from './authorisation.ts'
 import type { Cursors } from './cursor.ts'
+import { etagOf, matchesETag } from './etag.ts'
+import { createGate } from './gate.ts'
 import { idempotencyOf, parseIdempotencyKey } from './idempotency.ts'
-import { type JsonBody, readJson } from './json-body.ts'
+import { plainAddress } from '../lib/ip-allowlist.ts'
+import { type JsonBody, readJson, readOptionalJson } from './json-body.ts'
 import { compileList, compileQuery } from './query.ts'
+import type { RateLimits } from './rate-limits.ts'
 import { isRequestId } from './request-id.ts'
 import { pathParameters, type Answer, type Route } from './route.ts'
 import { compileBody } from './validation.ts'
-import type { Idempotency, IdempotencyRecord, Principal, Tenant, World } from './world.ts'
+import type { Idempotency, IdempotencyRecord, Principal, SessionIdentity, Source, Tenant, World } from './world.ts'
 
+/** What a secret in a path looks like: longer and shorter ones are not ours, and are not even looked for. */
+const TOKEN = /^[A-Za-z0-9_-]{20,128}$/
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const IN_USE_RETRY_SECONDS = 1
+/** Of the name that a browser gives itself; kept with sessions and shown to their owners. */
+const USER_AGENT_MAX = 256
 
 /** What endpoints share. */
 export interface EndpointParts {
   readonly world: World
   readonly authentication: Authentication
   readonly cursors: Cursors
+  readonly rateLimits: RateLimits | null
 }
 
 function refuseField(error: FieldError): never {
   refuse('malformed-request', error.message, { errors: [error] })
-}
-
-function checkTenant(header: string | undefined, principal: Principal, allowed: Route['tenant']): void {
-  if (header !== principal.tenantId) {
-    if (header === undefined) refuseField({ field: 'header.X-Tenant-Id', code: 'required', message: 'This operation needs an X-Tenant-Id header.' })
-    if (!UUID.test(header)) refuseField({ field: 'header.X-Tenant-Id', code: 'invalid_format', message: 'X-Tenant-Id must be a UUID.' })
-    if (header.toLowerCase() !== principal.tenantId) refuse('tenant-forbidden', 'The API key belongs to another tenant.')
-  }
-  if (allowed !== 'any' && allowed !== principal.level) {
-    refuse('tenant-forbidden', `This operation is for ${allowed} tenants.`)
-  }
 }
 
 function checkAccept(context: Context, type: string): void {
@@ -66,23 +66,42 @@ function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): An
 }
 
 /** Builds the middleware of one route. `/v1` routes and their twins at the root are the same endpoint. */
-export function endpoint(route: Route, { world, authentication, cursors }: EndpointParts): Middleware {
-  const { scope, handle } = route
+export function endpoint(route: Route, { world, authentication, cursors, rateLimits }: EndpointParts): Middleware {
+  const { handle, ifMatch, current } = route
+  const authorisation = createAuthorisation(route, world)
+  const beforeMfa = route.beforeMfa === true
+  const gate = createGate(route, rateLimits)
   const names = pathParameters(route.path)
   const produced = route.success.contentType ?? 'application/json'
   const parseQuery = route.list === undefined ? compileQuery(route.query) : null
   const parseList = route.list === undefined ? null : compileList(route.list, cursors)
   const body = route.body === undefined ? null : compileBody(route.body, route.success.schema)
   const method = route.method.toUpperCase()
+  const readBody = route.bodyOptional === true ? readOptionalJson : readJson
   const noParams: Record<string, string> = Object.freeze({})
 
-  function authorise(context: Context, caller: Caller): void {
-    const { principal } = caller
-    if (caller.allowlist !== null) authentication.checkAddress(caller, context.ip)
-    if (route.tenant !== 'none') checkTenant(context.req.headers['x-tenant-id'] as string | undefined, principal, route.tenant)
-    if (scope !== null && !principal.scopes.has(scope)) {
-      refuse('insufficient-scope', `The API key lacks the scope ${scope}.`, { extra: { requiredScope: scope } })
+  function admitKey(context: Context, caller: KeyCaller): void {
+    const { principal, tenant, allowlist } = caller
+    if (allowlist !== null) authentication.checkAddress(allowlist, context.ip)
+    try {
+      authorisation.checkKeyTenant(tenant, context.req.headers['x-tenant-id'] as string | undefined)
+    } catch (error) {
+      gate.turnedAway(context, principal, tenant.id)
+      throw error
     }
+    gate.authenticated(context, principal, tenant.id)
+    authorisation.checkScope(principal)
+  }
+
+  async function admitSession(context: Context, session: SessionIdentity): Promise<Entry> {
+    const entry = await authorisation.enter(session, context.req.headers['x-tenant-id'] as string | undefined).catch((error: unknown): never => {
+      gate.turnedAway(context, { kind: 'session', id: session.userId }, null)
+      throw error
+    })
+    gate.authenticated(context, entry.principal, entry.tenant?.id ?? null)
+    authorisation.checkCapability(entry.principal, entry.tenant)
+    await authorisation.checkStepUp(session, entry.tenant, context['params'] as Record<string, string>)
+    return entry
   }
 
   function readParams(context: Context): Record<string, string> {
@@ -91,6 +110,11 @@ export function endpoint(route: Route, { world, authentication, cursors }: Endpo
     const params: Record<string, string> = {}
     for (const name of names) {
       const value = given[name] as string
+      if (name === 'token') {
+        if (!TOKEN.test(value)) refuseField({ field: 'path.token', code: 'invalid_format', message: 'The path parameter token does not have the expected format.' })
+        params[name] = value
+        continue
+      }
       if (!UUID.test(value)) refuseField({ field: `path.${name}`, code: 'invalid_format', message: `The path parameter ${name} must be a UUID.` })
       params[name] = value.toLowerCase()
     }
@@ -102,6 +126,26 @@ export function endpoint(route: Route, { world, authentication, cursors }: Endpo
     if (sent !== undefined && sent !== context.state['requestId'] && !isRequestId(sent)) {
       refuseField({ field: 'header.X-Request-Id', code: 'invalid_format', message: 'X-Request-Id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -' })
     }
+  }
+
+  function readIfMatch(context: Context): string | null {
+    const sent = context.req.headers['if-match']
+    if (sent !== undefined) return sent
+    if (ifMatch === true) refuse('precondition-required', 'Send the ETag of what you change as If-Match, or * to change whatever is there.')
+    return null
+  }
+
+  /** The version to be written on: the one that was named, or null for whichever is there. */
+  async function compareTag(sent: string | null, tenant: Tenant | null, principal: Principal | null, params: Record<string, string>): Promise<number | bigint | null> {
+    if (current === undefined) return null
+    const found = await current({ tenant, principal, params }, world)
+    if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+    if (sent === null) return null
+    const etag = etagOf(found)
+    if (!matchesETag(sent, etag)) {
+      refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etag } })
+    }
+    return sent.trim() === '*' ? null : found.version
   }
 
   /** The way out for a body that is not valid: an answer the key already has, a missing resource, or 422. */
@@ -117,15 +161,31 @@ export function endpoint(route: Route, { world, authentication, cursors }: Endpo
   }
 
   return async (context) => {
-    const { headers } = context.req
+    const { req } = context
+    const { headers } = req
     let principal: Principal | null = null
     let tenant: Tenant | null = null
-    if (route.callers === 'key') {
-      const found = authentication.authenticate(headers.authorization)
+    let session: SessionIdentity | null = null
+    let source: Source | null = null
+    if (route.callers === 'public') {
+      gate.anonymous(context)
+      source = sourceOf(context)
+    } else {
+      const found = authentication.authenticate(req, beforeMfa)
       const caller = found instanceof Promise ? await found : found
-      authorise(context, caller)
-      principal = caller.principal
-      tenant = caller.tenant
+      if (caller.kind === 'key') {
+        admitKey(context, caller)
+        // Only a key that was just looked up can have a use to note, so one that is remembered costs nothing here.
+        if (found instanceof Promise) authentication.noteUse(caller, context.ip)
+        principal = caller.principal
+        tenant = caller.tenant
+      } else {
+        session = caller.session
+        source = sourceOf(context)
+        const entry = await admitSession(context, session)
+        principal = entry.principal
+        tenant = entry.tenant
+      }
     }
 
     checkRequestId(context)
@@ -135,14 +195,17 @@ export function endpoint(route: Route, { world, authentication, cursors }: Endpo
     const instance = context.path
     const { querystring } = context
     const query = parseQuery === null ? {} : parseQuery(querystring)
-    const list = parseList === null ? null : parseList(querystring, tenant as Tenant, `${route.operationId} ${instance}`)
+    // What belongs to no tenant belongs to the person.
+    const list = parseList === null ? null : parseList(querystring, tenant ?? { id: (principal as Principal).id, kind: 'customer' }, `${route.operationId} ${instance}`)
     const key = route.idempotency === 'none' ? null : parseIdempotencyKey(headers['idempotency-key'] as string | undefined, route.idempotency)
+    const tag = ifMatch === undefined ? null : readIfMatch(context)
 
-    const json: JsonBody | null = body === null ? null : await readJson(context)
+    const json: JsonBody | null = body === null ? null : await readBody(context)
     const idempotency = key === null || principal === null ? null : idempotencyOf(
-      { principalId: principal.apiKeyId, tenantId: principal.tenantId, method, path: instance, querystring, body: json === null ? null : json.value },
+      { principalId: principal.id, tenantId: tenant?.id ?? principal.id, method, path: instance, querystring, body: json === null ? null : json.value },
       key,
     )
+    const expectedVersion = ifMatch === undefined ? null : await compareTag(tag, tenant, principal, params)
 
     let value: unknown = null
     if (body !== null && json !== null) {
@@ -153,6 +216,12 @@ export function endpoint(route: Route, { world, authentication, cursors }: Endpo
       }
       value = checked.value
     }
-    send(context, requestId, await handle({ requestId, instance, principal, tenant, params, list, query, body: value, idempotency }, world))
+    const answer = handle({ requestId, instance, principal, tenant, session, source, params, list, query, body: value, idempotency, expectedVersion }, world)
+    send(context, requestId, answer instanceof Promise ? await answer : answer)
   }
+}
+
+function sourceOf(context: Context): Source {
+  const agent = context.req.headers['user-agent']
+  return { address: plainAddress(context.ip), userAgent: agent === undefined ? null : agent.slice(0, USER_AGENT_MAX) }
 }

@@ -3,6 +3,7 @@
  * resource; the hash tells representations of one version apart. Lists have no version, only a hash.
  */
 import { hash } from 'node:crypto'
+import type { Versioned } from './world.ts'
 
 const RESOURCE_HASH_DIGITS = 12
 const LIST_HASH_DIGITS = 24
@@ -10,6 +11,15 @@ const LIST_HASH_DIGITS = 24
 /** Weak tag of one resource. `body` is the JSON that is sent. */
 export function resourceETag(version: number | bigint, body: string): string {
   return `W/"${version}-${hash('sha256', body, 'hex').slice(0, RESOURCE_HASH_DIGITS)}"`
+}
+
+/**
+ * Weak tag of a resource as reading it shows it. Members that change by themselves, such as the time of last use, are left
+ * out: nobody's change is refused because of them.
+ */
+export function etagOf({ version, view, untagged }: Versioned<unknown>, body: string = JSON.stringify(view)): string {
+  if (untagged === undefined) return resourceETag(version, body)
+  return resourceETag(version, JSON.stringify(view, (name, value: unknown) => (untagged.includes(name) ? undefined : value)))
 }
 
 /** Weak tag of a list. */

@@ -145,11 +145,19 @@ export function checkContentType(header: string | undefined): void {
   }
 }
 
+function hasBody({ headers }: Context['req']): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+/** The same where a request without a body means one without members. */
+export async function readOptionalJson(context: Context): Promise<JsonBody> {
+  return hasBody(context.req) ? await readJson(context) : { value: {}, needsNormalising: false }
+}
+
 /** Reads and checks the body of a request. */
 export async function readJson(context: Context): Promise<JsonBody> {
   const { headers } = context.req
-  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-  if (!hasBody) refuseJson('The operation needs a JSON body.')
+  if (!hasBody(context.req)) refuseJson('The operation needs a JSON body.')
   if (headers['content-type'] === undefined) {
     refuse('unsupported-media-type', 'The body must be application/json in UTF-8.', { extra: { supported: [JSON_TYPE] } })
   }

@@ -34,7 +34,7 @@ const text = (description: string, rest: Json = {}): Json => ({ description, sch
 const PARAMETERS: Json = {
   TenantId: {
     name: 'X-Tenant-Id', in: 'header', required: true,
-    description: 'The customer or operator whose data is meant; the one the API key belongs to.',
+    description: 'The customer or operator whose data is meant: the one the API key belongs to, or one that the signed-in person is a member of.',
     schema: { $ref: '#/components/schemas/Uuid' },
   },
   RequestId: {
@@ -51,6 +51,21 @@ const PARAMETERS: Json = {
     name: 'Idempotency-Key', in: 'header', required: false,
     description: 'Makes repeating the request safe for 24 hours. A UUID is recommended.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  CsrfToken: {
+    name: 'X-CSRF-Token', in: 'header', required: false,
+    description: 'The `csrfToken` of the session. Required when the session comes as a cookie.',
+    schema: { type: 'string' },
+  },
+  IfMatch: {
+    name: 'If-Match', in: 'header', required: true,
+    description: 'ETag of what is changed, a list of them, or `*`. The prefix `W/` does not count.',
+    schema: { type: 'string' },
+  },
+  OptionalIfMatch: {
+    name: 'If-Match', in: 'header', required: false,
+    description: 'ETag of what is changed, a list of them, or `*`; compared when sent.',
+    schema: { type: 'string' },
   },
   IfNoneMatch: {
     name: 'If-None-Match', in: 'header', required: false,
@@ -83,7 +98,21 @@ const HEADERS: Json = {
   'Retry-After': { description: 'Whole seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   Allow: text('The methods that are supported here.'),
   'WWW-Authenticate': text('`Bearer`.'),
+  'Set-Cookie': text('The session\'s cookie `__Host-session`.'),
   'X-Contract-Version': text('Version of the contract.'),
+  'RateLimit-Policy': text('The policies that this call is under.', { examples: ['"key-read";q=30000;w=60, "tenant";q=90000;w=60'] }),
+  RateLimit: text('What is left of the policy that has the least left, and the seconds until it is full again.', { examples: ['"key-read";r=20412;t=18'] }),
+  Deprecation: text('When the operation was deprecated, in seconds since 1970.', { examples: ['@1767225600'] }),
+  Sunset: text('When the operation stops working.', { examples: ['Thu, 01 Jul 2027 00:00:00 GMT'] }),
+  Link: text('What the documentation says about the deprecation.'),
+}
+
+/** The headers that every answer of an operation carries. */
+function commonHeaders(route: Route): string[] {
+  const names = ['X-Request-Id', 'Cache-Control']
+  if (route.callers !== 'public') names.push('RateLimit-Policy', 'RateLimit')
+  if (route.deprecated !== undefined) names.push('Deprecation', 'Link', ...(route.deprecated.sunset === undefined ? [] : ['Sunset']))
+  return names
 }
 
 const header = (...names: string[]): Json => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
@@ -147,17 +176,70 @@ function listParameters(list: ListDeclaration): Json[] {
   return [parameter('Cursor'), parameter('Limit'), sort, filter, parameter('WithTotal'), ...(list.q === true ? [q] : [])]
 }
 
+const CALLERS: Readonly<Record<Route['callers'], string | undefined>> = {
+  key: undefined,
+  session: 'For people who are signed in; keys never.',
+  staff: 'For staff of the operator who are signed in; keys never.',
+  public: undefined,
+}
+
+/** Any one of these will do. */
+const SESSIONS: readonly Json[] = [{ sessionToken: [] }, { sessionCookie: [] }]
+const SECURITY: Readonly<Record<Route['callers'], readonly Json[]>> = {
+  key: [{ apiKey: [] }, ...SESSIONS], session: SESSIONS, staff: SESSIONS, public: [],
+}
+
+const SECURITY_SCHEMES: Json = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, starting with `svc_live_` or `svc_test_`.' },
+  sessionToken: { type: 'http', scheme: 'bearer', description: 'The token of a session, from signing in.' },
+  sessionCookie: { type: 'apiKey', in: 'cookie', name: '__Host-session', description: 'The same as a cookie, for browsers. Requests that write also need `X-CSRF-Token`.' },
+}
+
 /** What an operation can answer besides its own problems, by what it declares. */
 export function problemsOf(route: Route): ProblemSlug[] {
   const slugs: ProblemSlug[] = ['malformed-request', 'not-acceptable', 'uri-too-long', 'headers-too-large', 'internal-error', 'service-unavailable']
   if (route.list !== undefined) slugs.push('invalid-cursor', 'too_many_filter_values')
-  if (route.callers === 'key') slugs.push('unauthenticated', 'invalid-api-key', 'ip-not-allowed', 'rate-limited')
+  if (route.callers !== 'public') slugs.push('unauthenticated', 'session-expired', 'invalid-api-key', 'ip-not-allowed')
+  if (route.limits !== 'none') slugs.push('rate-limited')
+  if (route.callers !== 'public' && route.beforeMfa !== true) slugs.push('mfa-required')
   if (route.tenant !== 'none') slugs.push('tenant-forbidden')
-  if (route.scope !== null) slugs.push('insufficient-scope')
+  // Keys are told that an operation is for people in the same words.
+  if (route.scope !== null || route.callers === 'session' || route.callers === 'staff') slugs.push('insufficient-scope')
+  if (route.stepUp !== undefined) slugs.push('step-up-required')
+  if (route.ifMatch !== undefined) slugs.push('precondition-failed')
+  if (route.ifMatch === true) slugs.push('precondition-required')
   if (route.path.includes('{')) slugs.push('not-found')
   if (route.body !== undefined) slugs.push('payload-too-large', 'unsupported-media-type', 'validation-error')
   if (route.idempotency !== 'none') slugs.push('idempotency-key-in-use', 'idempotency-key-reused')
   return [...new Set([...slugs, ...route.problems])]
+}
+
+/** Members that some problems have besides the common ones, as they might be. */
+const PROBLEM_MEMBERS: Partial<Record<ProblemSlug, Json>> = {
+  'malformed-request': { errors: [{ field: 'header.X-Tenant-Id', code: 'required', message: 'This operation needs an X-Tenant-Id header.' }] },
+  too_many_filter_values: { filter: 'id', max: 100 },
+  'session-expired': { reason: 'idle' },
+  'insufficient-scope': { requiredScope: 'payments:write' },
+  'step-up-required': { action: 'api_key.create', challengeUrl: '/v1/step-up/challenges' },
+  'insufficient-funds': { available: { amountMinor: '9000', currency: 'EUR' }, required: { amountMinor: '10035', currency: 'EUR' } },
+  'precondition-failed': { currentEtag: 'W/"4-0123456789ab"' },
+  'payload-too-large': { maxBytes: 262_144 },
+  'uri-too-long': { maxBytes: 8_192 },
+  'unsupported-media-type': { supported: ['application/json'] },
+  'validation-error': { errors: [{ field: '/amount/amountMinor', code: 'invalid_type', message: 'Must be text.' }] },
+  'idempotency-key-reused': { firstUsedAt: '2026-05-04T09:30:00.000Z' },
+  'rate-limited': { retryAfterSeconds: 1, violatedPolicies: ['key-burst'] },
+}
+
+function problemExample(slug: ProblemSlug): Json {
+  const { status, title, retryable } = PROBLEMS[slug]
+  return {
+    summary: title,
+    value: {
+      type: `https://docs.example/problems/${slug}`, title, status, detail: 'What happened this time.', instance: '/v1/payments', code: slug,
+      requestId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f', retryable: retryable === true, ...PROBLEM_MEMBERS[slug],
+    },
+  }
 }
 
 function problemResponses(route: Route): Json {
@@ -168,41 +250,53 @@ function problemResponses(route: Route): Json {
   }
   const responses: Json = {}
   for (const [status, slugs] of [...byStatus].sort(([left], [right]) => left - right)) {
-    const names = ['X-Request-Id', 'Cache-Control']
+    const names = commonHeaders(route)
     if (status === 401) names.push('WWW-Authenticate')
     if (status === 429 || status === 503 || slugs.includes('idempotency-key-in-use')) names.push('Retry-After')
     responses[status] = {
       description: slugs.map((slug) => `\`${slug}\`: ${PROBLEMS[slug].title}.`).join(' '),
       headers: header(...names),
-      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      content: { 'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(slugs.map((slug) => [slug, { $ref: `#/components/examples/${slug}` }])),
+      } },
     }
   }
   return responses
 }
 
+/** The operations after which a browser has another cookie. */
+const SETS_COOKIE: ReadonlySet<string> = new Set(['createSession', 'verifySessionMfa', 'refreshSession', 'deleteCurrentSession', 'verifyStepUpChallenge'])
+
 function successResponses(route: Route, schemas: Json): Json {
   const { success } = route
-  const names = ['X-Request-Id', 'Cache-Control']
+  const names = commonHeaders(route)
   if (success.etag === true) names.push('ETag')
   if (success.location === true) names.push('Location')
+  if (SETS_COOKIE.has(route.operationId)) names.push('Set-Cookie')
   if (route.idempotency !== 'none') names.push('Idempotency-Replayed')
-  if (route.operationId === 'getOpenapiDocument') names.push('X-Contract-Version')
+  if (route.operationId === 'getOpenApi') names.push('X-Contract-Version')
   const response: Json = { description: success.description, headers: header(...names) }
   if (success.schema !== undefined) response['content'] = { 'application/json': { schema: collect(success.schema, schemas) } }
   const responses: Json = { [success.status]: response }
   if (route.method === 'get' && success.etag === true) {
-    responses['304'] = { description: 'The copy of the client still holds.', headers: header('X-Request-Id', 'Cache-Control', 'ETag') }
+    responses['304'] = { description: 'The copy of the client still holds.', headers: header(...commonHeaders(route), 'ETag') }
   }
   return responses
 }
 
 function operation(route: Route, schemas: Json): Json {
   const parameters: Json[] = pathParameters(route.path).map((name) => ({
-    name, in: 'path', required: true, description: 'Id of the resource.', schema: { $ref: '#/components/schemas/Uuid' },
+    name, in: 'path', required: true,
+    ...(name === 'token'
+      ? { description: 'From the mail.', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{20,128}$' } }
+      : { description: 'Id of the resource.', schema: { $ref: '#/components/schemas/Uuid' } }),
   }))
   if (route.tenant !== 'none') parameters.push(parameter('TenantId'))
   parameters.push(parameter('RequestId'))
   if (route.idempotency !== 'none') parameters.push(parameter(route.idempotency === 'required' ? 'IdempotencyKey' : 'OptionalIdempotencyKey'))
+  if (route.callers !== 'public' && route.method !== 'get') parameters.push(parameter('CsrfToken'))
+  if (route.ifMatch !== undefined) parameters.push(parameter(route.ifMatch === true ? 'IfMatch' : 'OptionalIfMatch'))
   if (route.method === 'get' && route.success.etag === true) parameters.push(parameter('IfNoneMatch'))
   if (route.list !== undefined) parameters.push(...listParameters(route.list))
   const query = route.query as { properties?: Json; required?: string[] } | undefined
@@ -211,7 +305,10 @@ function operation(route: Route, schemas: Json): Json {
   }
   const described = [
     route.description,
+    CALLERS[route.callers],
     route.scope === null ? undefined : `Scope: \`${route.scope}\`.`,
+    route.capability === undefined ? undefined : `Capability: \`${route.capability}\`.`,
+    route.stepUp === undefined ? undefined : `Sessions need a step-up: \`${route.stepUp.action}\`.`,
     route.tenant === 'none' ? undefined : `Tenant: ${route.tenant}.`,
   ].filter((sentence) => sentence !== undefined)
   const result: Json = {
@@ -219,11 +316,12 @@ function operation(route: Route, schemas: Json): Json {
     tags: [route.tag],
     summary: route.summary,
     description: described.length === 0 ? `${route.summary}.` : described.join(' '),
-    security: route.callers === 'public' ? [] : [{ bearer: [] }],
+    security: SECURITY[route.callers],
     parameters,
   }
+  if (route.deprecated !== undefined) result['deprecated'] = true
   if (route.body !== undefined) {
-    result['requestBody'] = { required: true, content: { 'application/json': { schema: collect(route.body, schemas) } } }
+    result['requestBody'] = { required: route.bodyOptional !== true, content: { 'application/json': { schema: collect(route.body, schemas) } } }
   }
   result['responses'] = { ...successResponses(route, schemas), ...problemResponses(route) }
   return result
@@ -253,9 +351,11 @@ export function openapiDocument(routes: readonly Route[]): Json {
     tags: Object.entries(TAGS).filter(([name]) => used.has(name as Route['tag'])).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key, starting with `svc_live_` or `svc_test_`.' } },
+      securitySchemes: SECURITY_SCHEMES,
       // Linters count what nobody refers to as a mistake.
       parameters: Object.fromEntries(Object.entries(PARAMETERS).filter(([name]) => body.includes(`#/components/parameters/${name}"`))),
+      examples: Object.fromEntries((Object.keys(PROBLEMS) as ProblemSlug[]).filter((slug) => body.includes(`#/components/examples/${slug}"`))
+        .map((slug) => [slug, problemExample(slug)])),
       headers: Object.fromEntries(Object.entries(HEADERS).filter(([name]) => body.includes(`#/components/headers/${name}"`))),
       schemas: Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1))),
     },

@@ -65,6 +65,9 @@ function extraHeaders(problem: Problem): string[] {
   return headers
 }
 
+/** A part of a path that is longer than any id is a token, and tokens are not logged. */
+const SECRET_SEGMENT = /[A-Za-z0-9_-]{40,}/g
+
 /** Answers a request with the problem of an error. */
 export function sendProblem(
   context: Context,
@@ -75,7 +78,7 @@ export function sendProblem(
   const { problem, level } = toProblem(error)
   const requestId = context.state['requestId'] as string
   if (level !== 'none') {
-    surroundings.log[level]({ err: error, requestId, method: context.method, path: context.path }, 'request failed')
+    surroundings.log[level]({ err: error, requestId, method: context.method, path: context.path.replace(SECRET_SEGMENT, '***') }, 'request failed')
   }
   // Too late for a document: the status line is gone. Cutting the connection is the only honest signal left.
   if (context.res.headersSent) {

@@ -36,7 +36,7 @@ export function refuseQuery(name: string, code: FieldErrorCode, message: string,
 }
 
 /** A day as epoch milliseconds of its beginning; NaN when the calendar does not have it. */
-function dayStart(text: string): number {
+export function dayStart(text: string): number {
   const start = Date.parse(`${text}T00:00:00Z`)
   // The parser accepts 30 February and means 2 March.
   return Number.isNaN(start) || new Date(start).toISOString().slice(0, 10) !== text ? Number.NaN : start
@@ -118,6 +118,7 @@ function checkRanges(declaration: ListDeclaration, filters: Readonly<Record<stri
     if (name.endsWith('From') && isReversed(filters[name], filters[`${name.slice(0, -'From'.length)}To`])) {
       refuseQuery(`filter[${name}]`, 'invalid_value', 'Must not be after the end of the range.')
     }
+    if (name === 'from' && isReversed(filters['from'], filters['to'])) refuseQuery('filter[from]', 'invalid_value', 'Must not be after the end of the range.')
     const filter = declaration.filters[name]
     const oneCurrency = filter !== undefined && 'oneCurrency' in filter && filter.oneCurrency === true
     if (oneCurrency && (filters['currency'] as string[] | undefined)?.length !== 1) {
@@ -126,12 +127,12 @@ function checkRanges(declaration: ListDeclaration, filters: Readonly<Record<stri
   }
 }
 
-function parseLimit(text: string): number {
-  const limit = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isNaN(limit)) refuseQuery('limit', 'invalid_type', 'Must be an integer.')
-  if (limit < 1) refuseQuery('limit', 'too_small', 'Must be at least 1.', { min: 1 })
-  if (limit > PAGE_LIMIT_MAX) refuseQuery('limit', 'too_large', `Must be at most ${PAGE_LIMIT_MAX}.`, { max: PAGE_LIMIT_MAX })
-  return limit
+function parseInteger(name: string, text: string, min: number, max: number): number {
+  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isNaN(value)) refuseQuery(name, 'invalid_type', 'Must be an integer.')
+  if (value < min) refuseQuery(name, 'too_small', `Must be at least ${min}.`, { min })
+  if (value > max) refuseQuery(name, 'too_large', `Must be at most ${max}.`, { max })
+  return value
 }
 
 function parseQ(text: string): string {
@@ -175,7 +176,7 @@ export function compileList(declaration: ListDeclaration, cursors: Cursors): Lis
 
     if (querystring !== '') {
       for (const [name, text] of parameters(querystring)) {
-        if (name === 'limit') limit = parseLimit(text)
+        if (name === 'limit') limit = parseInteger('limit', text, 1, PAGE_LIMIT_MAX)
         else if (name === 'cursor') cursor = text
         else if (name === 'sort') {
           if (!declaration.sorts.includes(text)) refuseQuery('sort', 'invalid_value', `Must be one of ${declaration.sorts.join(', ')}.`)
@@ -224,17 +225,22 @@ function bigintAsText(_name: string, value: unknown): unknown {
 }
 
 /** Prepares the parser of plain query parameters; a route without any refuses all. */
-export function compileQuery(schema: TSchema | undefined): (querystring: string) => Record<string, string> {
+export function compileQuery(schema: TSchema | undefined): (querystring: string) => Record<string, string | number> {
   const known = (schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {}
   const required = (schema as { required?: string[] } | undefined)?.required ?? []
   const validators = new Map(Object.entries(known).map(([name, property]) => [name, Compile(property)] as const))
 
   return (querystring) => {
-    const values: Record<string, string> = {}
+    const values: Record<string, string | number> = {}
     if (querystring !== '') {
       for (const [name, text] of parameters(querystring)) {
         const validator = validators.get(name)
         if (validator === undefined) refuseQuery(name, 'unknown_field', 'Is not a parameter of this operation.')
+        const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = known[name] as { type?: string; minimum?: number; maximum?: number }
+        if (type === 'integer') {
+          values[name] = parseInteger(name, text, minimum, maximum)
+          continue
+        }
         if (!validator.Check(text)) refuseQuery(name, 'invalid_value', 'Is not valid.')
         values[name] = text
       }

@@ -3,22 +3,30 @@
  * contract tests read this declaration; nothing about an operation is written in a second place.
  */
 import type { Static, TSchema } from 'typebox'
+import type { Capability, Scope } from '../lib/identity/capabilities.ts'
+import type { StepUpAction } from '../lib/identity/step-up.ts'
 import type { ProblemSlug } from '../lib/problems.ts'
+import type { Deprecated } from './deprecation.ts'
 import type { ListDeclaration, ListQuery } from './list.ts'
-import type { Idempotency, Principal, ReadWorld, Tenant, World } from './world.ts'
+import type { RoutePolicy } from './rate-limits.ts'
+import type { Idempotency, Principal, ReadWorld, SessionIdentity, Source, Tenant, Versioned, World } from './world.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
-export type Callers = 'key' | 'public'
+
+/**
+ * Who may call:
+ *  - `key`      an API key with the scope, or a signed-in person whose role has the capability that stands for it
+ *  - `session`  a signed-in person, never a key
+ *  - `staff`    a signed-in person of the operator
+ *  - `public`   anyone
+ */
+export type Callers = 'key' | 'session' | 'staff' | 'public'
 
 export type Tag =
   | 'service' | 'tenants' | 'onboarding' | 'accounts' | 'recipients' | 'payments' | 'activity' | 'providers'
   | 'public-api' | 'developer' | 'simulations'
 
-/** What an API key can be allowed to do. */
-export type Scope =
-  | 'balances:read' | 'transactions:read' | 'statements:read' | 'recipients:read' | 'recipients:write'
-  | 'payments:read' | 'payments:write' | 'exchanges:read' | 'exchanges:write' | 'webhooks:manage'
-  | 'customers:read' | 'customers:write' | 'onboarding:read' | 'integration:read' | 'treasury:read' | 'reports:read'
+export type { Scope }
 
 /** The names in braces of a path. */
 export type PathParameter<Path extends string> =
@@ -30,7 +38,17 @@ export interface RouteContext<Path extends string, Caller extends Callers, List,
   /** Path of the request as it was sent, starting `/v1/`. */
   readonly instance: string
   readonly principal: Caller extends 'public' ? null : Principal
+  /** Null also where the operation belongs to no tenant. */
   readonly tenant: Caller extends 'public' ? null : Tenant
+  /** Who is signed in; null for keys. */
+  readonly session: Caller extends 'session' | 'staff' ? SessionIdentity : SessionIdentity | null
+  /** Where the request comes from; null where the declaration lets keys in and a key calls: nothing asks for it there. */
+  readonly source: Caller extends 'key' ? Source | null : Source
+  /**
+   * The version that `If-Match` named, to be written on; null where the client sent none or does not mind which one it is.
+   * The row may have moved on since it was compared, so the write compares it again.
+   */
+  readonly expectedVersion: number | bigint | null
   /** Ids in lower case. */
   readonly params: Readonly<Record<PathParameter<Path>, string>>
   readonly list: List extends ListDeclaration ? ListQuery<List> : null
@@ -63,26 +81,63 @@ export interface Success {
   readonly location?: boolean
 }
 
+/** A step-up of a route. */
+export interface StepUp<Path extends string> {
+  readonly action: StepUpAction
+  /** The path parameter that a challenge with a subject must name. */
+  readonly subject?: PathParameter<Path>
+  /** Only a challenge that names this subject will do. */
+  readonly bound?: true
+  /** People without a second factor cannot prove anything yet; the operation is how they get one. */
+  readonly unlessNoFactor?: true
+}
+
+/** What is needed to find the resource that is being changed. */
+export interface CurrentContext<Path extends string> {
+  readonly tenant: Tenant | null
+  readonly principal: Principal | null
+  readonly params: Readonly<Record<PathParameter<Path>, string>>
+}
+
 export interface RouteDeclaration<M extends Method, Path extends string, Caller extends Callers, List, Query, Body> {
   readonly method: M
-  /** As in OpenAPI, without the `/v1` in front: `/payments/{paymentId}`. Parameters are UUIDs. */
+  /** As in OpenAPI, without the `/v1` in front: `/payments/{paymentId}`. Parameters are UUIDs, `{token}` is opaque text. */
   readonly path: Path
   readonly operationId: string
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
   readonly callers: Caller
-  /** The scope a key needs; null where any key will do or none is needed. */
+  /** The scope a key needs; null where any key will do or none is needed. Sessions need the capability that stands for it. */
   readonly scope: Scope | null
+  /** What a session needs where keys cannot call; none: being signed in is enough. */
+  readonly capability?: Capability
+  /** The second proof that sessions must have given within the last five minutes. */
+  readonly stepUp?: StepUp<Path>
+  /** Sessions that still owe their second factor may call too. */
+  readonly beforeMfa?: true
+  /**
+   * `true`: clients must send `If-Match` with the tag of what they change. `when sent`: it is compared when they do.
+   * Needs `current`.
+   */
+  readonly ifMatch?: true | 'when sent'
+  /** What is in the path as it is now, exactly as reading it would show it; null when there is none in the tenant. */
+  readonly current?: (context: CurrentContext<Path>, world: ReadWorld) => Promise<Versioned<unknown> | null>
   readonly tenant: 'customer' | 'operator' | 'any' | 'none'
   readonly idempotency: 'required' | 'optional' | 'none'
   readonly list?: List
   /** Plain query parameters: an object of optional or required text schemas. */
   readonly query?: Query
   readonly body?: Body
+  /** No body at all is the same as `{}`. */
+  readonly bodyOptional?: true
   readonly success: Success
   /** The problems of this operation beyond those that follow from the rest of the declaration. */
   readonly problems: readonly ProblemSlug[]
+  /** Rate-limit policies beyond those of its kind of caller; `none`: not limited at all. */
+  readonly limits?: 'none' | readonly RoutePolicy[]
+  /** Works until its sunset, and says so in every answer. */
+  readonly deprecated?: Deprecated
   /** Also answered without `/v1` in front. */
   readonly atRoot?: boolean
   /**
@@ -97,7 +152,9 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
 }
 
 /** A declaration whose types have been forgotten; what the table holds. */
-export interface Route extends Omit<RouteDeclaration<Method, string, Callers, ListDeclaration, TSchema, TSchema>, 'handle' | 'exists'> {
+export interface Route extends Omit<RouteDeclaration<Method, string, Callers, ListDeclaration, TSchema, TSchema>, 'handle' | 'exists' | 'stepUp' | 'current'> {
+  readonly stepUp?: Omit<StepUp<string>, 'subject'> & { readonly subject?: string }
+  readonly current?: (context: CurrentContext<string> & { readonly params: Readonly<Record<string, string>> }, world: ReadWorld) => Promise<Versioned<unknown> | null>
   readonly exists?: (tenant: Tenant, params: Readonly<Record<string, string>>, world: ReadWorld) => Promise<boolean>
   readonly handle: (context: any, world: World) => Answer | Promise<Answer>
 }

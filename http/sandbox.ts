@@ -10,33 +10,59 @@ import type { Config } from '../lib/config.ts'
 import { StartError } from '../lib/errors.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Database } from '../storage/database.ts'
+import { seedPeople, type SandboxPeople } from '../storage/seed-people.ts'
 import { seedSandbox, type SandboxContent } from '../storage/seed.ts'
+import type { SecretBox } from '../lib/secret-box.ts'
 
 /** The content of sandbox.json but for the address, which is known only when the node listens. */
-export type Sandbox = SandboxContent
+export interface Sandbox {
+  readonly operator: SandboxContent['operator'] & Pick<SandboxPeople, 'staff'>
+  readonly customer: SandboxContent['customer'] & Pick<SandboxPeople, 'members'>
+}
 
 export interface SandboxOptions {
   readonly config: Config
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
+  readonly secrets: SecretBox
+  readonly hashPassword: (password: string) => Promise<string>
 }
 
 /** Seeds the sandbox, or finds it seeded. Its keys are in sandbox.json and nowhere else, so a lost file means new keys. */
 export async function openSandbox({ config, ...world }: SandboxOptions): Promise<Sandbox> {
-  const path = sandboxFile(config)
-  const kept = await readFile(path, 'utf8').then((text) => JSON.parse(text) as Sandbox, (error: NodeJS.ErrnoException) => {
+  const kept = await readSandbox(sandboxFile(config))
+  const { operator, customer } = await seedSandbox({ ...world, kept })
+  const { staff, members } = await seedPeople(world, { operatorId: operator.id, customerId: customer.id })
+  return { operator: { ...operator, staff }, customer: { ...customer, members } }
+}
+
+/** What an earlier start has kept; null when none has. */
+async function readSandbox(path: string): Promise<Sandbox | null> {
+  const unreadable = (reason: string, cause?: unknown) =>
+    new StartError(`${path} cannot be read (${reason}); repair it, or remove it to get new keys.`, { cause })
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
-    throw new StartError(`${path} cannot be read (${error.code ?? 'it is not JSON'}); repair it, or remove it to get new keys.`, { cause: error })
+    throw unreadable(error.code ?? error.message, error)
   })
-  return await seedSandbox({ ...world, kept })
+  if (text === null) return null
+  let content: Partial<Sandbox> | null
+  try {
+    content = JSON.parse(text) as Partial<Sandbox> | null
+  } catch (error) {
+    throw unreadable('it is not JSON', error)
+  }
+  if (typeof content?.operator?.apiKey !== 'string' || typeof content.customer?.apiKey !== 'string') throw unreadable('it has no keys')
+  return content as Sandbox
 }
 
 /** Writes sandbox.json, readable by its owner alone, in one step: a reader sees the old file or the new one. */
 export async function keepSandbox(config: Config, baseUrl: string, sandbox: Sandbox): Promise<void> {
   const path = sandboxFile(config)
+  // Named, because what was kept before has the address of then.
+  const { operator, customer } = sandbox
   await mkdir(config.dataDir, { recursive: true })
-  await writeFile(`${path}.new`, `${JSON.stringify({ baseUrl: `${baseUrl}/v1`, ...sandbox }, null, 2)}\n`, { mode: 0o600 })
+  await writeFile(`${path}.new`, `${JSON.stringify({ baseUrl: `${baseUrl}/v1`, operator, customer }, null, 2)}\n`, { mode: 0o600 })
   await rename(`${path}.new`, path)
 }
 

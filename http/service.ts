@@ -19,22 +19,36 @@ import { systemClock, timestamp, type Clock } from '../lib/clock.ts'
 import type { Config } from '../lib/config.ts'
 import { StartError } from '../lib/errors.ts'
 import { createIdSource } from '../lib/ids.ts'
+import { createSecretBox } from '../lib/secret-box.ts'
 import type { Shards } from '../lib/shards.ts'
 import { BalanceDirectory } from '../storage/balance-directory.ts'
 import { Database } from '../storage/database.ts'
 import { startEmbeddedPostgres } from '../storage/embedded.ts'
+import { createMailOutbox } from '../storage/mail-outbox.ts'
 import { InternalAccountDirectory } from '../storage/internal-accounts.ts'
 import { migrate } from '../storage/migrate.ts'
 import { OrderNumbers } from '../storage/order-numbers.ts'
 import { maintainPartitions } from '../storage/partitions.ts'
+import { createIntegrationReads } from '../storage/queries/integration.ts'
 import { createReads } from '../storage/queries/queries.ts'
 import { RecipientDirectory } from '../storage/recipient-directory.ts'
+import { createRateCounters } from '../storage/rate-counters.ts'
+import { RedisShards } from '../storage/redis-shards.ts'
+import { connectRedis } from '../storage/redis.ts'
+import { writeRequests } from '../storage/request-log.ts'
+import { createWorkerPool } from '../workers/pool.ts'
 import { createAdmission } from './admission.ts'
 import { createApp } from './app.ts'
 import { createCommands, storedAnswer } from './commands.ts'
-import type { createForwarding } from './forwarding.ts'
+import { deprecatedOperations, documentation } from './deprecation.ts'
+import { createForwarding } from './forwarding.ts'
+import { createRegistry, serveMetrics } from './metrics.ts'
 import { problemBody } from './problem.ts'
+import { RateLimits } from './rate-limits.ts'
+import { RequestLog } from './request-log.ts'
+import type { Route } from './route.ts'
 import { routes } from './routes/index.ts'
+import { createPeople } from './people.ts'
 import { keepSandbox, openSandbox, type Sandbox } from './sandbox.ts'
 import { createHttpServer } from './server.ts'
 import { BUILD } from './build.ts'
@@ -46,6 +60,12 @@ export interface Overrides {
   readonly log?: Logger
   /** False leaves payments waiting for the bank. */
   readonly dispatch?: boolean
+  /** Operations besides our own: what only a test can show is made up by it. */
+  readonly routes?: readonly Route[]
+  /** Limits with other quotas, or none: to measure what they cost. */
+  readonly rateLimits?: RateLimits | null
+  /** False keeps no request log: to measure what it costs. */
+  readonly requestLog?: boolean
   /** Other commands over the same storage: a baseline of the bench. */
   readonly commands?: (database: Database, world: Pick<World, 'ids' | 'clock' | 'problemBase'>) => Commands
 }
@@ -94,8 +114,31 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   }, MAINTENANCE_MS)
   started.defer(() => clearInterval(maintenance))
 
+  const table = overrides.routes === undefined ? routes : [...routes, ...overrides.routes]
+  const requestLog = overrides.requestLog === false ? null : new RequestLog({
+    write: (requests) => writeRequests(database, requests),
+    flushMs: config.requestLogFlushMs,
+    onError: (error, what) => log.warn({ err: error }, what),
+  })
+  // After the last answer, before the database goes.
+  started.defer(async () => { await requestLog?.close() })
+  const rateLimits = started.adopt(openRateLimits(config, overrides, { clock, log }), ({ stop }) => stop()).limits
+
   const ids = createIdSource(clock)
-  const sandbox = config.sandbox ? await openSandbox({ config, database, clock, ids }) : null
+  const workers = started.use(createWorkerPool())
+  const masterSecret = config.secretsKey ?? await ownSecret(config.dataDir)
+  const secrets = createSecretBox(masterSecret)
+  const sandbox = config.sandbox ? await openSandbox({ config, database, clock, ids, secrets, hashPassword: workers.passwords.hash }) : null
+  const { identity, people, ...identityLife } = createPeople({
+    database, databaseUrl, clock, ids, log, secrets, sandbox: config.sandbox, singleUse: !config.sandbox, random: randomBytes, passwords: workers.passwords,
+    mailer: createMailOutbox({
+      directory: join(config.dataDir, 'outbox'), clock, ids,
+      // Links in mails are credentials: only a developer's own screen shows them.
+      ...(config.appEnv === 'local' ? { announce: ({ to, subject, text }) => log.info({ mail: { to, subject, text } }, 'mail') } : {}),
+    }),
+  })
+  await identityLife.start()
+  started.defer(() => identityLife.stop())
   const onError = (error: unknown, what: string) => log.warn({ err: error }, what)
   const system = new ActorSystem({ databaseUrl, lanes: config.commitLanes, clock, onBug: (error, what) => log.error({ err: error }, what) })
   started.defer(() => system.close())
@@ -120,9 +163,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const world: World = {
     ...shared,
     sandbox: config.sandbox,
-    cursorKey: await cursorKey(config),
+    cursorKey: cursorKey(masterSecret),
+    identity,
+    people,
+    limitSignIn: (email) => rateLimits?.admitLogin(email),
     log,
-    queries: reads,
+    queries: {
+      ...reads,
+      ...createIntegrationReads({ database, clock, deprecated: deprecatedOperations(table), links: () => integrationLinks(config.publicUrl ?? url, config.problemBase) }),
+    },
     commands: overrides.commands?.(database, shared) ?? createCommands({
       ...shared, system, queue, database, balances: new BalanceDirectory(database), recipients: new RecipientDirectory(database),
       orderNumbers: new OrderNumbers(database), findIdempotencyRecord,
@@ -132,9 +181,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     findApiKey: reads.findApiKey,
     findIdempotencyRecord,
   }
-  const forwarding = null as ReturnType<typeof createForwarding> | null
+  const forwarding = config.nodeSecret === null ? null : createForwarding({ shards, nodeSecret: config.nodeSecret })
   started.defer(async () => { await forwarding?.close() })
-  const admission = createAdmission(createApp(routes, world, forwarding).callback(), (path) => overloaded(world, path))
+  const admission = createAdmission(createApp(table, world, { forwarding, rateLimits, requestLog, security: config }).callback(), (path) => overloaded(world, path))
   started.defer(() => admission.close())
   const server = createHttpServer(admission.listener, world)
   const url = await listen(server, config)
@@ -142,6 +191,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   // Last to start and first to stop: a node takes shards when it can work, and gives them up before it stops working.
   await shards.start()
   started.defer(() => shards.stop())
+  if (config.metricsPort !== null) {
+    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission }), { host: config.host, port: config.metricsPort }))
+  }
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
 
   const running = started.move()
@@ -150,7 +202,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 }
 
 /** Nothing that authenticates anybody reaches a log. */
-const REDACTED = ['*.authorization', '*.password', '*.secret', '*.apiKey', 'req.headers.authorization', 'req.headers.cookie']
+const REDACTED = [
+  '*.authorization', '*.password', '*.secret', '*.apiKey', '*.token', '*.cookie', 'req.headers.authorization', 'req.headers.cookie', 'req.headers["x-csrf-token"]',
+]
 
 /** Ready: the database answers, and the shards of this node are known. */
 async function readiness(database: Database, shards: Shards): ReturnType<World['readiness']> {
@@ -166,8 +220,31 @@ async function readiness(database: Database, shards: Shards): ReturnType<World['
 }
 
 /** One node has every shard; several lease them from Redis, unless leases are switched off. */
-function openShards(_config: Config, _log: Logger, _databaseUrl: string): Shards {
-  return new InProcessShards(randomUUID())
+function openShards({ redisUrl, nodeUrl, nodeId, leases }: Config, log: Logger, databaseUrl: string): Shards {
+  const id = nodeId ?? randomUUID()
+  if (redisUrl === null || nodeUrl === null || leases === 'off') return new InProcessShards(id)
+  return new RedisShards({ redisUrl, nodeUrl, nodeId: id, namespace: new URL(databaseUrl).pathname.slice(1), log })
+}
+
+/** The limits of this node, told to the others where there are any. */
+function openRateLimits(config: Config, overrides: Overrides, { clock, log }: { readonly clock: Clock; readonly log: Logger }): { readonly limits: RateLimits | null; readonly stop: () => void } {
+  if (overrides.rateLimits !== undefined) return { limits: overrides.rateLimits, stop: () => undefined }
+  if (config.rateLimits === 'off') return { limits: null, stop: () => undefined }
+  const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, 'commands')
+  // Every command that fails says so by itself.
+  redis?.on('error', () => undefined)
+  const limits = new RateLimits({
+    clock, counters: redis === null ? null : createRateCounters(redis), onError: (error, what) => log.warn({ err: error }, what),
+  })
+  return { limits, stop: () => { limits[Symbol.dispose](); redis?.disconnect() } }
+}
+
+/** Where an operator's developers find things. */
+function integrationLinks(baseUrl: string, problemBase: string) {
+  return {
+    portal: documentation('', problemBase), reference: `${baseUrl}/docs`, gettingStarted: documentation('getting-started', problemBase),
+    sandbox: documentation('sandbox', problemBase), changelog: documentation('changelog', problemBase), openapi: `${baseUrl}/v1/openapi.json`,
+  }
 }
 
 /** The 503 of admission. */
@@ -178,9 +255,8 @@ function overloaded({ ids, problemBase }: World, path: string): { readonly body:
 }
 
 /** The secret that the service's own keys are derived from: the setting, or one made once and kept in DATA_DIR. */
-async function cursorKey(config: Config): Promise<Uint8Array> {
-  const secret = config.secretsKey ?? await ownSecret(config.dataDir)
-  return new Uint8Array(hkdfSync('sha256', secret, '', 'vostro cursors', 32))
+function cursorKey(masterSecret: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', masterSecret, '', 'vostro cursors', 32))
 }
 
 async function ownSecret(dataDir: string): Promise<string> {
@@ -204,7 +280,9 @@ async function listen(server: Server, { host, port }: Config): Promise<string> {
     throw new StartError(`Cannot listen on ${host}:${port} (${code}); correct HOST and PORT.`, { cause: error })
   }
   const address = server.address() as AddressInfo
-  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
+  // What listens on every address is reached on this machine's own.
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${address.port}`
 }
 
 /** No new requests; those under way get their answers. */

@@ -4,7 +4,9 @@
  * Views are exactly the JSON of the API's resources, so a route never rearranges what it is given. Reads receive
  * `queries` only; a GET handler cannot write because nothing that writes is within its reach.
  */
+import type { IdentityCommands, IdentityReads } from './identity.ts'
 import type { ListQuery, ListResult } from './list.ts'
+import type { ApiKeyRequestLog, ApiUsageReport, IntegrationHome } from './schemas/api-usage.ts'
 import type { Balance, balanceList } from './schemas/balance.ts'
 import type { Health, Readiness } from './schemas/health.ts'
 import type { Hold, holdList } from './schemas/hold.ts'
@@ -13,7 +15,12 @@ import type { Payment, PaymentCreate, paymentList } from './schemas/payment.ts'
 import type { Recipient, recipientList } from './schemas/recipient.ts'
 import type { Transfer, TransferCreate } from './schemas/transfer.ts'
 
-/** Whose data an operation works on. Always the tenant of the credential: the header must name the same one. */
+export type { IdentityCommands, IdentityReads, SessionIdentity, Source } from './identity.ts'
+
+/**
+ * Whose data an operation works on. For a key the tenant it belongs to; for a person the one that the header names, if they
+ * are a member of it, or its operator's staff.
+ */
 export interface Tenant {
   readonly id: string
   readonly kind: 'customer' | 'operator'
@@ -35,15 +42,22 @@ export interface ApiKey {
   readonly ipAllowlist: readonly string[]
   /** Milliseconds since 1970, or null for a key that does not expire. Also the end of a rotation's grace period. */
   readonly expiresAtMs: number | null
+  /** When its last use was noted; at most about a minute behind. Null before its first. */
+  readonly lastUsedAtMs: number | null
 }
 
-/** Who is calling. */
+/** Who is calling: an API key, or a person who is signed in. */
 export interface Principal {
-  readonly apiKeyId: string
+  readonly kind: 'key' | 'session'
+  /** Of the key or the person: what `createdBy` shows, and what Idempotency-Keys are kept apart by. */
+  readonly id: string
   readonly name: string
-  readonly level: 'customer' | 'operator'
-  readonly tenantId: string
+  /** What may be called of the operations that keys can call; for a person by their role in the tenant. */
   readonly scopes: ReadonlySet<string>
+  /** What may be called of the operations for people; keys have none. */
+  readonly capabilities: ReadonlySet<string>
+  /** How what they make was made: `web` by cookie, `mobile` by bearer token. */
+  readonly createdVia: 'api_key' | 'web' | 'mobile'
 }
 
 /** The identity of a command under an Idempotency-Key. */
@@ -101,10 +115,35 @@ export interface Queries {
   getTransfer(tenant: Tenant, id: string): Promise<Versioned<Transfer> | null>
 }
 
+/** Reads of what keys have called. */
+export interface IntegrationQueries {
+  /** Null when the key is not the tenant's; an operator has those of its customers, too. */
+  apiKeyRequests(tenant: Tenant, apiKeyId: string, question: RequestLogQuestion): Promise<ApiKeyRequestLog | null>
+  apiUsage(tenant: Tenant, question: UsageQuestion): Promise<ApiUsageReport>
+  integrationHome(operatorId: string): Promise<IntegrationHome>
+}
+
+/** What is asked of a key's log. */
+export interface RequestLogQuestion {
+  readonly limit: number
+  readonly outcome: 'success' | 'client_error' | 'server_error' | 'rate_limited' | null
+}
+
+/** What a usage report is about: days in UTC, both ends included; null for all. */
+export interface UsageQuestion {
+  readonly from: string
+  readonly to: string
+  readonly apiKeyId: string | null
+  readonly environment: 'live' | 'test' | null
+  readonly customerId: string | null
+}
+
 /** A single resource with the row version that goes into its ETag. */
 export interface Versioned<View> {
   readonly version: number | bigint
   readonly view: View
+  /** Members that the tag does not cover. */
+  readonly untagged?: readonly string[]
 }
 
 /** Writes. A refusal is an answer too; only operating errors and bugs are thrown. */
@@ -130,10 +169,11 @@ export interface ReadWorld {
   readonly ids: { next(): string }
   readonly clock: { now(): number }
   readonly log: Log
-  readonly queries: Queries
+  readonly queries: Queries & IntegrationQueries
   health(): Health
   readiness(): Promise<Readiness>
-  /** Asked at most about once a second per key and node, so it may also note the time of last use. */
+  readonly identity: IdentityReads
+  /** Asked at most about once a second per key and node. */
   findApiKey(sha256: string): Promise<ApiKey | null>
   findIdempotencyRecord(id: string): Promise<IdempotencyRecord | null>
 }
@@ -141,4 +181,7 @@ export interface ReadWorld {
 /** What a command's route may use. */
 export interface World extends ReadWorld {
   readonly commands: Commands
+  readonly people: IdentityCommands
+  /** Counts an attempt to sign in against the limit of its address. @throws ProblemError `rate-limited` */
+  limitSignIn(email: string): void
 }

@@ -33,9 +33,11 @@ export class ManualClock implements Clock {
 
 const MS_SUFFIX = Array.from({ length: 1000 }, (_, ms) => `.${ms.toString().padStart(3, '0')}Z`)
 
-// Rows written together mostly share their second, so the last one formatted is kept.
-let lastSecond = Number.NaN
-let lastPrefix = ''
+// Rows written together share a handful of seconds (now, when a payment will arrive, a day ago), so those formatted last
+// are kept: eight of them, each in the place its own digits choose.
+const KEPT_SECONDS = 8
+const keptSeconds = new Float64Array(KEPT_SECONDS).fill(Number.NaN)
+const keptPrefixes = new Array<string>(KEPT_SECONDS).fill('')
 
 /**
  * Epoch milliseconds as RFC 3339 in UTC with milliseconds, for example `2026-03-01T09:30:00.000Z`.
@@ -43,13 +45,14 @@ let lastPrefix = ''
  */
 export function timestamp(ms: number): string {
   const second = Math.floor(ms / 1000)
-  if (second !== lastSecond) {
+  const place = second & (KEPT_SECONDS - 1)
+  if (keptSeconds[place] !== second) {
     const text = new Date(second * 1000).toISOString()
     if (text.length !== 24) throw new RangeError(`time ${ms} lies outside the years RFC 3339 can write`)
-    lastPrefix = text.slice(0, 19)
-    lastSecond = second
+    keptPrefixes[place] = text.slice(0, 19)
+    keptSeconds[place] = second
   }
-  return lastPrefix + MS_SUFFIX[Math.floor(ms - second * 1000)]!
+  return keptPrefixes[place]! + MS_SUFFIX[Math.floor(ms - second * 1000)]!
 }
 
 // The current day of every zone asked for: a few dozen rail zones, so it needs no bound.

@@ -7,13 +7,21 @@ import { resolve } from 'node:path'
 import { StartError } from './errors.ts'
 
 const APP_ENVS = ['local', 'staging', 'production'] as const
+const LEASES = ['on', 'off'] as const
+const RATE_LIMITS = ['on', 'off'] as const
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** 32 characters of a random key are at least 128 bits even when it is written in hexadecimal. */
 const SECRETS_KEY_LENGTH_MIN = 32
 
+/** As above: whoever holds it can speak to a node in any customer's name. */
+const NODE_SECRET_LENGTH_MIN = 32
+
 /** More lanes than this only queue behind one another in one Postgres; two are the measured optimum on two cores. */
 const COMMIT_LANES_MAX = 8
+
+/** A log that is written less often than this is no help to whoever looks for the call that has just failed. */
+const REQUEST_LOG_FLUSH_MAX_MS = 60_000
 
 export type AppEnv = (typeof APP_ENVS)[number]
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -34,8 +42,28 @@ export interface Config {
   readonly commitLanes: number
   /** `null`: the service makes one and keeps it in `dataDir`; never `null` in production. */
   readonly secretsKey: string | null
+  /** Where the nodes meet (`parseRedisUrl`). `null`: this is the only node. */
+  readonly redisUrl: string | null
+  /** Where other nodes reach this one, without a slash at the end; never `null` when there is a `redisUrl`. */
+  readonly nodeUrl: string | null
+  /** Shared by all nodes, shows them that a forwarded request is from one of them; never `null` when there is a `redisUrl`. */
+  readonly nodeSecret: string | null
+  /** `off`: nobody owns a shard, every request is handled where it arrives. */
+  readonly leases: 'on' | 'off'
+  /** `null`: no metrics port. 0 lets the system choose a free one. */
+  readonly metricsPort: number | null
+  /** `null`: a random one is made at every start. */
+  readonly nodeId: string | null
   /** Whether simulations and seeded data exist: everywhere but in production. */
   readonly sandbox: boolean
+  /** Where clients reach the service, without a slash at the end; https turns on HSTS. `null`: where it listens. */
+  readonly publicUrl: string | null
+  /** Origins of consoles that browsers may call the API from. */
+  readonly consoleOrigins: readonly string[]
+  /** `off` only for load tests; never in production. */
+  readonly rateLimits: 'on' | 'off'
+  /** How long a call may wait before it is seen in the request log, milliseconds. */
+  readonly requestLogFlushMs: number
 }
 
 /** A setting that cannot be used. The message is one sentence that names the variable and what to set it to. */
@@ -58,11 +86,28 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       'DATABASE_URL is required when APP_ENV is production; set it to postgres://user:password@host:5432/database.'
     )
   }
-  const secretsKey = readSecretsKey(env)
+  const secretsKey = readSecret(env, 'SECRETS_KEY', SECRETS_KEY_LENGTH_MIN)
   if (production && secretsKey === null) {
     throw new ConfigError(
       `SECRETS_KEY is required when APP_ENV is production; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters.`
     )
+  }
+  const redisUrl = readRedisUrl(env)
+  const nodeUrl = readNodeUrl(env)
+  if (redisUrl !== null && nodeUrl === null) {
+    throw new ConfigError(
+      'NODE_URL is required when REDIS_URL is set; set it to the address where the other nodes reach this one, like http://10.0.0.1:3000.'
+    )
+  }
+  const nodeSecret = readSecret(env, 'NODE_SECRET', NODE_SECRET_LENGTH_MIN)
+  if (redisUrl !== null && nodeSecret === null) {
+    throw new ConfigError(
+      `NODE_SECRET is required when REDIS_URL is set; set it to at least ${NODE_SECRET_LENGTH_MIN} random characters, the same on every node.`
+    )
+  }
+  const rateLimits = readChoice(env, 'RATE_LIMITS', { choices: RATE_LIMITS, fallback: 'on' })
+  if (production && rateLimits === 'off') {
+    throw new ConfigError('RATE_LIMITS is off, which APP_ENV production does not allow; set it to on, or leave it out.')
   }
 
   return {
@@ -76,7 +121,18 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: readChoice(env, 'LOG_LEVEL', { choices: LOG_LEVELS, fallback: 'info' }),
     commitLanes: readInteger(env, 'COMMIT_LANES', { min: 1, max: COMMIT_LANES_MAX, fallback: 2 }),
     secretsKey,
+    redisUrl,
+    nodeUrl,
+    nodeSecret,
+    leases: readChoice(env, 'LEASES', { choices: LEASES, fallback: 'on' }),
+    metricsPort: read(env, 'METRICS_PORT') === null ? null : readInteger(env, 'METRICS_PORT', { min: 0, max: 65_535, fallback: 0 }),
+    nodeId: readNodeId(env),
     sandbox: !production,
+    publicUrl: read(env, 'PUBLIC_URL') === null ? null : readOrigin('PUBLIC_URL', read(env, 'PUBLIC_URL') as string),
+    consoleOrigins: (read(env, 'CONSOLE_ORIGINS') ?? '').split(',').map((text) => text.trim()).filter((text) => text !== '')
+      .map((text) => readOrigin('CONSOLE_ORIGINS', text)),
+    rateLimits,
+    requestLogFlushMs: readInteger(env, 'API_REQUEST_LOG_FLUSH_MS', { min: 10, max: REQUEST_LOG_FLUSH_MAX_MS, fallback: 5_000 }),
   }
 }
 
@@ -134,12 +190,103 @@ function readProblemBase(env: NodeJS.ProcessEnv): string {
   return value.replace(/\/+$/, '')
 }
 
-function readSecretsKey(env: NodeJS.ProcessEnv): string | null {
-  const value = read(env, 'SECRETS_KEY')
-  if (value !== null && value.length < SECRETS_KEY_LENGTH_MIN) {
+function readOrigin(name: string, value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.href !== `${url.origin}/`) {
+    throw new ConfigError(`${name} has "${value}"; set it to an http or https address without a path, like https://api.example.com.`)
+  }
+  return url.origin
+}
+
+function readSecret(env: NodeJS.ProcessEnv, name: string, lengthMin: number): string | null {
+  const value = read(env, name)
+  if (value !== null && value.length < lengthMin) {
+    throw new ConfigError(`${name} has ${value.length} characters; set it to at least ${lengthMin} random characters.`)
+  }
+  return value
+}
+
+function readRedisUrl(env: NodeJS.ProcessEnv): string | null {
+  const value = read(env, 'REDIS_URL')
+  if (value !== null && parseRedisUrl(value) === null) {
     throw new ConfigError(
-      `SECRETS_KEY has ${value.length} characters; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters.`
+      'REDIS_URL is not the address of a Redis; set it to redis://host:6379, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379 (rediss for TLS).'
     )
   }
   return value
+}
+
+function readNodeUrl(env: NodeJS.ProcessEnv): string | null {
+  const value = read(env, 'NODE_URL')
+  if (value === null) return null
+  const url = URL.canParse(value) ? new URL(value) : null
+  // The other nodes append the path of the request they forward; credentials would end up in their logs.
+  const usable =
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.href === `${url.origin}/`
+  if (!usable) throw new ConfigError('NODE_URL is not usable; set it to an http or https address without a path, like http://10.0.0.1:3000.')
+  return url.origin
+}
+
+function readNodeId(env: NodeJS.ProcessEnv): string | null {
+  const value = read(env, 'NODE_ID')
+  if (value !== null && !/^[\w.:-]{1,64}$/.test(value)) {
+    throw new ConfigError(`NODE_ID is "${value}"; set it to 1 to 64 letters, digits, dots, colons, hyphens and underscores.`)
+  }
+  return value
+}
+
+/** Where a Redis is, and which kind: one server, one that Sentinels watch, or a Cluster. */
+export type RedisAddress = {
+  readonly hosts: readonly { readonly host: string; readonly port: number }[]
+  readonly tls: boolean
+  readonly username: string | null
+  readonly password: string | null
+} & (
+  | { readonly kind: 'single' | 'cluster'; readonly database: number }
+  /** The hosts are the Sentinels; the credentials are those of the Redis they watch. */
+  | { readonly kind: 'sentinel'; readonly name: string }
+)
+
+const REDIS_URL = /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?#]+)(?:\/(?<path>[^/?#]*))?$/
+const REDIS_PORT = 6379
+const SENTINEL_PORT = 26_379
+
+/**
+ * Reads `redis://user:password@host:port/database`, `redis+sentinel://…@host:port,host:port/name` and
+ * `redis+cluster://…@host:port,host:port`; `rediss` instead of `redis` is TLS. `null`: it is none of these.
+ */
+export function parseRedisUrl(value: string): RedisAddress | null {
+  // A URL has one host only, so the standard parser reads the hosts one by one.
+  const parts = REDIS_URL.exec(value)?.groups
+  if (parts === undefined) return null
+  const kind = (parts.kind ?? 'single') as RedisAddress['kind']
+  const hosts = (parts.hosts ?? '').split(',').map(text => {
+    const url = URL.canParse(`tcp://${text}`) ? new URL(`tcp://${text}`) : null
+    if (url === null || url.hostname === '' || url.port === '0') return null
+    const port = url.port === '' ? (kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT) : Number(url.port)
+    return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port }
+  })
+  if (!hosts.every(host => host !== null) || (kind === 'single' && hosts.length > 1)) return null
+
+  const username = decode(parts.username)
+  const password = decode(parts.password)
+  if (username === undefined || password === undefined) return null
+  const shared = { hosts, tls: parts.tls === 's', username, password }
+
+  const path = parts.path ?? ''
+  if (kind === 'sentinel') return path === '' ? null : { ...shared, kind, name: path }
+  // A Cluster has database 0 only.
+  if (!/^\d{0,4}$/.test(path) || (kind === 'cluster' && Number(path) !== 0)) return null
+  return { ...shared, kind, database: Number(path) }
+}
+
+/** A percent-encoded part of an address; `null` when it is absent or empty, `undefined` when it is malformed. */
+function decode(part: string | undefined): string | null | undefined {
+  if (part === undefined || part === '') return null
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    // Malformed is an answer here, not a failure: the caller says which setting it was.
+    return undefined
+  }
 }

@@ -2,9 +2,10 @@
  * The hot transaction: everything that many decisions want written, in one prepared statement of chained CTEs.
  *
  * What it promises
- *  * I1/I3: balance rows are locked in one global order (`order by id for update`), the versions the decisions were made
- *    on are compared, and unless all of them hold nothing at all is written; the caller gets the list of what was stale
- *    and sends the rest again. A single statement is its own transaction: it has happened when the answer arrives.
+ *  * I1/I3: rows are locked in one global order (`order by id for update`, balances before payments), the versions the
+ *    decisions were made on are compared, and unless all of them hold nothing at all is written; the caller gets the list
+ *    of what was stale and sends the rest again. A single statement is its own transaction: it has happened when the
+ *    answer arrives.
  *  * I5: a command whose idempotency record or external id exists already is reported with what was recorded.
  *  * I6: what is posted moves only by postings, each of one debit and one credit of the same amount.
  *
@@ -330,14 +331,17 @@ const CREDIT_FENCES = section<CommandRef & { readonly currency: string }>('credi
 ], (source) => `select 'credit_refused', u.command, ${NO_DETAIL} from ${source} left join locked l on l.id = u.id
   where l.status is null or l.status not in ('active', 'frozen') or l.currency <> u.currency`)
 
-/** A key lives for a day, so its record is in the partition of this day or the one before. */
+/**
+ * A key lives for a day, so its record is in the partition of this day or the one before. Days are those of UTC, whatever
+ * the session's time zone is: one that is ahead would look past yesterday's records, and a repeat would move money again.
+ */
 const RECORDED = section<CommandRef & { readonly since: number }>('recorded', [
   column('command', 'integer', (r) => r.command),
   column('id', 'uuid', (r) => r.id),
   column('since', 'timestamptz', (r) => at(r.since)),
 ], (source, bound) => `select 'recorded', u.command, i.fingerprint, i.resource_id, i.status, i.answer, i.created_at
   from ${source} join idempotency i on i.id = u.id and i.id = any(${bound('id')}) and i.created_at > u.since
-  where i.day >= (${bound('since')})[1]::date`)
+  where i.day >= ((${bound('since')})[1] at time zone 'UTC')::date`)
 
 const EXTERNAL_IDS_OF_PAYMENTS = externalIds('payment')
 const EXTERNAL_IDS_OF_TRANSFERS = externalIds('transfer')
@@ -396,8 +400,11 @@ function statementFor(present: number): { name: string; text: string } {
     const sql = part.sql(source, (name) => bound.get(name) as string)
     if (part === BALANCE_DELTAS) balanceIds = bound.get('id') as string
     if (part === PAYMENT_FENCES) {
+      // The count makes it wait for the balances: without it the planner chose which table is locked first, batch by
+      // batch, and two nodes that moved the same payments ran into deadlocks.
       lockedPayment = `, locked_payment as materialized (
-  select p.id, p.version from payment p where p.id = any(${bound.get('id')}) order by p.id for update)`
+  select p.id, p.version from payment p where p.id = any(${bound.get('id')}) and (select count(*) from locked) >= 0
+  order by p.id for update)`
     }
     if ((WRITE_SECTIONS as readonly Section[]).includes(part)) writes.push(sql)
     else fences.push(sql)

@@ -36,10 +36,10 @@ export function provesNothingWritten(error: unknown): boolean {
   return code !== null && !PROVES_NOTHING.test(code)
 }
 
-/** The five characters of a server error, or null for an error of the connection itself. */
+/** The five characters of a server error, or null for an error of the connection itself (whose EPIPE has no digit). */
 export function sqlState(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
 export class Connection {
@@ -55,6 +55,8 @@ export class Connection {
   /** @throws DatabaseUnavailable */
   static async open(url: string, applicationName: string): Promise<Connection> {
     const client = new pg.Client({ connectionString: url, application_name: applicationName, connectionTimeoutMillis: 5_000, keepAlive: true })
+    // From the first moment: an error without a listener would end the process, and `connect` rejects by itself.
+    client.on('error', () => { /* The constructor's listener remembers it; before that, the query below rejects. */ })
     try {
       await client.connect()
       // Plans are made once for the shape of a statement, not for its values: arrays of any length run the same way.

@@ -3,7 +3,7 @@
  * time for a single-row read than parsing it anew.
  */
 import pg from 'pg'
-import type { Statement } from './connection.ts'
+import { DatabaseUnavailable, sqlState, type Statement } from './connection.ts'
 
 /** More than the readers of one event loop can keep busy; commits have connections of their own. */
 const POOL_MAX = 8
@@ -17,13 +17,32 @@ export class Database {
     this.pool.on('error', () => { /* See above. */ })
   }
 
-  /** Rows as arrays, in the order of the statement's columns. @throws what the driver throws */
+  /** Rows as arrays, in the order of the statement's columns. @throws DatabaseUnavailable, and what the driver throws */
   async query<Row extends unknown[]>(statement: Statement): Promise<Row[]> {
-    const { rows } = await this.pool.query({ ...statement, rowMode: 'array' })
-    return rows as Row[]
+    try {
+      const { rows } = await this.pool.query({ ...statement, rowMode: 'array' })
+      return rows as Row[]
+    } catch (error) {
+      throw asUnavailable(error)
+    }
   }
 
   async close(): Promise<void> {
     await this.pool.end()
   }
+}
+
+/** The server is stopping, starting, read-only, or out of disk, memory or connections; or it has cut the connection. */
+const WORLD_SQLSTATES = /^(08...|25006|53...|57...|58...)$/
+/** Errors of sockets and names have a code of Node's; the driver's own have only words. */
+const SOCKET_CODES = /^E(?!RR_)[A-Z_]+$/
+const DRIVER_WORDS = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+
+/** DatabaseUnavailable for an error that says that the database is slow or gone; any other error as it is, a bug. */
+export function asUnavailable(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const state = sqlState(error)
+  const code = (error as NodeJS.ErrnoException).code
+  const gone = state !== null ? WORLD_SQLSTATES.test(state) : typeof code === 'string' ? SOCKET_CODES.test(code) : DRIVER_WORDS.test(error.message)
+  return gone ? new DatabaseUnavailable('The database cannot be read at present.', { cause: error }) : error
 }

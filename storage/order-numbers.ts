@@ -18,9 +18,10 @@ export class OrderNumbers {
   /** A number that nobody else gets. @throws what the driver throws */
   async take(): Promise<bigint> {
     while (this.#next === this.#end) {
-      const start = await (this.#following ??= this.#fetch())
-      // Many wait for the same block; the first to wake installs it.
-      if (this.#next === this.#end && this.#following !== undefined) {
+      const following = this.#following ??= this.#prefetch()
+      const start = await following
+      // Many wait for the same block; the first to wake installs it. Whoever wakes when it is used up must not do so again.
+      if (this.#following === following) {
         this.#following = undefined
         this.#next = start
         this.#end = start + BLOCK
@@ -28,11 +29,15 @@ export class OrderNumbers {
     }
     const taken = this.#next
     this.#next += 1n
-    if (this.#following === undefined && this.#end - this.#next < BLOCK / 2n) {
-      this.#following = this.#fetch()
-      this.#following.catch(() => { this.#following = undefined })
-    }
+    if (this.#following === undefined && this.#end - this.#next < BLOCK / 2n) this.#following = this.#prefetch()
     return taken
+  }
+
+  /** A fetch that fails is forgotten, or every order after it would fail with it. */
+  #prefetch(): Promise<bigint> {
+    const fetched = this.#fetch()
+    fetched.catch(() => { if (this.#following === fetched) this.#following = undefined })
+    return fetched
   }
 
   async #fetch(): Promise<bigint> {

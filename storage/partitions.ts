@@ -4,6 +4,7 @@
  */
 import { addDays, timestamp } from '../lib/clock.ts'
 import type { Database } from './database.ts'
+import { REQUEST_LOG_DAYS } from './request-log.ts'
 
 interface Partitioned {
   readonly table: string
@@ -14,6 +15,7 @@ interface Partitioned {
 const TABLES: readonly Partitioned[] = [
   { table: 'idempotency', keepDays: 2 },
   { table: 'outbox', keepDays: 30 },
+  { table: 'request_log', keepDays: REQUEST_LOG_DAYS },
 ]
 /** Made ahead: a node that is stopped over a long weekend finds its partitions when it comes back. */
 const AHEAD_DAYS = 7

@@ -129,7 +129,8 @@ interface Transaction {
   readonly accounts: InternalAccountDirectory
 }
 
-interface Found extends Omit<SandboxContent, 'operator' | 'customer'> {
+/** What an earlier seed made. */
+interface Found {
   readonly operatorId: string
   readonly customerId: string
   readonly balances: SandboxContent['customer']['balances']
@@ -190,7 +191,7 @@ async function renewKeys(tx: Transaction, found: Found, kept: SandboxContent | n
   const { operatorId, customerId, balances, recipients } = found
   if (kept !== null && await keysWork(tx, found, kept)) return kept
   await tx.client.query(
-    `update api_key set status = 'revoked'
+    `update api_key set status = 'revoked', revoked_at = now()
      where operator_id = $1 and tenant_id in ($1, $2) and name = $3 and status = 'active' and created_at <= $4`,
     [operatorId, customerId, KEY_NAME, timestamp(tx.now - START_TOGETHER_MS)],
   )

@@ -22,7 +22,7 @@ import { plainArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
 import type { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
 import { loadPayments } from '../../storage/states.ts'
-import type { BankInbox, BankMessage, BankPartner, OrderStatus, PaymentOrder } from '../partners/bank.ts'
+import type { BankInbox, BankMessage, BankPartner, OrderStatus, PaymentOrder, Submission } from '../partners/bank.ts'
 import { paymentActor } from '../payment.ts'
 import type { Outcome } from '../runtime/actor.ts'
 import type { ActorSystem } from '../runtime/system.ts'
@@ -37,6 +37,8 @@ const ATTENTION_TICK_MS = 1_000
 const ASK_AGAIN_MS = 5_000
 /** How often it is asked before the time between doubles: two minutes' worth. */
 const PATIENT_ATTEMPTS = 24
+/** Asked this often, a quarter of a minute apart in all, a partner that knows nothing of a payment never got it. */
+const LOST_ATTEMPTS = 3
 /** A payment handed over this long ago without a word is looked into, and how often such are looked for. */
 const SILENCE_MS = 30_000
 /** The first hand-overs have no rate to go by; the sandbox bank takes at least this many a second. */
@@ -275,7 +277,7 @@ export class PaymentQueue {
         if (context !== undefined && (known === 'settled' || known === 'rejected')) await this.#ask(id, shard, reconciliation(statuses.get(id), context, clock.now()))
       }))
       const lost = ids.filter((id) => statuses.get(id)?.kind === 'unknown')
-      const states = lost.length === 0 ? new Map<string, PaymentState>() : await loadPayments({ query: async (statement) => ({ rows: await database.query(statement) }) }, lost, false)
+      const states = lost.length === 0 ? new Map<string, PaymentState>() : await this.#states(lost)
       const unsent = [...states.values()].filter(({ status, sent }) => status === 'processing' && sent)
       if (unsent.length > 0) await this.#submit(unsent, contexts)
     }
@@ -299,6 +301,29 @@ export class PaymentQueue {
       const context = contexts.get(id)
       if (context !== undefined) await this.#ask(id, shard, reconciliation(statuses.get(id), context, askAgainAt(now, attempts)))
     }))
+    const lost = rows.filter(([id, , attempts]) => statuses.get(id)?.kind === 'unknown' && attempts >= LOST_ATTEMPTS).map(([id]) => id)
+    if (lost.length > 0) await this.#sendAgain(lost, contexts)
+  }
+
+  /** Payments that the bank has been asked about often enough to be sure that they never arrived: the same reference again. */
+  async #sendAgain(ids: readonly string[], contexts: ReadonlyMap<string, MoveContext>): Promise<void> {
+    const { bank, onError } = this.#options
+    const states = [...(await this.#states(ids)).values()].filter(({ status }) => status === 'exception')
+    const submissions = await bank.submit(states.map(orderOf)).catch((error: unknown) => {
+      // Still nobody knows; they stay as they are and are asked about again.
+      onError(error, 'bank submission')
+      return new Map<string, Submission>()
+    })
+    await Promise.all(states.map(async ({ id, shard }) => {
+      const context = contexts.get(id) as MoveContext
+      const submission = submissions.get(id)
+      if (submission?.kind === 'accepted') await this.#ask(id, shard, { kind: 'accepted', context })
+      if (submission?.kind === 'refused') await this.#ask(id, shard, { kind: 'rejected', schemeCode: submission.schemeCode, context, event: null })
+    }))
+  }
+
+  async #states(ids: readonly string[]): Promise<Map<string, PaymentState>> {
+    return await loadPayments({ query: async (statement) => ({ rows: await this.#options.database.query(statement) }) }, ids, false)
   }
 
   /** What a move of each payment needs beside its state. Payments that do not exist are absent. */

@@ -38,6 +38,7 @@ export interface Asker {
   readonly customerId: string
   readonly shard: number
   readonly createdBy: string
+  readonly createdVia: 'api_key' | 'web' | 'mobile'
   readonly key: CommandKey | null
   readonly problemText: (problem: Problem) => string
   readonly problemStatus: (problem: Problem) => number
@@ -148,7 +149,7 @@ async function commandOf(world: FlowWorld & { readonly queue: PaymentQueue }, as
     executionDate: valueDate(rail ?? '', now),
     estimatedArrival: timestamp(now + (instant ? INSTANT_MS : ORDINARY_MS)),
     createdBy: asker.createdBy,
-    createdVia: 'api_key',
+    createdVia: asker.createdVia,
     externalId: input.externalId ?? null,
     externalIdOwner,
     policyRefusal: policyRefusal(amount, currency, choice),

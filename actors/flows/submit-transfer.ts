@@ -43,7 +43,7 @@ export async function submitTransfer(world: FlowWorld & { readonly balances: Bal
       problemStatus: asker.problemStatus, transferId: world.ids.next(), entryId: world.ids.next(), eventId: world.ids.next(),
       number: orderNumber('TRF', await world.orderNumbers.take()), toBalanceId: input.toBalanceId,
       toConnectionId: to.connectionId, amount, currency,
-      reference: input.reference ?? null, createdBy: asker.createdBy, createdVia: 'api_key',
+      reference: input.reference ?? null, createdBy: asker.createdBy, createdVia: asker.createdVia,
       externalId: input.externalId ?? null, externalIdOwner, creditRefused, policyRefusal: policyRefusal(amount, currency),
       metadata: inStoredOrder(input.metadata ?? {}), valueDate: dateIn(world.clock.now(), 'UTC'),
     }

@@ -12,8 +12,11 @@ export class Activation<State = unknown, Command = unknown, Reply = unknown> {
   scheduled = false
   /** Somebody else writes here too: load under lock until a turn has gone through (I3). */
   contended = false
-  /** A statement failed for a reason of its own: one command at a time, so that only the culprit fails. */
-  isolated = false
+  /**
+   * A statement failed for a reason of its own: so many commands, those of that turn, go one at a time, so that only the
+   * culprit fails. Not only until one succeeds: its neighbours would fail with the culprit again and run out of attempts.
+   */
+  isolated = 0
   lastAskedAt = 0
   #mailbox: Ask<Command, Reply>[] = []
 
@@ -32,7 +35,7 @@ export class Activation<State = unknown, Command = unknown, Reply = unknown> {
 
   /** Takes what waits, at most `max`. */
   take(max: number): Ask<Command, Reply>[] {
-    if (this.isolated) return this.#mailbox.splice(0, 1)
+    if (this.isolated > 0) return this.#mailbox.splice(0, 1)
     if (this.#mailbox.length > max) return this.#mailbox.splice(0, max)
     const all = this.#mailbox
     this.#mailbox = []

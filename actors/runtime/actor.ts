@@ -41,6 +41,8 @@ export interface ActorKind<State, Command, Reply> {
   decide(state: State | null, command: Command, now: number): Decision<State | null, Reply>
   /** The balance version the decisions of a turn rest on; null for kinds whose effects carry their own fences. */
   fence(state: State | null): { readonly balanceId: string; readonly version: bigint } | null
+  /** Balances that the command credits: under lock they are locked with its own, in one order, or two nodes deadlock (I3). */
+  credits?(command: Command): readonly string[]
   /** The state as Postgres holds it after a commit that touched this balance. */
   committed?(state: State, after: BalanceAfter): State
 }

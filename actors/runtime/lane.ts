@@ -36,6 +36,8 @@ interface Turn {
   asks: Ask<unknown, unknown>[]
   decided: Decided[]
   fence: CommitTurn['fence']
+  /** Its activation has been let go, to be scheduled again or forgotten. */
+  released: boolean
 }
 
 export interface LaneOptions {
@@ -100,13 +102,22 @@ export class Lane {
         this.#options.onBug(error, 'commit round')
         for (const turn of turns) this.#reject(turn, turn.asks, error as Error)
       }
-      for (const { activation } of turns) {
-        activation.scheduled = false
-        if (activation.waiting > 0) this.#schedule(activation)
-      }
+      this.#release(turns)
     }
     this.#running = undefined
     if (this.#ready.length > 0) this.#running = this.#run()
+  }
+
+  /** Lets the activations of a round go. Before the answers leave, so that whoever gets one may forget the actor at once. */
+  #release(turns: readonly Turn[]): void {
+    for (const turn of turns) {
+      if (turn.released) continue
+      turn.released = true
+      const { activation } = turn
+      activation.scheduled = false
+      if (activation.waiting > 0) this.#schedule(activation)
+      else activation.isolated = 0
+    }
   }
 
   /** Takes turns up to a commit's size. Contended activations get rounds of their own, under lock. */
@@ -115,15 +126,15 @@ export class Lane {
     const turns: Turn[] = []
     const later: Activation[] = []
     const contended = this.#ready[0]?.contended ?? false
-    const isolated = this.#ready[0]?.isolated ?? false
+    const isolated = (this.#ready[0]?.isolated ?? 0) > 0
     let room: number = LIMITS.commitCommandsMax
     let next = 0
     for (; next < this.#ready.length && room > 0; next++) {
       const activation = this.#ready[next] as Activation
-      if (activation.contended !== contended || activation.isolated !== isolated) { later.push(activation); continue }
+      if (activation.contended !== contended || activation.isolated > 0 !== isolated) { later.push(activation); continue }
       const asks = activation.take(room)
       room = isolated ? 0 : room - asks.length
-      const turn: Turn = { activation, asks, decided: [], fence: null }
+      const turn: Turn = { activation, asks, decided: [], fence: null, released: false }
       const expired = asks.filter((ask) => ask.deadline <= now)
       if (expired.length > 0) {
         turn.asks = asks.filter((ask) => ask.deadline > now)
@@ -188,7 +199,10 @@ export class Lane {
     for (const name of ['balance', 'payment'] as const) {
       const ofKind = turns.filter(({ activation }) => activation.kind.name === name)
       if (ofKind.length === 0) continue
-      const states = await (ofKind[0] as Turn).activation.kind.load(connection, ofKind.map(({ activation }) => activation.id), underLock)
+      const { kind } = (ofKind[0] as Turn).activation
+      const ids = ofKind.map(({ activation }) => activation.id)
+      if (underLock) for (const { asks } of ofKind) for (const { command } of asks) ids.push(...(kind.credits?.(command) ?? []))
+      const states = await kind.load(connection, ids, underLock)
       for (const { activation } of ofKind) activation.state = states.get(activation.id) ?? null
     }
   }
@@ -224,15 +238,16 @@ export class Lane {
     for (const turn of turns) {
       const { activation } = turn
       activation.contended = false
-      activation.isolated = false
-      const last = turn.decided.at(-1)
-      if (last !== undefined) activation.state = last.decision.state
+      activation.isolated = Math.max(0, activation.isolated - turn.asks.length)
+      // That there is no such row is not remembered: somebody else may insert it, and nothing would tell (I4).
+      activation.state = turn.decided.at(-1)?.decision.state ?? undefined
     }
     for (const after of balances) {
       const balance = this.#options.balanceInMemory(after.id)
       if (balance === undefined || balance.lane !== this || balance.state === undefined || balance.state === null) continue
       balance.state = balance.kind.committed?.(balance.state, after) ?? undefined
     }
+    this.#release(turns)
     for (const turn of turns) {
       this.counters.commands += turn.decided.length
       this.#backlog -= turn.decided.length
@@ -260,7 +275,8 @@ export class Lane {
     for (const turn of turns) {
       if (stale.has(turn)) {
         turn.activation.state = undefined
-        turn.activation.contended = true
+        // A payment has a handful of moves, so whoever lost one wins soon enough; a balance may have writers without end.
+        turn.activation.contended = turn.activation.kind.name === 'balance'
         for (const ask of turn.asks) ask.attempts += 1
       }
       this.#again(turn, turn.asks.filter((ask) => !answered.has(ask)))
@@ -279,20 +295,29 @@ export class Lane {
         this.#reject(turn, turn.asks, new DatabaseUnavailable('The database cannot take this at present.', { cause: error }))
       } else if (RETRY_SQLSTATES.has(code) || !turn.activation.isolated) {
         // 23505 and whatever else is wrong with one command must not take its neighbours along: one at a time from here.
-        if (code !== '40001' && code !== '40P01') turn.activation.isolated = true
+        const alone = turn.activation.isolated > 0
+        if (code !== '40001' && code !== '40P01') turn.activation.isolated ||= turn.asks.length
         for (const ask of turn.asks) ask.attempts += 1
-        this.#again(turn, turn.asks)
+        // A duplicate that stays one although what it collides with is visible by now is a bug, and is said to be one.
+        this.#again(turn, turn.asks, alone && code === '23505' ? (error as Error) : undefined)
       } else {
-        this.#options.onBug(error, `commit of ${turn.activation.kind.name} ${turn.activation.id}`)
-        this.#reject(turn, turn.asks, error as Error)
+        this.#fault(turn, turn.asks, error as Error)
       }
     }
   }
 
-  #again(turn: Turn, asks: readonly Ask<unknown, unknown>[]): void {
+  #again(turn: Turn, asks: readonly Ask<unknown, unknown>[], bug?: Error): void {
     const exhausted = asks.filter((ask) => ask.attempts >= LIMITS.attemptsMax)
-    if (exhausted.length > 0) this.#reject(turn, exhausted, new Overloaded('Too many writers for one balance; try again.'))
+    if (exhausted.length > 0 && bug !== undefined) this.#fault(turn, exhausted, bug)
+    else if (exhausted.length > 0) this.#reject(turn, exhausted, new Overloaded('Too many writers for one balance; try again.'))
     turn.activation.putBack(asks.filter((ask) => ask.attempts < LIMITS.attemptsMax))
+  }
+
+  /** The one command that was isolated is wrong. */
+  #fault(turn: Turn, asks: readonly Ask<unknown, unknown>[], error: Error): void {
+    this.#options.onBug(error, `commit of ${turn.activation.kind.name} ${turn.activation.id}`)
+    turn.activation.isolated = Math.max(0, turn.activation.isolated - asks.length)
+    this.#reject(turn, asks, error)
   }
 
   #reject(turn: Turn, asks: readonly Ask<unknown, unknown>[], error: Error): void {

@@ -7,7 +7,7 @@ export const getHealth = route({
   method: 'get',
   path: '/health',
   operationId: 'getHealth',
-  tag: 'service',
+  tag: 'public-api',
   summary: 'Whether the process answers, and which build it is',
   callers: 'public',
   scope: null,
@@ -15,15 +15,16 @@ export const getHealth = route({
   idempotency: 'none',
   success: { status: 200, description: 'The process answers.', schema: Health },
   problems: [],
+  limits: 'none',
   atRoot: true,
   handle: (_context, world) => json(200, world.health()),
 })
 
-export const getReadiness = route({
+export const getReady = route({
   method: 'get',
   path: '/ready',
-  operationId: 'getReadiness',
-  tag: 'service',
+  operationId: 'getReady',
+  tag: 'public-api',
   summary: 'Whether requests should be sent here',
   description: 'Answers 503 with the same body while something that is needed does not answer.',
   callers: 'public',
@@ -32,6 +33,7 @@ export const getReadiness = route({
   idempotency: 'none',
   success: { status: 200, description: 'Everything that is needed answers.', schema: Readiness },
   problems: ['service-unavailable'],
+  limits: 'none',
   atRoot: true,
   handle: async (_context, world) => {
     const readiness = await world.readiness()

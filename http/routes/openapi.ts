@@ -9,8 +9,8 @@ export function openapiRoute(document: () => Answer): Route {
   return route({
     method: 'get',
     path: '/openapi.json',
-    operationId: 'getOpenapiDocument',
-    tag: 'service',
+    operationId: 'getOpenApi',
+    tag: 'public-api',
     summary: 'This document',
     callers: 'public',
     scope: null,
@@ -18,6 +18,7 @@ export function openapiRoute(document: () => Answer): Route {
     idempotency: 'none',
     success: { status: 200, description: 'The OpenAPI document.', schema: Type.Object({ openapi: Type.String() }, { title: 'OpenapiDocument' }), etag: true },
     problems: [],
+    limits: 'none',
     handle: () => (answer ??= document()),
   })
 }

@@ -15,6 +15,8 @@ export const createPayment = route({
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'required',
+  stepUp: { action: 'payment.above_threshold' },
+  limits: ['money'],
   body: PaymentCreate,
   success: { status: 201, description: 'The payment as it was created.', schema: Payment, etag: true, location: true },
   problems: [

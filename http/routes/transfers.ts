@@ -13,6 +13,7 @@ export const createTransfer = route({
   scope: 'payments:write',
   tenant: 'customer',
   idempotency: 'required',
+  limits: ['money'],
   body: TransferCreate,
   success: { status: 201, description: 'The transfer as it was created.', schema: Transfer, etag: true, location: true },
   problems: ['insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-exceeded'],

@@ -162,7 +162,8 @@ export interface Instruction {
 
 export interface Attention {
   readonly paymentId: string
-  readonly attentionAt: number
+  /** When the partner is asked next; null when it need not be asked any more. */
+  readonly attentionAt: number | null
 }
 
 /** A fact a decision rests on that lives outside its own row; a newer version makes the decision stale. */

@@ -4,7 +4,8 @@
  *   processing (queued) ──hand_over──▶ processing (submitted) ──settled──▶ completed
  *                                        │   │ └─────────────rejected──▶ failed
  *                                        │   └──timeout──▶ exception ──settled──▶ completed
- *                                        │                     └──────rejected──▶ failed
+ *                                        │                     ├──────rejected──▶ failed
+ *                                        │                     └──────accepted──▶ processing (it had never arrived)
  *                                        └──refused (definite, before acceptance)──▶ failed
  *
  * A message that fits no row changes nothing: partners repeat themselves, are late, and contradict themselves.
@@ -48,6 +49,8 @@ export type PaymentCommand =
   | { readonly kind: 'hand_over'; readonly context: MoveContext }
   | { readonly kind: 'refused'; readonly context: MoveContext; readonly schemeCode: string }
   | { readonly kind: 'timeout'; readonly context: MoveContext; readonly askAgainAt: number }
+  /** It had never arrived, and now it has: the same reference was sent again, after the partner said it did not know it. */
+  | { readonly kind: 'accepted'; readonly context: MoveContext }
   /** Asked and still not known. */
   | { readonly kind: 'still_unknown'; readonly askAgainAt: number }
   | { readonly kind: 'settled' | 'rejected'; readonly context: MoveContext; readonly schemeCode: string | null; readonly event: PartnerMessage | null }
@@ -66,11 +69,12 @@ export interface PaymentDecision {
   readonly state: PaymentState | null
   readonly reply: PaymentReply
   readonly effects: Effects | null
+  readonly refused?: boolean
 }
 
 /** Decides one move. Pure: `now` is epoch milliseconds. */
 export function movePayment(payment: PaymentState | null, command: PaymentCommand, now: number): PaymentDecision {
-  if (payment === null) return { state: null, reply: { kind: 'ignored', status: null }, effects: null }
+  if (payment === null) return { state: null, reply: { kind: 'ignored', status: null }, effects: null, refused: true }
   switch (command.kind) {
     case 'hand_over':
       return payment.status === 'processing' && !payment.sent ? handOver(payment, command.context, now) : ignored(payment)
@@ -82,6 +86,8 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
       return payment.sent && payment.status === 'processing' ? fail(payment, command.context, command.schemeCode, null, now) : ignored(payment)
     case 'timeout':
       return payment.sent && payment.status === 'processing' ? suspend(payment, command, now) : ignored(payment)
+    case 'accepted':
+      return payment.status === 'exception' ? resume(payment, command.context, now) : ignored(payment)
     case 'still_unknown':
       return payment.status === 'exception'
         ? { state: payment, reply: { kind: 'moved', state: payment }, effects: { attention: [{ paymentId: payment.id, attentionAt: command.askAgainAt }] } }
@@ -99,7 +105,12 @@ const handOverEntryId = ({ id }: PaymentState): string => id
 
 const isUnsettled = ({ status }: PaymentState): boolean => status === 'processing' || status === 'exception'
 
-const ignored = (payment: PaymentState): PaymentDecision => ({ state: payment, reply: { kind: 'ignored', status: payment.status }, effects: null })
+/**
+ * Final only on fresh state (I4): another node may have handed the payment over since it was read here, and a message that
+ * is ignored is acknowledged, so the bank would not repeat it.
+ */
+const ignored = (payment: PaymentState): PaymentDecision =>
+  ({ state: payment, reply: { kind: 'ignored', status: payment.status }, effects: null, refused: true })
 
 /** P17: L10, the hold captured, `processing` gone. Committed before the partner is called. No event. */
 function handOver(payment: PaymentState, context: MoveContext, now: number): PaymentDecision {
@@ -169,6 +180,17 @@ function suspend(payment: PaymentState, { context, askAgainAt }: Extract<Payment
   })
 }
 
+/** P22: the partner has it after all. */
+function resume(payment: PaymentState, context: MoveContext, now: number): PaymentDecision {
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing' }
+  return moved(next, {
+    paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'processing', updatedAt: now }],
+    statusUpdates: [update(payment, next, 'The bank has the payment.', 'system', now)],
+    events: changeEvents(payment, next, context, now),
+    attention: [{ paymentId: payment.id, attentionAt: null }],
+  })
+}
+
 const UNCHANGED = { providerRef: null, failure: null, exception: null, sentAt: null, completedAt: null, failedAt: null } as const
 
 const moved = (state: PaymentState, effects: Effects): PaymentDecision => ({ state, reply: { kind: 'moved', state }, effects })
@@ -183,7 +205,8 @@ function changeEvents(before: PaymentState, after: PaymentState, { ids }: MoveCo
     id: ids.next(), createdAt: now, customerId: after.customerId, operatorId: after.operatorId, shard: after.shard, type,
     object: 'payment', objectId: after.id, status: after.status, previousStatus: before.status, amount: after.amount, currency: after.currency,
   })
-  return after.status === 'exception' ? [event('payment.status_changed')] : [event('payment.status_changed'), event(`payment.${after.status}`)]
+  const terminal = after.status === 'completed' || after.status === 'failed'
+  return terminal ? [event('payment.status_changed'), event(`payment.${after.status}`)] : [event('payment.status_changed')]
 }
 
 function received(payment: PaymentState, event: PartnerMessage | null, code: string | null, now: number): Pick<Effects, 'providerEvents'> {

@@ -2,6 +2,10 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { Operator } from './operator.ts'
 
+/** As the migration has it: nodes that remember a key are told when it changes. */
+const TELL_NODES = `create trigger api_key_changed after delete or update of name, status, scopes, ip_allowlist, expires_at, grace_ends_at on api_key
+  for each row execute function api_key_changed()`
+
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_key',
@@ -19,6 +23,20 @@ export const ApiKey = defineEntity({
     expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz').nullable(),
     createdBy: p.uuid().fieldName('created_by'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    ipAllowlist: p.array().fieldName('ip_allowlist').columnType('text[]').defaultRaw(`'{}'`),
+    version: p.bigint().defaultRaw('1'),
+    graceEndsAt: p.datetime().fieldName('grace_ends_at').columnType('timestamptz').nullable(),
+    replacedById: p.uuid().fieldName('replaced_by_id').nullable(),
+    replacesId: p.uuid().fieldName('replaces_id').nullable(),
+    lastUsedAt: p.datetime().fieldName('last_used_at').columnType('timestamptz').nullable(),
+    lastUsedIp: p.text().fieldName('last_used_ip').nullable(),
+    revokedAt: p.datetime().fieldName('revoked_at').columnType('timestamptz').nullable(),
+    revokedBy: p.uuid().fieldName('revoked_by').nullable(),
   },
+  indexes: [
+    { name: 'api_key_tenant', properties: ['tenantId', 'id'] },
+    { name: 'api_key_tenant_name', expression: 'create index api_key_tenant_name on api_key (tenant_id, lower(name), id)' },
+  ],
+  triggers: [{ name: 'api_key_changed', timing: 'after', events: ['update', 'delete'], expression: TELL_NODES }],
   uniques: [{ name: 'api_key_sha256_unique', properties: ['sha256'] }],
 })

@@ -45,7 +45,7 @@ const COLUMNS = sql`h.id, h.balance_id, h.amount, h.status, h.subject_type, h.su
 
 const ORDERS: Readonly<Record<HoldListQuery['sort'], Order>> = {
   '-createdAt': { keys: [{ expression: sql`h.id`, type: 'uuid' }], descending: true },
-  '-amount': { keys: [{ expression: sql`h.amount`, type: 'bigint' }, { expression: sql`h.id`, type: 'uuid' }], descending: true },
+  '-amount': { keys: [{ expression: sql`h.amount`, type: 'bigint' }, { expression: sql`h.id`, type: 'uuid' }], descending: true, sorted: sql`h.id` },
 }
 
 /** Active holds unless other statuses are asked for. Null when the balance is not the tenant's. */

@@ -5,11 +5,15 @@
  * Order by creation is order by id, because ids are UUIDs of version 7.
  */
 import { strict as assert } from 'node:assert'
+import type pg from 'pg'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { sqlState } from '../connection.ts'
 
-/** The database as kysely sees it: statements are written by hand, so it needs to know no table. */
-export type ReadDatabase = Kysely<unknown>
+/** Statements are written by hand, so kysely, which puts them together, needs to know no table. */
+export interface ReadDatabase {
+  readonly pool: pg.Pool
+  readonly kysely: Kysely<unknown>
+}
 
 /** Whose rows are asked for. */
 export interface Tenant {
@@ -61,6 +65,8 @@ type Fragment = RawBuilder<unknown>
 export interface Order {
   readonly keys: readonly { readonly expression: Fragment; readonly type: 'uuid' | 'bigint' | 'text' | 'bpchar' | 'date' | 'timestamptz' }[]
   readonly descending: boolean
+  /** The id, where no index has this order: rows are then sorted by their keys alone, and only those of the page are read whole. */
+  readonly sorted?: Fragment
 }
 
 /** Where rows come from. A list of several branches is merged: each gives at most a page, from its own index. */
@@ -92,16 +98,31 @@ export async function readPage<Row>(
   const { limit, position, withTotal } = question
   if (branches.length === 0) return withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const [page, total] = await Promise.all([
-    pageStatement(branches, limit + 1, position).execute(db),
+    run(db, pageStatement(branches, limit + 1, position)),
     withTotal ? count(db, branches) : undefined,
   ])
-  const found = page.rows as (Row & Record<string, CursorKey>)[]
+  const found = page as (Row & Record<string, CursorKey>)[]
   const hasMore = found.length > limit
   const rows = hasMore ? found.slice(0, limit) : found
   if (position?.direction === 'before') rows.reverse()
   const names = branches[0]!.order.keys.map((_, index) => `key_${index}`)
   const keys = rows.map((row) => names.map((name) => row[name] as CursorKey))
   return { rows, keys, hasMore, ...(total === undefined ? {} : { total }) }
+}
+
+/**
+ * Statements of lists are prepared under names as those of single rows are: half of a page's time is planning. The limit is
+ * part of the text, so that the plan knows it. Filters make many texts, and only so many are kept prepared.
+ */
+const PREPARED_MAX = 200
+const prepared = new Map<string, string>()
+
+async function run(db: ReadDatabase, statement: Fragment): Promise<unknown[]> {
+  const { sql: text, parameters } = statement.compile(db.kysely)
+  let name = prepared.get(text)
+  if (name === undefined && prepared.size < PREPARED_MAX) prepared.set(text, name = `page_${prepared.size}`)
+  const { rows } = await db.pool.query<object>({ text, values: [...parameters], ...(name === undefined ? {} : { name }) })
+  return rows
 }
 
 /** The statement of a page; exported so that a test can look at its plan. */
@@ -111,7 +132,7 @@ export function pageStatement(branches: readonly Branch[], limit: number, positi
   const direction = sql.raw(reads(only!.order, position) === 'descending' ? 'desc' : 'asc')
   const merged = sql.join(branches.map((branch) => sql`(${branchStatement(branch, limit, position)})`), sql` union all `)
   const order = only!.order.keys.map((_, index) => sql`${sql.ref(`key_${index}`)} ${direction}`)
-  return sql`${merged} order by ${sql.join(order)} limit ${limit}`
+  return sql`${merged} order by ${sql.join(order)} limit ${sql.lit(limit)}`
 }
 
 function branchStatement({ columns, from, where, order }: Branch, limit: number, position: Position | null): Fragment {
@@ -123,7 +144,10 @@ function branchStatement({ columns, from, where, order }: Branch, limit: number,
   })
   const conditions = position === null ? where : [...where, beyond(order, position, descending)]
   const ordering = order.keys.map(({ expression }) => sql`${expression} ${sql.raw(descending ? 'desc' : 'asc')}`)
-  return sql`select ${columns}, ${sql.join(keys)} from ${from} where ${all(conditions)} order by ${sql.join(ordering)} limit ${limit}`
+  const matching = sql`from ${from} where ${all(conditions)} order by ${sql.join(ordering)} limit ${sql.lit(limit)}`
+  if (order.sorted === undefined) return sql`select ${columns}, ${sql.join(keys)} ${matching}`
+  return sql`select ${columns}, ${sql.join(keys)} from ${from} where ${order.sorted} = any(array(select ${order.sorted} ${matching}))
+    order by ${sql.join(ordering)}`
 }
 
 function reads(order: Order, position: Position | null): 'ascending' | 'descending' {
@@ -141,7 +165,7 @@ function beyond(order: Order, position: Position, descending: boolean): Fragment
 async function count(db: ReadDatabase, branches: readonly Branch[]): Promise<number | undefined> {
   const parts = branches.map(({ from, where }) => sql`(select count(*) from ${from} where ${all(where)})`)
   try {
-    return await db.transaction().execute(async (transaction) => {
+    return await db.kysely.transaction().execute(async (transaction) => {
       await sql`set local statement_timeout = ${sql.lit(COUNT_TIMEOUT_MS)}`.execute(transaction)
       const { rows } = await sql<{ total: string }>`select ${sql.join(parts, sql` + `)} as total`.execute(transaction)
       return Number(rows[0]!.total)
@@ -214,7 +238,7 @@ export class Conditions {
 }
 
 /** An id may be a little older or younger than its row: sources run ahead of the clock, and clocks are set. */
-const ID_SLACK_MS = 3_600_000
+const ID_SLACK_MS = 300_000
 const UUID_TIME_MAX = 2 ** 48 - 1
 
 /** The smallest UUID of version 7 of a moment in epoch milliseconds. */

@@ -79,8 +79,8 @@ const ID = { expression: sql`p.id`, type: 'uuid' } as const
 const ORDERS: Readonly<Record<PaymentSort, Order>> = {
   '-createdAt': { keys: [ID], descending: true },
   createdAt: { keys: [ID], descending: false },
-  '-executionDate': { keys: [{ expression: sql`p.execution_date`, type: 'date' }, ID], descending: true },
-  '-amount': { keys: [{ expression: sql`p.amount`, type: 'bigint' }, ID], descending: true },
+  '-executionDate': { keys: [{ expression: sql`p.execution_date`, type: 'date' }, ID], descending: true, sorted: ID.expression },
+  '-amount': { keys: [{ expression: sql`p.amount`, type: 'bigint' }, ID], descending: true, sorted: ID.expression },
 }
 
 /** The payments of a customer. Operators have none of their own. */

@@ -1,6 +1,6 @@
 /** All reads behind the API, over one pool. */
 import { Kysely, PostgresDialect } from 'kysely'
-import type { Database } from '../database.ts'
+import { asUnavailable, type Database } from '../database.ts'
 import { findApiKey } from './api-keys.ts'
 import { getBalance, listBalances, type BalanceListQuery } from './balances.ts'
 import { listHolds, type HoldListQuery } from './holds.ts'
@@ -17,20 +17,21 @@ export interface ReadOptions extends Queue {
 
 /** Statements of lists over the pool of `database`, which stays its owner's: closing this does nothing. */
 export function readDatabase(database: Database): ReadDatabase {
-  return new Kysely<unknown>({ dialect: new PostgresDialect({ pool: database.pool }) })
+  return { pool: database.pool, kysely: new Kysely<unknown>({ dialect: new PostgresDialect({ pool: database.pool }) }) }
 }
 
 /** The reads, as functions that need nothing else. */
 export type Reads = ReturnType<typeof createReads>
 
 /**
- * Puts the reads together. Each answers null where the row is not the tenant's, and throws what the driver throws.
+ * Puts the reads together. Each answers null where the row is not the tenant's, and throws DatabaseUnavailable while the
+ * database is slow or gone.
  * Nothing here writes.
  */
 export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
   const db = readDatabase(database)
   const queue: Queue = { clock, drainPerSecond }
-  return {
+  return telling({
     listBalances: (query: BalanceListQuery) => listBalances(db, query),
     getBalance: (tenant: Tenant, id: string) => getBalance(database, tenant, id),
     listJournal: (query: JournalListQuery) => listJournal(database, db, query),
@@ -42,5 +43,12 @@ export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
     getTransfer: (tenant: Tenant, id: string) => getTransfer(database, tenant, id),
     findApiKey: (sha256: string) => findApiKey(database, sha256),
     findIdempotencyRecord: (id: string) => findIdempotencyRecord(database, id, clock.now()),
-  }
+  })
+}
+
+/** The same reads, which tell a database that is gone from a bug. */
+function telling<All extends Readonly<Record<string, (...args: never[]) => Promise<unknown>>>>(reads: All): All {
+  return Object.fromEntries(Object.entries(reads).map(([name, read]) => [
+    name, (...args: never[]) => read(...args).catch((error: unknown) => { throw asUnavailable(error) }),
+  ])) as unknown as All
 }

@@ -47,6 +47,24 @@ export interface FakeWorld extends World {
   addKey(change?: Partial<ApiKey>): string
 }
 
+/** Nobody has ever signed in, and no other node changes a key. */
+const NOBODY: World['identity'] = {
+  findSession: async () => null,
+  touchSession: async () => undefined,
+  loginChallenge: async () => null,
+  hasProof: async () => false,
+  operatorOf: async () => null,
+  noteKeyUse: async () => undefined,
+  onKeyChange: () => undefined,
+  listSessions: async () => ({ rows: [], keys: [], hasMore: false }),
+  getUser: async () => null,
+  listFactors: async () => [],
+  listApiKeys: async () => ({ rows: [], keys: [], hasMore: false }),
+  getApiKey: async () => null,
+  listAuditEvents: async () => ({ rows: [], keys: [], hasMore: false }),
+  capabilitiesOf: () => [],
+}
+
 /** Builds a fake world with no keys. */
 export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorld {
   let made = 0
@@ -101,6 +119,9 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
     },
     health: () => ({ status: 'ok', version: '0.1.0', commit: 'abc', time: new Date(world.nowMs).toISOString() }),
     readiness: async () => ({ status: 'ready', checks: [] }),
+    identity: NOBODY,
+    people: new Proxy({} as World['people'], { get: () => () => { throw new Error('Nobody is signed in here.') } }),
+    limitSignIn: () => undefined,
     findApiKey: async (sha256) => {
       world.lookUps++
       return world.keys.get(sha256) ?? null
@@ -116,6 +137,9 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
       listPayments: pageOf,
       getPayment: async (_tenant, id) => (id === PAYMENT ? { version: 3, view: { id, status: 'processing' } as Payment } : null),
       getTransfer: async () => null,
+      apiKeyRequests: async () => null,
+      apiUsage: async () => { throw new Error('The fake has no usage.') },
+      integrationHome: async () => { throw new Error('The fake has no integrations.') },
     },
     commands: {
       createPayment: async (command) => {
@@ -141,6 +165,7 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
         scopes: ALL_SCOPES,
         ipAllowlist: [],
         expiresAtMs: null,
+        lastUsedAtMs: null,
         ...keyChange,
       })
       return secret

@@ -71,8 +71,9 @@ t.test('each command moves a payment exactly where the table says, by the rule i
   for (const { place, name, expected } of CASES) {
     const said = PLACES[place]
     const state = said === null || said === undefined ? null : Object.freeze(payment(said))
-    const { state: after, reply, effects } = movePayment(state, COMMANDS[name]!, MONDAY)
+    const { state: after, reply, effects, refused = false } = movePayment(state, COMMANDS[name]!, MONDAY)
     const label = `${place} ${name}`
+    t.equal(refused, expected === '.', `${label}: nothing is ignored for good before the state was read again (I4)`)
     if (expected === '.') {
       t.strictSame({ after, effects, reply }, { after: state, effects: null, reply: { kind: 'ignored', status: state?.status ?? null } }, `${label} changes nothing`)
       continue

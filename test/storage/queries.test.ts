@@ -337,7 +337,7 @@ t.test('lists read ranges of indexes', async (t) => {
   const { rows: [middle] } = await client.query<{ id: string }>('select id from recipient where customer_id = $1 order by id offset 500 limit 1', [tenant.id])
   const { id } = middle!
   const plan = async (branches: readonly Branch[], position: Position | null): Promise<string> => {
-    const { sql, parameters } = pageStatement(branches, 26, position).compile(db)
+    const { sql, parameters } = pageStatement(branches, 26, position).compile(db.kysely)
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [...parameters])
     return rows.map((row) => row['QUERY PLAN']).join('\n')
   }
@@ -361,8 +361,8 @@ t.test('lists read ranges of indexes', async (t) => {
 /** Enough rows that an index is worth its while. */
 async function fill({ client, tenant, sandbox }: Books): Promise<void> {
   await client.query(`insert into recipient (id, customer_id, type, name, currency, bank_country, bank, masked_identifier, status, created_by, created_at, updated_at)
-    select uuidv7(), case when i % 10 = 0 then $1::uuid else md5((i % 10)::text)::uuid end, 'business', 'Name ' || i, 'EUR', 'DE', '{}', 'DE12****' || i, 'active',
-      $1, now(), now() from generate_series(1, 20000) i`, [tenant.id])
+    select uuidv7(), case when i % 50 = 0 then $1::uuid else md5((i % 50)::text)::uuid end, 'business', 'Name ' || i, 'EUR', 'DE', '{}', 'DE12****' || i, 'active',
+      $1, now(), now() from generate_series(1, 60000) i`, [tenant.id])
   await client.query(`insert into balance (id, customer_id, operator_id, connection_id, shard, currency, name, type, status, is_default, created_at, updated_at)
     select uuidv7(), customer_id, operator_id, connection_id, shard, currency, 'Name ' || i, 'main', 'active', false, now(), now()
     from balance, generate_series(1, 5000) i where balance.id = $1`, [sandbox.customer.balances.EUR])

@@ -24,7 +24,9 @@ import { audit } from '../../storage/audit.ts'
 import { Database } from '../../storage/database.ts'
 import { createSandboxCustomer } from '../../storage/seed.ts'
 import type { CustomerSpec, SandboxContent } from '../../storage/seed.ts'
+import type { StaffRole } from '../../lib/identity/capabilities.ts'
 import { Client } from './client.ts'
+import { Person } from './person.ts'
 import { createTestDatabase } from './postgres.ts'
 
 export interface WorldOptions {
@@ -32,6 +34,10 @@ export interface WorldOptions {
   readonly dispatch?: boolean
   /** Use this database instead of a clone; it is left alone afterwards, and not audited. */
   readonly databaseUrl?: string
+  /** Settings besides those of every test, by the names of their variables. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** From which level on log lines are kept in `logged`; warnings unless said otherwise. */
+  readonly logLevel?: 'info' | 'warn'
 }
 
 /** A customer with a client of its own. */
@@ -63,6 +69,12 @@ export interface World extends AsyncDisposable {
   advance(ms: number): void
   /** What the service has logged as an error so far; a test that provokes one empties it. */
   readonly errors: string[]
+  /** What the service has logged, line by line. */
+  readonly logged: string[]
+  /** A person of the seeded sandbox, not signed in yet; they work for the customer, staff for the operator. */
+  person(role: 'owner' | 'approver' | 'preparer' | StaffRole): Person
+  /** What the service takes for the time, epoch milliseconds. */
+  now(): number
   /** Stops the service and starts it again on the same database and DATA_DIR. */
   restart(overrides?: Pick<Overrides, 'dispatch'>): Promise<void>
   /** @throws when the books are wrong, with the rows that disagree */
@@ -84,14 +96,16 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   made.defer(() => admin.end())
 
   const errors: string[] = []
-  const log = pino({ level: 'warn' }, {
+  const logged: string[] = []
+  const log = pino({ level: options.logLevel ?? 'warn' }, {
     write(line: string) {
+      logged.push(line)
       if ((JSON.parse(line) as { level: number }).level >= ERROR_LEVEL) errors.push(line)
     },
   })
   let offset = 0
   const clock = { now: () => systemClock.now() + offset }
-  const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'warn' })
+  const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...options.settings })
   const start = (overrides: Pick<Overrides, 'dispatch'> = {}) =>
     createService(config, { clock, log, dispatch: options.dispatch ?? true, ...overrides })
 
@@ -118,6 +132,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     databaseUrl,
     dataDir,
     errors,
+    logged,
+    now: () => clock.now(),
+    person(role) {
+      const { operator, customer } = service.sandbox!
+      const member = role === 'owner' || role === 'approver' || role === 'preparer'
+      const login = member ? customer.members[role] : operator.staff.find((person) => person.role === role)
+      if (login === undefined) throw new Error(`The sandbox has no ${role}.`)
+      return new Person({ url, login, tenantId: member ? customer.id : operator.id, now: () => clock.now() })
+    },
     operator: new Client({ url, apiKey: sandbox.operator.apiKey, tenantId: sandbox.operator.id }),
     seeded: {
       client: new Client({ url, apiKey: sandbox.customer.apiKey, tenantId: sandbox.customer.id }),

@@ -1,0 +1,85 @@
+/**
+ * What a scenario is and what it gives back. A new one is a file in `scenarios/` and a line in `scenarios/index.ts`.
+ */
+import type { BenchDatabases } from './database.ts'
+import type { LoadPlan, LoadReport } from './load.ts'
+import type { BenchProcess } from './process.ts'
+
+export interface Scenario {
+  readonly id: string
+  readonly title: string
+  /** One result for every variant it measures. @throws when something could not be measured at all */
+  run(bench: Bench): Promise<readonly Result[]>
+}
+
+/** What a scenario works with. */
+export interface Bench {
+  readonly databases: BenchDatabases
+  readonly generator: BenchProcess<LoadPlan, LoadReport>
+  /** Seconds of measurement for each subject; null when none were asked for, so a scenario may have its own idea. */
+  readonly secondsAsked: number | null
+  readonly seconds: number
+  readonly warmupSeconds: number
+  /** Figures that one scenario leaves for a later one of the same run. */
+  readonly figures: Map<string, number>
+  /** Starts a child that ends with the bench, whatever happens to the scenario. */
+  start<Question, Answer>(file: string): BenchProcess<Question, Answer>
+  log(line: string): void
+}
+
+export type Baseline = 'bare' | 'rowLock' | 'ceiling'
+
+/** What the value should be, as a multiple of a baseline. */
+export interface Target {
+  readonly baseline: Baseline
+  readonly times: number
+  readonly direction: 'atLeast' | 'atMost'
+}
+
+/** Something that must hold besides the figures, such as clean books. */
+export interface Condition {
+  readonly name: string
+  readonly holds: boolean
+  /** What was found, where there is more to say than yes or no. */
+  readonly found?: string
+}
+
+export interface Measured {
+  readonly id: string
+  readonly scenario: string
+  readonly value: number
+  readonly unit: string
+  readonly p50Ms: number | null
+  readonly p99Ms: number | null
+  readonly baselines: Readonly<Partial<Record<Baseline, number>>>
+  readonly targets: readonly Target[]
+  readonly conditions: readonly Condition[]
+}
+
+/** A line of the report. */
+export interface Result extends Measured {
+  readonly ratios: Readonly<Partial<Record<Baseline, number>>>
+  /** The targets in words. */
+  readonly target: string
+  readonly met: boolean
+}
+
+const NAMES: Readonly<Record<Baseline, string>> = { bare: 'bare', rowLock: 'row-lock', ceiling: 'ceiling' }
+
+/** The name of a baseline as it is printed. */
+export function baselineName(baseline: Baseline): string { return NAMES[baseline] }
+
+/** Holds what was measured against its targets. */
+export function judge(measured: Measured): Result {
+  const ratios: Partial<Record<Baseline, number>> = {}
+  for (const [baseline, figure] of Object.entries(measured.baselines) as [Baseline, number][]) ratios[baseline] = measured.value / figure
+  const target = [
+    ...measured.targets.map(({ baseline, times, direction }) => `${direction === 'atLeast' ? '≥' : '≤'} ${times} × ${NAMES[baseline]}`),
+    ...measured.conditions.map(({ name }) => name),
+  ].join(', ')
+  const reached = measured.targets.every(({ baseline, times, direction }) => {
+    const ratio = ratios[baseline]
+    return ratio !== undefined && (direction === 'atLeast' ? ratio >= times : ratio <= times)
+  })
+  return { ...measured, ratios, target, met: reached && measured.conditions.every(({ holds }) => holds) }
+}

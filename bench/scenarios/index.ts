@@ -1,0 +1,9 @@
+/** The scenarios, in the order they run: a later one may use figures of an earlier one. */
+import type { Scenario } from '../scenario.ts'
+import { p1 } from './p1.ts'
+import { p2 } from './p2.ts'
+import { p3 } from './p3.ts'
+import { p4 } from './p4.ts'
+import { p13 } from './p13.ts'
+
+export const SCENARIOS: readonly Scenario[] = [p1, p2, p3, p4, p13]

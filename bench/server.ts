@@ -1,0 +1,48 @@
+/**
+ * The service under test, in a process of its own: the real composition root with its own defaults, on a database of the
+ * bench. With `rowLock` the same service has the baseline's commands behind the same routes.
+ */
+import { RateLimits } from '../http/rate-limits.ts'
+import { createService, type Overrides, type Service } from '../http/service.ts'
+import { systemClock } from '../lib/clock.ts'
+import { readConfig } from '../lib/config.ts'
+import { rowLockCommands } from './baselines/row-lock.ts'
+import { answerParent } from './process.ts'
+
+export interface ServerPlan {
+  readonly databaseUrl: string
+  readonly dataDir: string
+  /** False leaves payments waiting for the bank. */
+  readonly dispatch: boolean
+  /** Connections of the row-lock baseline; absent: the service as it is. */
+  readonly rowLock?: number
+}
+
+const QUOTA_SCALE = 1_000_000
+
+let service: Service | undefined
+let closeCommands: (() => Promise<void>) | undefined
+
+/** Starts the service and tells its address. */
+async function start({ databaseUrl, dataDir, dispatch, rowLock }: ServerPlan): Promise<string> {
+  const config = readConfig({ APP_ENV: 'local', PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl })
+  // Requests are counted as in life, so the counting costs what it costs; the quotas are far beyond any load from here.
+  let overrides: Overrides = { dispatch, rateLimits: new RateLimits({ clock: systemClock, scale: QUOTA_SCALE }) }
+  if (rowLock !== undefined) {
+    overrides = {
+      ...overrides,
+      commands: (database, world) => {
+        const { commands, close } = rowLockCommands({ database, databaseUrl, poolMax: rowLock, ...world })
+        closeCommands = close
+        return commands
+      },
+    }
+  }
+  service = await createService(config, overrides)
+  return service.url
+}
+
+answerParent<ServerPlan, string>(start, async () => {
+  await service?.close()
+  await closeCommands?.()
+})

@@ -1,0 +1,159 @@
+/**
+ * The keys of a tenant, changed by people: made, renamed, replaced, revoked.
+ *
+ *  * The text of a key exists in one answer and nowhere else.
+ *  * Nobody can give a key what they may not do themselves.
+ *  * A change is known to this node before it is answered; the database tells the others as it commits.
+ */
+import type pg from 'pg'
+import { CUSTOMER_SCOPES, generateApiKey, OPERATOR_SCOPES } from '../lib/api-key.ts'
+import { timestamp } from '../lib/clock.ts'
+import { isAllowlistEntry } from '../lib/ip-allowlist.ts'
+import { refuse, type FieldError } from '../lib/problems.ts'
+import { writeAudit } from '../storage/identity-audit.ts'
+import * as rows from '../storage/identity-api-keys.ts'
+import { inTransaction } from '../storage/transaction.ts'
+import { etagOf } from './etag.ts'
+import type { ByInTenant, IdentityCommands, MadeApiKey } from './identity.ts'
+import { auditMember, type IdentityWorld } from './identity-world.ts'
+import type { ApiKeyView } from './schemas/api-key.ts'
+
+/** Keys of one tenant that work and have not been replaced. */
+export const ACTIVE_KEYS_MAX = 50
+const HOUR_MS = 3_600_000
+
+/** What the trail keeps of a key. */
+function state({ name, environment, prefix, scopes, ipAllowlist, status, expiresAt, graceEndsAt }: ApiKeyView): object {
+  return { name, environment, prefix, scopes, ipAllowlist, status, expiresAt, graceEndsAt }
+}
+
+function refuseFields(errors: readonly FieldError[]): void {
+  if (errors.length > 0) refuse('validation-error', 'Some fields of the body are not valid.', { errors })
+}
+
+function allowlistErrors(entries: readonly string[]): FieldError[] {
+  return entries.flatMap((entry, index): FieldError[] => (isAllowlistEntry(entry) ? []
+    : [{ field: `/ipAllowlist/${index}`, code: 'invalid_format', message: 'Must be an IPv4 or IPv6 address or a CIDR block.' }]))
+}
+
+/** The commands of keys. `changed` is called with the hash of each key that this node must forget. */
+export function createApiKeyCommands(
+  world: IdentityWorld,
+  changed: (sha256: string) => void,
+): Pick<IdentityCommands, 'createApiKey' | 'updateApiKey' | 'rotateApiKey' | 'revokeApiKey'> {
+  const { database, clock, ids, random, sandbox } = world
+
+  async function audit(client: pg.ClientBase, by: ByInTenant, action: string, id: string, before: ApiKeyView | null, after: ApiKeyView | null): Promise<void> {
+    await writeAudit(client, {
+      ...auditMember(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action, object: { type: 'api_key', id },
+      before: before === null ? null : state(before), after: after === null ? null : state(after),
+    })
+  }
+
+  /** The tenant's key, which cannot change until the transaction ends. */
+  async function locked(client: pg.ClientBase, by: ByInTenant, id: string, expected: number | bigint | null = null): Promise<rows.StoredApiKey> {
+    const found = await rows.lockApiKey(client, by.tenant.id, id, clock.now())
+    if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+    if (expected !== null && found.version !== BigInt(expected)) {
+      refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(found) } })
+    }
+    return found
+  }
+
+  async function reread(client: pg.ClientBase, by: ByInTenant, id: string): Promise<rows.StoredApiKey> {
+    const found = await rows.lockApiKey(client, by.tenant.id, id, clock.now())
+    if (found === null) throw new Error(`The key ${id} has vanished.`)
+    return found
+  }
+
+  async function insert(client: pg.ClientBase, by: ByInTenant, key: Pick<rows.NewApiKeyRow, 'name' | 'environment' | 'scopes' | 'ipAllowlist' | 'expiresAt' | 'replacesId'>): Promise<MadeApiKey> {
+    const { secret, prefix, sha256 } = generateApiKey(key.environment, random)
+    const id = ids.next()
+    await rows.insertApiKey(client, {
+      ...key, id, level: by.tenant.kind, tenantId: by.tenant.id, prefix, sha256, createdBy: by.session.userId, now: clock.now(),
+    })
+    return { ...await reread(client, by, id), secret }
+  }
+
+  /** Live keys move real money, so they wait for the customer's approval. */
+  async function checkLive(client: pg.ClientBase, by: ByInTenant, environment: 'live' | 'test'): Promise<void> {
+    if (environment !== 'live' || by.tenant.kind !== 'customer') return
+    const status = await rows.customerStatus(client, by.tenant.id)
+    if (status !== 'active') refuse('customer-not-active', 'Live keys need an approved customer.', { extra: { status } })
+  }
+
+  return {
+    async createApiKey(by, body) {
+      const now = clock.now()
+      const scopes = [...new Set(body.scopes)]
+      const offered: readonly string[] = by.tenant.kind === 'customer' ? CUSTOMER_SCOPES : OPERATOR_SCOPES
+      const errors = body.scopes.flatMap((scope, index): FieldError[] => {
+        if (!offered.includes(scope)) return [{ field: `/scopes/${index}`, code: 'invalid_value', message: `Is no scope of keys of ${by.tenant.kind}s.` }]
+        if (!by.principal.scopes.has(scope)) return [{ field: `/scopes/${index}`, code: 'invalid_value', message: 'You may not do this yourself.' }]
+        return []
+      })
+      errors.push(...allowlistErrors(body.ipAllowlist ?? []))
+      if (!sandbox && body.environment === 'test') errors.push({ field: '/environment', code: 'invalid_value', message: 'Test keys do not work here: this environment has no sandbox.' })
+      const expiresAt = body.expiresAt === undefined || body.expiresAt === null ? null : Date.parse(body.expiresAt)
+      if (expiresAt !== null && expiresAt <= now) errors.push({ field: '/expiresAt', code: 'in_past', message: 'Must be in the future.' })
+      refuseFields(errors)
+      return await inTransaction(database, async (client) => {
+        await rows.lockTenantKeys(client, by.tenant.id)
+        await checkLive(client, by, body.environment)
+        if (await rows.countActiveKeys(client, by.tenant.id, now) >= ACTIVE_KEYS_MAX) {
+          refuse('limit-reached', `A tenant may have at most ${ACTIVE_KEYS_MAX} active keys.`, { extra: { limit: ACTIVE_KEYS_MAX, resource: 'api_key' } })
+        }
+        const made = await insert(client, by, {
+          name: body.name, environment: body.environment, scopes, ipAllowlist: body.ipAllowlist ?? [],
+          expiresAt: expiresAt === null ? null : timestamp(expiresAt), replacesId: null,
+        })
+        await audit(client, by, 'api_key.created', made.view.id, null, made.view)
+        return made
+      })
+    },
+
+    async updateApiKey(by, id, body, expected) {
+      refuseFields(allowlistErrors(body.ipAllowlist ?? []))
+      const { sha256, after } = await inTransaction(database, async (client) => {
+        const before = await locked(client, by, id, expected)
+        const sha256 = await rows.renameApiKey(client, id, { name: body.name ?? before.view.name, ipAllowlist: body.ipAllowlist ?? before.view.ipAllowlist })
+        const after = await reread(client, by, id)
+        await audit(client, by, 'api_key.updated', id, before.view, after.view)
+        return { sha256, after }
+      })
+      if (sha256 !== null) changed(sha256)
+      return after
+    },
+
+    async rotateApiKey(by, id, gracePeriodHours) {
+      const { sha256, made } = await inTransaction(database, async (client) => {
+        await rows.lockTenantKeys(client, by.tenant.id)
+        const old = await locked(client, by, id)
+        const { status, name, environment, scopes, ipAllowlist, expiresAt } = old.view
+        if (status !== 'active') refuse('invalid-transition', 'Only an active key can be rotated.', { extra: { currentStatus: status, allowed: [] } })
+        await checkLive(client, by, environment)
+        const made = await insert(client, by, { name, environment, scopes, ipAllowlist, expiresAt, replacesId: id })
+        const now = clock.now()
+        const sha256 = gracePeriodHours === 0
+          ? await rows.revokeApiKey(client, id, { by: by.session.userId, now, replacedById: made.view.id })
+          : await rows.replaceApiKey(client, id, { byId: made.view.id, graceEndsAt: now + gracePeriodHours * HOUR_MS })
+        await audit(client, by, 'api_key.rotated', id, old.view, (await reread(client, by, id)).view)
+        await audit(client, by, 'api_key.created', made.view.id, null, made.view)
+        return { sha256, made }
+      })
+      if (sha256 !== null) changed(sha256)
+      return made
+    },
+
+    async revokeApiKey(by, id, expected) {
+      const sha256 = await inTransaction(database, async (client) => {
+        const before = await locked(client, by, id, expected)
+        const sha256 = await rows.revokeApiKey(client, id, { by: by.session.userId, now: clock.now() })
+        // Revoking what is revoked changes nothing, and is what was wanted.
+        if (sha256 !== null) await audit(client, by, 'api_key.revoked', id, before.view, (await reread(client, by, id)).view)
+        return sha256
+      })
+      if (sha256 !== null) changed(sha256)
+    },
+  }
+}

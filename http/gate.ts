@@ -1,0 +1,63 @@
+/**
+ * The gate of a route: what a call passes when it is known who calls, and before anything else about it is looked at.
+ * Its limits let it in or answer 429, and an account is opened for it that the way out closes (http/request-log.ts).
+ */
+import type { Context } from 'koa'
+import { ProblemError } from '../lib/problems.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { Account } from './request-log.ts'
+import type { Route } from './route.ts'
+
+/** Who calls: a key, or a person who is signed in. */
+export interface GateCaller {
+  readonly kind: 'key' | 'session'
+  readonly id: string
+}
+
+export interface Gate {
+  /** For a call without a credential. @throws ProblemError `rate-limited` */
+  anonymous(context: Context): void
+  /** For a call by somebody; tenant is null where the operation belongs to none. @throws ProblemError `rate-limited` */
+  authenticated(context: Context, caller: GateCaller, tenantId: string | null): void
+  /** For a call that is refused for its tenant, which comes before its limits: it counts, but it is not what answers. */
+  turnedAway(context: Context, caller: GateCaller, tenantId: string | null): void
+}
+
+/** Builds the gate of one route. Without limits it only opens accounts. */
+export function createGate(route: Route, limits: RateLimits | null): Gate {
+  const prepared = limits === null ? null : limits.prepare(route)
+
+  function say(context: Context, headers: readonly string[]): void {
+    const before = context.state['headers'] as readonly string[] | undefined
+    context.state['headers'] = before === undefined ? headers : [...before, ...headers]
+  }
+
+  function authenticated(context: Context, { kind, id }: GateCaller, tenant: string | null): void {
+    // Of a call that belongs to no tenant, whoever calls is one of their own.
+    const tenantId = tenant ?? id
+    const account: Account = { route, kind, principalId: id, tenantId, pass: null }
+    context.state['account'] = account
+    if (limits === null || prepared === null) return
+    account.pass = limits.admit(prepared, account, context.querystring, (headers) => say(context, headers), context.path)
+    if (account.pass !== null) say(context, account.pass.headers)
+  }
+
+  return {
+    anonymous(context) {
+      if (limits === null || prepared === null) return
+      const pass = limits.admitAnonymous(prepared, context.ip, (headers) => say(context, headers))
+      if (pass !== null) say(context, pass.headers)
+    },
+
+    authenticated,
+
+    turnedAway(context, caller, tenantId) {
+      try {
+        authenticated(context, caller, tenantId)
+      } catch (error) {
+        // Its own refusal comes first.
+        if (!(error instanceof ProblemError)) throw error
+      }
+    },
+  }
+}

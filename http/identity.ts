@@ -1,0 +1,141 @@
+/** What the HTTP layer knows of people, their sessions and their keys: the ports behind sign-in, step-up and key management. */
+import type { Capability, Role } from '../lib/identity/capabilities.ts'
+import type { StepUpAction } from '../lib/identity/step-up.ts'
+import type { ListQuery, ListResult } from './list.ts'
+import type { ApiKeyCreate, ApiKeyUpdate, ApiKeyView, apiKeyList } from './schemas/api-key.ts'
+import type { AuditEvent, auditEventList } from './schemas/audit-event.ts'
+import type { FactorCreate, MfaFactor, User, UserUpdate } from './schemas/user.ts'
+import type { SessionRow, SignIn, sessionList } from './schemas/session.ts'
+import type { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpProof } from './schemas/step-up.ts'
+import type { Principal, Tenant, Versioned } from './world.ts'
+
+/** Where a request comes from, as far as the trail of changes keeps it. */
+export interface Source {
+  readonly address: string
+  readonly userAgent: string | null
+}
+
+/** What a person may do for one tenant. */
+export interface Membership {
+  readonly id: string
+  readonly tenantId: string
+  readonly tenantName: string
+  readonly level: 'customer' | 'operator'
+  readonly operatorId: string
+  readonly role: Role
+}
+
+/** A session as it is stored, with the person it belongs to. Times are epoch milliseconds. */
+export interface FoundSession {
+  readonly id: string
+  readonly userId: string
+  readonly email: string
+  readonly name: string
+  readonly userStatus: 'active' | 'disabled'
+  readonly status: 'mfa_required' | 'active' | 'revoked'
+  readonly createdAt: number
+  readonly lastSeenAt: number
+  readonly expiresAt: number
+  /** Second factors that can be used. */
+  readonly factors: number
+  readonly memberships: readonly Membership[]
+}
+
+/** A session that a request has shown the token of. The token is here to make the next one from; it is never shown or logged. */
+export interface SessionIdentity extends FoundSession {
+  readonly token: string
+  readonly via: 'web' | 'mobile'
+}
+
+/** Who changes something, and from where. */
+export interface By {
+  readonly session: SessionIdentity
+  readonly source: Source
+  readonly requestId: string
+}
+
+/** The same for a tenant. */
+export interface ByInTenant extends By {
+  readonly tenant: Tenant
+  readonly principal: Principal
+}
+
+/** A session with a token that has just been made. */
+export interface OpenedSession {
+  readonly sessionId: string
+  readonly status: 'mfa_required' | 'active'
+  readonly mfa: { readonly methods: readonly string[]; readonly challengeId: string } | null
+  readonly token: string
+  readonly expiresAt: string
+  readonly idleTimeoutSeconds: number
+}
+
+/** A challenge that has been answered, and the session's new token. */
+export interface ProvenStepUp {
+  readonly proof: StepUpProof
+  readonly token: string
+}
+
+/** An API key as it is shown, with its text when it has just been made. */
+export interface MadeApiKey extends Versioned<ApiKeyView> {
+  readonly secret: string
+}
+
+/** What authentication and GET routes may ask. */
+export interface IdentityReads {
+  findSession(tokenSha256: string): Promise<FoundSession | null>
+  /** Notes that a session was used now. */
+  touchSession(sessionId: string): Promise<void>
+  /** The open challenge of a session that owes its second factor. */
+  loginChallenge(sessionId: string): Promise<{ readonly challengeId: string; readonly methods: readonly string[] } | null>
+  /** Whether the session has proved itself for the action within the last five minutes. */
+  hasProof(question: {
+    readonly sessionId: string
+    readonly tenantId: string | null
+    readonly action: StepUpAction
+    readonly subjectId: string | null
+    readonly bound: boolean
+  }): Promise<boolean>
+  /** The operator of a customer; null when there is no such customer. */
+  operatorOf(customerId: string): Promise<string | null>
+  /** Notes the use of a key. */
+  noteKeyUse(keyId: string, address: string): Promise<void>
+  /** Calls back with the hash of a key that changed somewhere, or null when any may have. */
+  onKeyChange(listener: (sha256: string | null) => void): void
+
+  listSessions(userId: string, query: ListQuery<typeof sessionList>): Promise<ListResult<SessionRow>>
+  getUser(userId: string): Promise<Versioned<User> | null>
+  listFactors(userId: string): Promise<readonly MfaFactor[]>
+  listApiKeys(query: ListQuery<typeof apiKeyList>): Promise<ListResult<ApiKeyView>>
+  getApiKey(tenant: Tenant, id: string): Promise<Versioned<ApiKeyView> | null>
+  listAuditEvents(query: ListQuery<typeof auditEventList>): Promise<ListResult<AuditEvent>>
+  /** What people may do for a tenant, by role. */
+  capabilitiesOf(role: string): readonly Capability[]
+}
+
+/** What people can do about themselves and the keys of their tenants. Everything that is refused is thrown as a problem. */
+export interface IdentityCommands {
+  signIn(body: SignIn, from: { readonly source: Source; readonly requestId: string }): Promise<OpenedSession>
+  verifyMfa(by: By, body: ChallengeVerify & { readonly challengeId: string }): Promise<OpenedSession>
+  refresh(by: By): Promise<OpenedSession>
+  signOut(by: By): Promise<void>
+  /** False when the person has no such session. */
+  revokeSession(by: By, sessionId: string): Promise<boolean>
+
+  createChallenge(by: ByInTenant, body: ChallengeCreate, display: StepUpChallenge['display']): Promise<StepUpChallenge>
+  verifyChallenge(by: By, challengeId: string, body: ChallengeVerify): Promise<ProvenStepUp>
+
+  updateUser(by: By, body: UserUpdate, expected: number | bigint | null): Promise<Versioned<User>>
+  changePassword(by: By, body: { readonly currentPassword: string; readonly newPassword: string }): Promise<void>
+  addFactor(by: By, body: FactorCreate): Promise<MfaFactor & { readonly secret: string; readonly otpauthUri: string }>
+  confirmFactor(by: By, factorId: string, code: string): Promise<MfaFactor>
+  removeFactor(by: By, factorId: string): Promise<void>
+  /** Returns at once, whether or not anybody has the address. */
+  requestPasswordReset(email: string, from: { readonly source: Source; readonly requestId: string }): void
+  completePasswordReset(token: string, password: string, from: { readonly source: Source; readonly requestId: string }): Promise<void>
+
+  createApiKey(by: ByInTenant, body: ApiKeyCreate): Promise<MadeApiKey>
+  updateApiKey(by: ByInTenant, id: string, body: ApiKeyUpdate, expected: number | bigint | null): Promise<Versioned<ApiKeyView>>
+  rotateApiKey(by: ByInTenant, id: string, gracePeriodHours: number): Promise<MadeApiKey>
+  revokeApiKey(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
+}

@@ -1,0 +1,155 @@
+/**
+ * Changing a password, and getting a new one by mail.
+ *
+ * Asking for a reset is answered before anything is looked up, so the answer says nothing about who has an address, neither
+ * by its content nor by its time. A link is good once and for an hour; using it ends every session of the person.
+ */
+import { hash } from 'node:crypto'
+import type pg from 'pg'
+import { timestamp } from '../lib/clock.ts'
+import { emailKey, PASSWORD_RESET_MS, passwordFault } from '../lib/identity/password-rules.ts'
+import { refuse, type FieldErrorCode } from '../lib/problems.ts'
+import type { Database } from '../storage/database.ts'
+import { writePersonalAudit } from '../storage/identity-audit.ts'
+import { clearFailures, findCredentials, lockedUntil, noteFailure } from '../storage/identity-people.ts'
+import { endSessions } from '../storage/identity-sessions.ts'
+import { inTransaction } from '../storage/transaction.ts'
+import type { IdentityCommands } from './identity.ts'
+import { auditPerson, type IdentityWorld } from './identity-world.ts'
+import { attemptKey, lockRule } from './sessions.ts'
+
+const RESET_TOKEN_BYTES = 32
+/** Reset mails to one person within the life of a link; more would only fill their mailbox. */
+const RESETS_MAX = 3
+/** Resets under way on this node. They take milliseconds; beyond this nobody means them. */
+const UNDER_WAY_MAX = 100
+
+type PasswordCommands = Pick<IdentityCommands, 'changePassword' | 'requestPasswordReset' | 'completePasswordReset'>
+
+function invalid(field: string, code: FieldErrorCode, message: string, params?: Readonly<Record<string, number>>): never {
+  refuse('validation-error', message, { errors: [params === undefined ? { field, code, message } : { field, code, message, params }] })
+}
+
+function checkPassword(field: string, password: string, email: string): void {
+  const fault = passwordFault(password, email)
+  if (fault !== null) invalid(field, fault.code, fault.message, fault.params)
+}
+
+async function setPassword(client: pg.ClientBase, userId: string, passwordHash: string, now: number): Promise<void> {
+  await client.query({
+    name: 'set_password', text: 'update platform_user set password_hash = $2, password_changed_at = $3, updated_at = $3, version = version + 1 where id = $1',
+    values: [userId, passwordHash, timestamp(now)],
+  })
+}
+
+async function findReset(database: Database, tokenSha256: string, now: number) {
+  const [row] = await database.query<[string, string, string]>({
+    name: 'find_reset', text: `select u.id, u.email, u.name from password_reset r join platform_user u on u.id = r.user_id
+      where r.token_sha256 = decode($1, 'hex') and r.used_at is null and r.expires_at > $2::timestamptz and u.status = 'active'`,
+    values: [tokenSha256, timestamp(now)],
+  })
+  return row === undefined ? null : { userId: row[0], email: row[1], name: row[2] }
+}
+
+/** The commands of passwords. `settled` resolves when no mail is on its way any more. */
+export function createPasswordCommands(world: IdentityWorld): { readonly commands: PasswordCommands; readonly settled: () => Promise<void> } {
+  const { database, clock, ids, log, mailer, passwords, random } = world
+  const nextId = () => ids.next()
+  const underWay = new Set<Promise<void>>()
+
+  /** Does it after the answer. A mail that cannot be sent is logged, without what it says. */
+  function later(work: () => Promise<void>, what: string): void {
+    if (underWay.size >= UNDER_WAY_MAX) {
+      log.warn({ underWay: underWay.size }, `${what} was dropped: too many are under way`)
+      return
+    }
+    const done: Promise<void> = work().catch((error: unknown) => log.warn({ err: error }, `${what} failed`)).finally(() => underWay.delete(done))
+    underWay.add(done)
+  }
+
+  function tellOfChange(email: string): void {
+    later(() => mailer.send({
+      to: email, subject: 'Your password was changed',
+      text: 'The password of your account was changed. If that was not you, ask for a new password at once and tell your administrator.',
+    }), 'the mail about a changed password')
+  }
+
+  async function sendReset(email: string): Promise<void> {
+    const person = await findCredentials(database, emailKey(email))
+    if (person === null || person.status !== 'active') return
+    const now = clock.now()
+    const token = Buffer.from(random(RESET_TOKEN_BYTES)).toString('base64url')
+    const made = await inTransaction(database, async (client) => {
+      await client.query({ name: 'clear_resets', text: 'delete from password_reset where expires_at < $1', values: [timestamp(now)] })
+      const { rowCount } = await client.query({
+        name: 'insert_reset',
+        text: `insert into password_reset (token_sha256, user_id, created_at, expires_at)
+          select decode($1, 'hex'), $2, $3, $4 where (select count(*) from password_reset where user_id = $2) < $5`,
+        values: [hash('sha256', token, 'hex'), person.userId, timestamp(now), timestamp(now + PASSWORD_RESET_MS), RESETS_MAX],
+      })
+      return rowCount === 1
+    })
+    if (!made) return
+    await mailer.send({
+      to: person.email, subject: 'Choose a new password',
+      text: [
+        `Hello ${person.name},`, '', 'somebody asked for a new password for your account. To choose one, send it to this address within an hour:', '',
+        `  POST /v1/password-resets/${token}`, '', 'If that was not you, there is nothing to do: your password stays as it is.',
+      ].join('\r\n'),
+    })
+  }
+
+  const commands: PasswordCommands = {
+    async changePassword(by, { currentPassword, newPassword }) {
+      const { session } = by
+      const now = clock.now()
+      const attempt = attemptKey(session.email)
+      const [person, locked] = await Promise.all([findCredentials(database, emailKey(session.email)), lockedUntil(database, attempt, now)])
+      const current = person?.passwordHash ?? null
+      if (current === null || !(await passwords.verify(currentPassword, current)) || locked !== null) {
+        await noteFailure(database, attempt, lockRule(now))
+        invalid('/currentPassword', 'invalid_value', 'Is not the current password.')
+      }
+      checkPassword('/newPassword', newPassword, session.email)
+      const passwordHash = await passwords.hash(newPassword)
+      await inTransaction(database, async (client) => {
+        await setPassword(client, session.userId, passwordHash, now)
+        const ended = await endSessions(client, { userId: session.userId, except: session.id, now })
+        await writePersonalAudit(client, {
+          ...auditPerson(by), nextId, at: now, action: 'password.changed', object: { type: 'user', id: session.userId }, before: null, after: { endedSessions: ended },
+        })
+      })
+      tellOfChange(session.email)
+    },
+
+    requestPasswordReset(email) {
+      later(() => sendReset(email), 'a password reset')
+    },
+
+    async completePasswordReset(token, password, { source, requestId }) {
+      const now = clock.now()
+      const tokenSha256 = hash('sha256', token, 'hex')
+      const person = await findReset(database, tokenSha256, now)
+      if (person === null) refuse('not-found', 'The link is unknown, was used, or has expired.')
+      checkPassword('/password', password, person.email)
+      const passwordHash = await passwords.hash(password)
+      await inTransaction(database, async (client) => {
+        // Of two requests with the same link one finds it used.
+        const { rowCount } = await client.query({
+          name: 'use_reset', text: `update password_reset set used_at = $2 where token_sha256 = decode($1, 'hex') and used_at is null`, values: [tokenSha256, timestamp(now)],
+        })
+        if (rowCount !== 1) refuse('not-found', 'The link is unknown, was used, or has expired.')
+        await client.query({ name: 'void_resets', text: 'update password_reset set used_at = $2 where user_id = $1 and used_at is null', values: [person.userId, timestamp(now)] })
+        await setPassword(client, person.userId, passwordHash, now)
+        await clearFailures(client, attemptKey(person.email))
+        const ended = await endSessions(client, { userId: person.userId, now })
+        await writePersonalAudit(client, {
+          actor: { type: 'member', id: person.userId, name: person.name }, address: source.address, requestId, nextId, at: now,
+          action: 'password.reset', object: { type: 'user', id: person.userId }, before: null, after: { endedSessions: ended },
+        })
+      })
+      tellOfChange(person.email)
+    },
+  }
+  return { commands, settled: async () => { await Promise.all(underWay) } }
+}

@@ -1,0 +1,51 @@
+/** What a customer's key has called, for the people who manage it. */
+import Type from 'typebox'
+import { refuse } from '../../lib/problems.ts'
+import { json } from '../answer.ts'
+import { route } from '../route.ts'
+import { ApiKeyRequestLog, ApiUsageReport } from '../schemas/api-usage.ts'
+import { logQuestion, RequestLogQuery, usageDays, usageWindow } from './integration.ts'
+
+export const listApiKeyRequests = route({
+  method: 'get',
+  path: '/api-keys/{apiKeyId}/requests',
+  operationId: 'listApiKeyRequests',
+  tag: 'public-api',
+  summary: 'List the last calls of an API key',
+  description: 'Newest first; kept for seven days.',
+  callers: 'session',
+  scope: null,
+  capability: 'api_keys.manage',
+  tenant: 'customer',
+  idempotency: 'none',
+  query: RequestLogQuery,
+  success: { status: 200, description: 'The last calls.', schema: ApiKeyRequestLog },
+  problems: [],
+  handle: async ({ tenant, params, query }, { queries }) => {
+    const log = await queries.apiKeyRequests(tenant, params.apiKeyId, logQuestion(query))
+    if (log === null) refuse('not-found', 'No such resource exists in this tenant.')
+    return json(200, log)
+  },
+})
+
+export const getApiKeyUsage = route({
+  method: 'get',
+  path: '/api-keys/{apiKeyId}/usage',
+  operationId: 'getApiKeyUsage',
+  tag: 'public-api',
+  summary: 'Report what an API key has called',
+  description: 'Days are in UTC; `to` is included, today unless given, and at most 90 days after `from`, which is 29 days before it unless given.',
+  callers: 'session',
+  scope: null,
+  capability: 'api_keys.manage',
+  tenant: 'customer',
+  idempotency: 'none',
+  query: Type.Object(usageDays),
+  success: { status: 200, description: 'The report, of this key alone.', schema: ApiUsageReport },
+  problems: [],
+  handle: async ({ tenant, params, query }, { queries, clock }) => {
+    const report = await queries.apiUsage(tenant, { ...usageWindow(query, clock.now()), apiKeyId: params.apiKeyId, environment: null, customerId: null })
+    if (report.keys.length === 0) refuse('not-found', 'No such resource exists in this tenant.')
+    return json(200, report)
+  },
+})

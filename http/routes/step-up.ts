@@ -1,0 +1,67 @@
+/** Step-up challenges. */
+import { csrfToken, setSessionCookie } from '../../lib/identity/session.ts'
+import { ACTION_TITLES } from '../../lib/identity/step-up.ts'
+import { refuse } from '../../lib/problems.ts'
+import { json } from '../answer.ts'
+import { route } from '../route.ts'
+import { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpVerified } from '../schemas/step-up.ts'
+import type { Queries, Tenant } from '../world.ts'
+
+/** What the person is shown: the action, and of a payment or recipient what it is about. */
+async function display(tenant: Tenant, { action, subject }: ChallengeCreate, queries: Pick<Queries, 'getPayment' | 'getRecipient'>): Promise<StepUpChallenge['display']> {
+  const title = ACTION_TITLES[action]
+  if (subject?.type === 'payment') {
+    const payment = (await queries.getPayment(tenant, subject.id))?.view ?? refuseSubject()
+    return { title, amount: payment.amount, counterparty: payment.recipient.name }
+  }
+  if (subject?.type === 'recipient') {
+    const recipient = (await queries.getRecipient(tenant, subject.id))?.view ?? refuseSubject()
+    return { title, amount: null, counterparty: recipient.name }
+  }
+  return { title, amount: null, counterparty: null }
+}
+
+function refuseSubject(): never {
+  const message = 'No such subject.'
+  refuse('validation-error', message, { errors: [{ field: '/subject/id', code: 'not_found', message }] })
+}
+
+export const createStepUpChallenge = route({
+  method: 'post',
+  path: '/step-up/challenges',
+  operationId: 'createStepUpChallenge',
+  tag: 'tenants',
+  summary: 'Ask for a challenge for one action',
+  description: 'With a subject the proof is good for that subject only.',
+  callers: 'session',
+  scope: null,
+  tenant: 'any',
+  idempotency: 'none',
+  body: ChallengeCreate,
+  success: { status: 201, description: 'The challenge.', schema: StepUpChallenge, location: true },
+  problems: ['invalid-transition'],
+  handle: async ({ body, tenant, principal, session, source, requestId }, { people, queries }) => {
+    const challenge = await people.createChallenge({ session, source, requestId, tenant, principal }, body, await display(tenant, body, queries))
+    return { ...json(201, challenge), location: `/v1/step-up/challenges/${challenge.challengeId}` }
+  },
+})
+
+export const verifyStepUpChallenge = route({
+  method: 'post',
+  path: '/step-up/challenges/{challengeId}/verify',
+  operationId: 'verifyStepUpChallenge',
+  tag: 'tenants',
+  summary: 'Answer a challenge',
+  description: 'The proof is good for five minutes. The session gets a new token. Five wrong codes lock the challenge.',
+  callers: 'session',
+  scope: null,
+  tenant: 'any',
+  idempotency: 'none',
+  body: ChallengeVerify,
+  success: { status: 200, description: 'What was proven, and the session\'s new token; the one before is void.', schema: StepUpVerified },
+  problems: ['challenge-locked', 'invalid-transition'],
+  handle: async ({ params, body, session, source, requestId }, { people }) => {
+    const { proof, token } = await people.verifyChallenge({ session, source, requestId }, params.challengeId, body)
+    return { ...json(200, { ...proof, token, csrfToken: csrfToken(token) }), headers: ['Set-Cookie', setSessionCookie(token)] }
+  },
+})

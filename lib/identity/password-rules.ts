@@ -1,0 +1,48 @@
+/**
+ * What a password must be: long enough, and none that attackers try first. No rules about kinds of characters; they make
+ * passwords worse. The hash itself is made in workers/hash-password.ts.
+ */
+import type { FieldErrorCode } from '../problems.ts'
+import { COMMON_PASSWORDS } from './common-passwords.ts'
+
+export const PASSWORD_MIN = 12
+export const PASSWORD_MAX = 128
+
+/** Failed sign-ins in a row that lock an address, and for how long. */
+export const LOGIN_FAILURES_MAX = 5
+export const LOGIN_LOCK_MS = 15 * 60_000
+/** A reset link is good for this long. */
+export const PASSWORD_RESET_MS = 60 * 60_000
+
+/** A rule that a password breaks. */
+export interface PasswordFault {
+  readonly code: FieldErrorCode
+  readonly message: string
+  readonly params?: Readonly<Record<string, number>>
+}
+
+/** Whether a password may be chosen by the person with this e-mail address; null when it may. Lengths are in code points. */
+export function passwordFault(password: string, email: string): PasswordFault | null {
+  const normal = password.normalize('NFC')
+  const length = Array.from(normal).length
+  if (length < PASSWORD_MIN) return { code: 'too_short', message: `Must have at least ${PASSWORD_MIN} characters.`, params: { min: PASSWORD_MIN } }
+  if (length > PASSWORD_MAX) return { code: 'too_long', message: `Must have at most ${PASSWORD_MAX} characters.`, params: { max: PASSWORD_MAX } }
+  const folded = normal.toLowerCase()
+  if (COMMON_PASSWORDS.has(folded) || isRepetition(folded)) {
+    return { code: 'invalid_value', message: 'Appears in lists of stolen passwords; choose another.' }
+  }
+  if (folded === email.toLowerCase() || folded === email.toLowerCase().split('@')[0]) {
+    return { code: 'invalid_value', message: 'Must not be the e-mail address.' }
+  }
+  return null
+}
+
+/** One short piece over and over, like `abcabcabcabc`. */
+function isRepetition(text: string): boolean {
+  return /^(.{1,4})\1+$/su.test(text)
+}
+
+/** One spelling per e-mail address: addresses are compared without case. */
+export function emailKey(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase()
+}

@@ -1,0 +1,23 @@
+/** What a person may do for a tenant. */
+import { defineEntity, p } from '@mikro-orm/core'
+import { Operator } from './operator.ts'
+import { PlatformUser } from './platform-user.ts'
+
+export const Membership = defineEntity({
+  name: 'Membership',
+  tableName: 'membership',
+  properties: {
+    id: p.uuid().primary(),
+    user: () => p.manyToOne(PlatformUser).fieldName('user_id').foreignKeyName('membership_user_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    level: p.text(),
+    tenantId: p.uuid().fieldName('tenant_id'),
+    operator: () => p.manyToOne(Operator).fieldName('operator_id').foreignKeyName('membership_operator_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    role: p.text(),
+    status: p.text(),
+    version: p.bigint().defaultRaw('1'),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+  },
+  uniques: [{ name: 'membership_unique', properties: ['tenantId', 'user'] }],
+  indexes: [{ name: 'membership_user', properties: ['user', 'id'] }],
+})

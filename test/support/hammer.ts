@@ -1,0 +1,155 @@
+/**
+ * Impatient integrators: several at once send payments and transfers against tight balances, and repeat each under its one
+ * key until it has an answer. Afterwards `verify` holds the service to what it has answered.
+ */
+import { randomUUID } from 'node:crypto'
+
+import type { Test } from 'tap'
+
+import type { Payment } from '../../http/schemas/payment.ts'
+import type { Transfer } from '../../http/schemas/transfer.ts'
+import type { AuditReport } from '../../storage/audit.ts'
+import type { Client, Reply } from './client.ts'
+import { until } from './until.ts'
+import { paymentBody, transferBody } from './world.ts'
+
+export interface Sent {
+  readonly kind: 'payment' | 'transfer'
+  readonly key: string
+  readonly body: { readonly externalId: string; readonly amount: { readonly amountMinor: string } }
+  readonly from: string
+  readonly to: string | null
+  readonly attempts: number
+  readonly reply: Reply<Payment | Transfer>
+}
+
+export interface Hammer {
+  /** Commands that have their answer. */
+  readonly sent: readonly Sent[]
+  /** Answers that no fault excuses, such as a 500. */
+  readonly unexpected: readonly string[]
+  /** Waits until so many commands have their answer. @throws with what the service says meanwhile when that takes too long */
+  answered(count: number): Promise<void>
+  /** Sends nothing new and waits until everything that was begun has its answer. */
+  stop(): Promise<void>
+}
+
+const RETRY_MS = 30
+const REPEATED_TOGETHER = 16
+/** A payment whose hand-over was cut short is looked into after half a minute. */
+const COMPLETED_DEADLINE_MS = 75_000
+/** A fault that lasts longer than this is not one that the service survives. */
+const DECIDED_DEADLINE_MS = 60_000
+
+/** Starts sending. `balanceIds` are two of one customer, in euro. */
+export function hammer(options: { readonly client: Client; readonly balanceIds: readonly [string, string]; readonly recipientId: string; readonly workers: number }): Hammer {
+  const { client, balanceIds, recipientId } = options
+  const sent: Sent[] = []
+  const unexpected: string[] = []
+  let stopping = false
+  let failure: unknown = null
+  let lastWords = 'nothing yet'
+  let nth = 0
+
+  async function send(): Promise<void> {
+    const number = nth++
+    const key = randomUUID()
+    const kind = number % 3 === 2 ? 'transfer' : 'payment'
+    const from = balanceIds[number % 2]!
+    const to = kind === 'transfer' ? balanceIds[(number + 1) % 2]! : null
+    const amount = 300 + (number * 37) % 600
+    const body = { ...(to === null ? paymentBody(from, recipientId, amount) : transferBody(from, to, amount)), externalId: key }
+    let attempts = 0
+    const reply = await until(`${kind} ${key} is decided`, async () => {
+      attempts++
+      const answer = await client.post<Payment | Transfer>(kind === 'payment' ? '/payments' : '/transfers', body, key).catch((error: Error) => error)
+      // No answer at all: the node died, or the connection.
+      if (answer instanceof Error) {
+        lastWords = `${answer.message}: ${String(answer.cause)}`
+        return null
+      }
+      if (answer.status === 201) return answer
+      const { code } = answer.problem
+      lastWords = answer.text
+      if (code === 'insufficient-funds') return answer
+      if (code !== 'service-unavailable' && code !== 'idempotency-key-in-use') unexpected.push(`${answer.status} ${answer.text}`)
+      return null
+    }, { deadlineMs: DECIDED_DEADLINE_MS, pollMs: RETRY_MS })
+    sent.push({ kind, key, body, from, to, attempts, reply })
+  }
+
+  async function work(): Promise<void> {
+    while (!stopping) await send()
+  }
+  const workers = Promise.all(Array.from({ length: options.workers }, work))
+  // A worker's failure is told by `stop`; until then it must not end the process.
+  workers.catch((error: unknown) => { failure = error })
+  return {
+    sent,
+    unexpected,
+    async answered(count) {
+      await until(`${count} answers`, () => failure !== null || sent.length >= count).catch((error: unknown) => {
+        throw new Error(`${sent.length} of ${count} answers; the service says: ${lastWords}`, { cause: error })
+      })
+      if (failure !== null) throw failure
+    },
+    async stop() {
+      stopping = true
+      await workers
+    },
+  }
+}
+
+/** What the service has acknowledged is there once, nothing else is, and the books are right. */
+export async function verify(t: Test, { sent, unexpected }: Hammer, world: {
+  readonly client: Client
+  readonly balanceIds: readonly [string, string]
+  readonly opening: bigint
+  query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>
+  audit(): Promise<AuditReport>
+}): Promise<void> {
+  const { client, balanceIds } = world
+  const done = sent.filter(({ reply }) => reply.status === 201)
+  const refused = sent.filter(({ reply }) => reply.status !== 201)
+  t.comment(`${done.length} done, ${refused.length} refused, ${sent.filter(({ attempts }) => attempts > 1).length} sent more than once`)
+  t.strictSame(unexpected, [], 'a fault is answered with 503 or not at all, never with a bug')
+  t.ok(done.length > 0)
+  t.ok(sent.some(({ attempts }) => attempts > 1), 'the fault was noticed')
+
+  const rows = await world.query<{ id: string; external_id: string }>(
+    'select id, external_id from payment where customer_id = $1 union all select id, external_id from transfer where customer_id = $1', [client.tenantId])
+  t.strictSame(new Map(rows.map(({ external_id, id }) => [external_id, id])).size, rows.length, 'no key has had two effects')
+  t.strictSame(rows.map(({ id }) => id).sort(), done.map(({ reply }) => reply.body.id).sort(), 'what was acknowledged is there, and nothing else')
+
+  const again: Reply<unknown>[] = []
+  // Not all at once: that would rightly be refused as too many.
+  for (let from = 0; from < sent.length; from += REPEATED_TOGETHER) {
+    again.push(...await Promise.all(sent.slice(from, from + REPEATED_TOGETHER)
+      .map(({ kind, body, key }) => client.post(kind === 'payment' ? '/payments' : '/transfers', body, key))))
+  }
+  again.forEach((reply, index) => {
+    const { key, reply: first } = sent[index]!
+    if (reply.text !== first.text || reply.headers.get('idempotency-replayed') !== 'true') t.fail(`the key ${key} has another answer now: ${reply.status} ${reply.text}, not ${first.text}`)
+  })
+  t.equal(again.length, sent.length, 'every key still has its first answer')
+
+  let open: object[] = []
+  await until('all payments are completed', async () => {
+    open = await world.query(`select p.id, p.status, p.sent_at, p.exception, i.attention_at, i.attempts, o.state as at_the_bank, o.due_at
+      from payment p left join partner_instruction i on i.payment_id = p.id left join sandbox_order o on o.reference = p.id
+      where p.customer_id = $1 and p.status <> 'completed'`, [client.tenantId])
+    return open.length === 0
+  }, { deadlineMs: COMPLETED_DEADLINE_MS, pollMs: 100 }).catch(() => {
+    t.fail(`${open.length} payments are not completed: ${JSON.stringify(open.slice(0, 5))}`)
+  })
+  for (const id of balanceIds) {
+    const change = done.reduce((sum, { from, to, body }) =>
+      sum + (to === id ? BigInt(body.amount.amountMinor) : 0n) - (from === id ? BigInt(body.amount.amountMinor) : 0n), 0n)
+    const { bookBalance, heldBalance } = await client.balance(id)
+    t.equal(bookBalance.amountMinor, String(world.opening + change), 'the balance is what the acknowledged commands make of it')
+    t.ok(BigInt(bookBalance.amountMinor) >= 0n)
+    t.equal(heldBalance.amountMinor, '0')
+  }
+  const report = await world.audit()
+  t.strictSame(report.checks.filter(({ disagreeing }) => disagreeing > 0), [], 'the books are right')
+}

@@ -1,0 +1,150 @@
+/** The service as its operator runs it: a process of `node http/main.ts` with a DATA_DIR and an environment of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+import { audit } from '../../storage/audit.ts'
+import type { AuditReport } from '../../storage/audit.ts'
+import type { SandboxContent } from '../../storage/seed.ts'
+import pg from 'pg'
+import { until } from './until.ts'
+
+const MAIN = join(dirname(dirname(import.meta.dirname)), 'http/main.ts')
+/** A first start makes a database cluster, which takes seconds on a busy machine. */
+const START_DEADLINE_MS = 60_000
+
+export interface DataDir extends AsyncDisposable {
+  readonly path: string
+  /** The content of sandbox.json. */
+  sandbox(): Promise<SandboxContent & { readonly baseUrl: string }>
+  /** The address of the embedded database. */
+  databaseUrl(): Promise<string>
+  /** The process of the embedded Postgres; null when there is none. */
+  postmaster(): Promise<number | null>
+  query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>
+  audit(): Promise<AuditReport>
+}
+
+/** A new directory for one service after another; when it is left, so is the database that may still run in it. */
+export async function createDataDir(): Promise<DataDir> {
+  const directory = await mkdtemp(join(tmpdir(), 'vostro-node-'))
+  // When root runs the tests, Postgres runs as another user and has to get in.
+  await chmod(directory, 0o711)
+  const path = join(directory, 'data')
+
+  async function databaseUrl(): Promise<string> {
+    const { password, port } = JSON.parse(await readFile(join(path, 'postgres.json'), 'utf8')) as { password: string; port: number }
+    return `postgres://vostro:${password}@127.0.0.1:${port}/vostro`
+  }
+
+  async function postmaster(): Promise<number | null> {
+    const text = await readFile(join(path, 'postgres/postmaster.pid'), 'utf8').catch(() => '')
+    const pid = Number(text.split('\n')[0])
+    return pid > 0 && isAlive(pid) ? pid : null
+  }
+
+  async function connected<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+    const client = new pg.Client({ connectionString: await databaseUrl() })
+    client.on('error', () => undefined)
+    await client.connect()
+    try {
+      return await work(client)
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+  }
+
+  return {
+    path,
+    databaseUrl,
+    postmaster,
+    sandbox: async () => JSON.parse(await readFile(join(path, 'sandbox.json'), 'utf8')) as SandboxContent & { baseUrl: string },
+    query: <Row extends object>(sql: string, values: readonly unknown[] = []) => connected(async client => (await client.query<Row>(sql, [...values])).rows),
+    audit: () => connected(audit),
+    async [Symbol.asyncDispose]() {
+      const pid = await postmaster()
+      if (pid !== null) {
+        process.kill(pid, 'SIGQUIT')
+        await until('Postgres has stopped', () => !isAlive(pid))
+      }
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface NodeProcess extends AsyncDisposable {
+  readonly pid: number
+  /** Where it listens, without `/v1`. */
+  readonly url: string
+  readonly stdout: string
+  readonly stderr: string
+  /** Resolves when it has ended, however. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
+  kill(signal: NodeJS.Signals): void
+}
+
+interface Running {
+  readonly output: { stdout: string; stderr: string }
+  readonly ended: NodeProcess['ended']
+  readonly pid: number
+  kill(signal: NodeJS.Signals): void
+}
+
+function run(dataDir: string, env: Readonly<Record<string, string>>): Running {
+  const child = spawn(process.execPath, [MAIN], {
+    // Not the checkout: there could be an `.env`.
+    cwd: tmpdir(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', RATE_LIMITS: 'off', ...env },
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => { output.stdout += text })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => { output.stderr += text })
+  const ended = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }))
+  // A test that ends early takes it with it.
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  void ended.then(() => process.removeListener('exit', kill))
+  return { output, ended, pid: child.pid!, kill: signal => { child.kill(signal) } }
+}
+
+/** Starts a service that is expected to work, and waits until it listens. */
+export async function startNode(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<NodeProcess> {
+  const node = run(dataDir, env)
+  let over = false
+  void node.ended.then(() => { over = true })
+  const url = await until('the service listens', () => {
+    if (over) throw new Error(`The service ended instead of listening: ${node.output.stderr}${node.output.stdout}`)
+    // The last thing it prints is an empty line.
+    return /\n\n$/.test(node.output.stdout) && /listens on (http:\S+)\/v1\n/.exec(node.output.stdout)?.[1]
+  }, { deadlineMs: START_DEADLINE_MS })
+  return {
+    pid: node.pid, url, ended: node.ended, kill: node.kill,
+    get stdout() { return node.output.stdout },
+    get stderr() { return node.output.stderr },
+    async [Symbol.asyncDispose]() {
+      if (!over) node.kill('SIGKILL')
+      await node.ended
+    },
+  }
+}
+
+/** Starts a service that is expected to give up, and waits until it has. */
+export async function runNode(dataDir: string, env: Readonly<Record<string, string>> = {}) {
+  const node = run(dataDir, env)
+  const timer = setTimeout(() => node.kill('SIGKILL'), START_DEADLINE_MS)
+  const end = await node.ended
+  clearTimeout(timer)
+  return { ...end, ...node.output }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

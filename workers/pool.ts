@@ -1,0 +1,65 @@
+/**
+ * The pool of worker threads: CPU work above about a millisecond, off the event loop.
+ *
+ * Bounded (I8): a few threads, a short queue, and work beyond it is refused at once, which is answered as 503. Threads
+ * start with the first task and go when there has been none for a while.
+ */
+import { Piscina } from 'piscina'
+import { OperatingError } from '../lib/errors.ts'
+import type { PasswordTask } from './hash-password.ts'
+
+/** Sign-ins are rare; two at a time keep a small machine's other core free for requests. */
+const THREADS_MAX = 2
+/** At 40 ms each over two threads the last in the queue waits about a second and a half. */
+const QUEUE_MAX = 64
+const THREAD_IDLE_MS = 30_000
+
+/** More work than the threads can do soon. Nothing was started. */
+export class WorkersBusy extends OperatingError {
+  override readonly name = 'WorkersBusy'
+}
+
+/** Passwords, hashed and compared in the pool. */
+export interface Passwords {
+  hash(password: string): Promise<string>
+  /** Takes as long for a password that does not fit as for one that does. */
+  verify(password: string, hash: string): Promise<boolean>
+}
+
+export interface WorkerPool extends AsyncDisposable {
+  readonly passwords: Passwords
+  close(): Promise<void>
+}
+
+/** Opens the pool. Every call rejects with WorkersBusy while the queue is full. */
+export function createWorkerPool(options: { readonly queueMax?: number } = {}): WorkerPool {
+  const queueMax = options.queueMax ?? QUEUE_MAX
+  const pool = new Piscina<PasswordTask, string | boolean>({
+    filename: new URL('./hash-password.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: THREADS_MAX,
+    maxQueue: queueMax + THREADS_MAX,
+    idleTimeout: THREAD_IDLE_MS,
+  })
+  let underWay = 0
+
+  async function run(task: PasswordTask): Promise<string | boolean> {
+    if (underWay >= queueMax + THREADS_MAX) throw new WorkersBusy('Too many passwords are being checked at the moment; try again.')
+    underWay += 1
+    try {
+      return await pool.run(task)
+    } finally {
+      underWay -= 1
+    }
+  }
+
+  const close = () => pool.destroy()
+  return {
+    passwords: {
+      hash: async (password) => await run({ kind: 'hash', password }) as string,
+      verify: async (password, hash) => await run({ kind: 'verify', password, hash }) as boolean,
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
