@@ -105,6 +105,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       `NODE_SECRET is required when REDIS_URL is set; set it to at least ${NODE_SECRET_LENGTH_MIN} random characters, the same on every node.`
     )
   }
+  // What nodes share must not come from a directory that only one of them has.
+  if (redisUrl !== null && databaseUrl === null) {
+    throw new ConfigError('DATABASE_URL is required when REDIS_URL is set; set it to the Postgres that all nodes share.')
+  }
+  if (redisUrl !== null && secretsKey === null) {
+    throw new ConfigError(
+      `SECRETS_KEY is required when REDIS_URL is set; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters, the same on every node.`
+    )
+  }
   const rateLimits = readChoice(env, 'RATE_LIMITS', { choices: RATE_LIMITS, fallback: 'on' })
   if (production && rateLimits === 'off') {
     throw new ConfigError('RATE_LIMITS is off, which APP_ENV production does not allow; set it to on, or leave it out.')

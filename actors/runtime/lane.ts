@@ -15,7 +15,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import { OperatingError } from '../../lib/errors.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { commit, type BalanceAfter, type CommitCommand, type CommitTurn, type Conflict } from '../../storage/commit.ts'
+import { commit, type BalanceAfter, type CommitCommand, type CommitConnection, type CommitTurn, type Conflict } from '../../storage/commit.ts'
 import { Connection, DatabaseUnavailable, OutcomeUnknown, provesNothingWritten, sqlState } from '../../storage/connection.ts'
 import type { Activation } from './activation.ts'
 import type { Ask, Decision } from './actor.ts'
@@ -48,6 +48,11 @@ export interface LaneOptions {
   /** The activation of a balance, when it is in memory. */
   readonly balanceInMemory: (id: string) => Activation | undefined
 }
+
+/** How far a round had come: an error while rows are turned into parameters is a bug of one command, nothing was sent. */
+type Stage = 'reading' | 'encoding' | 'sent'
+
+const NOTHING_TO_COMMIT = { ok: true, balances: [] } as const
 
 const RETRY_SQLSTATES = new Set(['40001', '40P01', '23505', '55P03'])
 /** Out of disk, memory or connections; read-only; being stopped or starting: the world, not the command. */
@@ -155,7 +160,7 @@ export class Lane {
       for (const turn of turns) this.#reject(turn, turn.asks, error as Error)
       return
     }
-    let sent = false
+    let stage: Stage = 'reading'
     try {
       if (underLock) await connection.run('begin')
       await this.#decide(connection, turns, underLock)
@@ -164,14 +169,15 @@ export class Lane {
         fence: turn.fence,
         commands: turn.decided.flatMap(({ decision }) => (decision.effects === null ? [] : [decision as CommitCommand])),
       }))
-      sent = committing.length > 0
-      const result = sent ? await commit(connection, commitTurns, this.#options.clock.now()) : { ok: true as const, balances: [] }
+      const wire: CommitConnection = { query: (statement) => { stage = 'sent'; return connection.query(statement) } }
+      if (committing.length > 0) stage = 'encoding'
+      const result = committing.length > 0 ? await commit(wire, commitTurns, this.#options.clock.now()) : NOTHING_TO_COMMIT
       if (underLock) await connection.run(result.ok ? 'commit' : 'rollback')
       if (result.ok) this.#succeed(turns, result.balances)
       else this.#resolveConflicts(turns, committing, result.conflicts)
     } catch (error) {
       if (underLock && !connection.lost) await connection.run('rollback').catch(() => { /* The connection is replaced below. */ })
-      this.#fail(turns, error, sent, connection)
+      this.#fail(turns, error, stage, connection)
     }
   }
 
@@ -283,17 +289,17 @@ export class Lane {
     }
   }
 
-  #fail(turns: readonly Turn[], error: unknown, sent: boolean, connection: Connection): void {
+  #fail(turns: readonly Turn[], error: unknown, stage: Stage, connection: Connection): void {
     const code = sqlState(error)
-    const written = sent && !provesNothingWritten(error)
-    if (code === null || !provesNothingWritten(error)) { void connection.close(); this.#connection = undefined }
+    const unknown = stage === 'sent' && !provesNothingWritten(error)
+    if (stage !== 'encoding' && !provesNothingWritten(error)) { void connection.close(); this.#connection = undefined }
     for (const turn of turns) {
       turn.activation.state = undefined
-      if (written) {
+      if (unknown) {
         this.#reject(turn, turn.asks, new OutcomeUnknown('The outcome is not known yet; repeat with the same Idempotency-Key.', { cause: error }))
-      } else if (code === null || WORLD_SQLSTATES.test(code)) {
+      } else if (stage !== 'encoding' && (code === null || WORLD_SQLSTATES.test(code))) {
         this.#reject(turn, turn.asks, new DatabaseUnavailable('The database cannot take this at present.', { cause: error }))
-      } else if (RETRY_SQLSTATES.has(code) || !turn.activation.isolated) {
+      } else if ((code !== null && RETRY_SQLSTATES.has(code)) || !turn.activation.isolated) {
         // 23505 and whatever else is wrong with one command must not take its neighbours along: one at a time from here.
         const alone = turn.activation.isolated > 0
         if (code !== '40001' && code !== '40P01') turn.activation.isolated ||= turn.asks.length

@@ -26,7 +26,8 @@ import { RecipientDirectory } from '../../storage/recipient-directory.ts'
 
 /**
  * The size that served it best. Payments a second over 64 requests on two cores, hot balance: 696 with 4 connections, 715
- * with 8, 569 with 12, 577 with 20; over a thousand balances 1 510 to 1 740 with 4 to 16 and 1 310 with 20 without HTTP.
+ * with 8, 569 with 12, 577 with 20 (the last two with a fifth of a core busy elsewhere). Over a thousand balances, without
+ * HTTP, sizes from 4 to 16 lie within the noise (1 400 to 1 740) and 20 is the slowest (1 310).
  */
 export const ROW_LOCK_POOL = 8
 

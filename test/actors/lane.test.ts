@@ -397,3 +397,17 @@ t.test('closing answers what was accepted', async (t) => {
   t.equal(node.backlog, 0)
   await auditIsClean(t, ledger)
 })
+
+t.test('a command whose rows cannot be written down fails alone, and nobody is told that the outcome is unknown', async (t) => {
+  const ledger = await openLedger(t, [100n])
+  const node = openNode(t, ledger)
+  const [balance] = ledger.balances as [string]
+  // A decision is typed; only a bug gives a date where a time belongs.
+  const broken = { ...pay(ledger, 1n), executionDate: { toString: () => { throw new TypeError('not a date') } } as unknown as string }
+  const asks = [pay(ledger, 2n), broken, pay(ledger, 3n)].map((command) => node.ask(balance, command))
+  const settled = await Promise.allSettled(asks)
+  t.same(settled.map(settledWord), ['payment_created', 'TypeError', 'payment_created'])
+  t.same(node.bugs, ['not a date'])
+  node.bugs.length = 0
+  t.equal(node.backlog, 0)
+})

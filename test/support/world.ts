@@ -32,6 +32,8 @@ import { createTestDatabase } from './postgres.ts'
 export interface WorldOptions {
   /** False leaves payments waiting for the bank. */
   readonly dispatch?: boolean
+  /** What else is replaced. */
+  readonly overrides?: Omit<Overrides, 'clock' | 'log' | 'dispatch'>
   /** Use this database instead of a clone; it is left alone afterwards, and not audited. */
   readonly databaseUrl?: string
   /** Settings besides those of every test, by the names of their variables. */
@@ -107,7 +109,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const clock = { now: () => systemClock.now() + offset }
   const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...options.settings })
   const start = (overrides: Pick<Overrides, 'dispatch'> = {}) =>
-    createService(config, { clock, log, dispatch: options.dispatch ?? true, ...overrides })
+    createService(config, { clock, log, dispatch: options.dispatch ?? true, ...options.overrides, ...overrides })
 
   const check = async () => {
     const connection = await admin.connect()

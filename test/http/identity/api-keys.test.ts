@@ -1,0 +1,277 @@
+import t from 'tap'
+import type { ApiKeyView } from '../../../http/schemas/api-key.ts'
+import { Client } from '../../support/client.ts'
+import { unique, type Person } from '../../support/person.ts'
+import { until } from '../../support/until.ts'
+import { createWorld, paymentBody, type World } from '../../support/world.ts'
+
+type Made = ApiKeyView & { readonly secret: string }
+
+const BODY = { name: 'ERP', environment: 'test', scopes: ['payments:read', 'balances:read'] }
+
+/** An owner who has proved themselves for making keys. */
+async function keyMaker(world: World): Promise<Person> {
+  const owner = await world.person('owner').signIn()
+  await owner.stepUp('api_key.create')
+  return owner
+}
+
+/** The status that a key gets for reading balances. */
+async function statusOf(world: World, secret: string, tenantId: string, url = () => world.url): Promise<number> {
+  return (await new Client({ url, apiKey: secret, tenantId }).get('/balances')).status
+}
+
+t.test('a key is made once, shown once, and works', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  const made = await owner.post<Made>('/api-keys', { ...BODY, expiresAt: '2099-01-01T01:00:00+01:00', ipAllowlist: ['127.0.0.0/8', '::1'] })
+  t.equal(made.status, 201)
+  const { secret, ...view } = made.body
+  t.equal(made.headers.get('location'), `/v1/api-keys/${view.id}`)
+  t.match(secret, /^svc_test_[0-9A-Za-z]{46}$/)
+  t.match(view, {
+    tenantId: owner.tenantId, level: 'customer', name: 'ERP', environment: 'test', prefix: secret.slice(0, 17), status: 'active', expiresAt: '2099-01-01T00:00:00.000Z',
+    graceEndsAt: null, replacedById: null, replacesId: null, lastUsedAt: null, lastUsedIp: null, revokedAt: null, revokedBy: null,
+  })
+  const read = await owner.get<ApiKeyView>(`/api-keys/${view.id}`)
+  t.strictSame(read.body, view, 'everything but the secret can be read again')
+  t.equal(read.headers.get('etag'), made.headers.get('etag'))
+  t.equal(await statusOf(world, secret, owner.tenantId), 200)
+  t.equal((await new Client({ url: () => world.url, apiKey: secret, tenantId: owner.tenantId }).get('/recipients')).problem.code, 'insufficient-scope')
+  const rows = await world.query<{ kept: string }>('select k::text as kept from api_key k where id = $1', [view.id])
+  t.notMatch(rows[0]?.kept, secret.slice(17))
+})
+
+t.test('keys are listed by page, filter and sort', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  for (const name of ['beta', 'Alpha']) await owner.post('/api-keys', { ...BODY, name })
+  const byName = await owner.get<{ data: ApiKeyView[] }>('/api-keys?sort=name')
+  t.strictSame(byName.body.data.map(({ name }) => name), ['Alpha', 'beta', 'Sandbox key'])
+  const scoped = await owner.get<{ data: ApiKeyView[]; page: object }>('/api-keys?filter[scope]=payments:write&filter[status]=active&withTotal=true')
+  t.strictSame(scoped.body.data.map(({ name }) => name), ['Sandbox key'])
+  t.match(scoped.body.page, { total: 1 })
+  const first = await owner.get<{ data: ApiKeyView[]; page: { nextCursor: string } }>('/api-keys?limit=2')
+  const second = await owner.get<{ data: ApiKeyView[] }>(`/api-keys?limit=2&cursor=${first.body.page.nextCursor}`)
+  t.strictSame([...first.body.data, ...second.body.data].map(({ name }) => name), ['Alpha', 'beta', 'Sandbox key'])
+  for (const { data } of [first.body, second.body]) for (const key of data) t.notOk('secret' in key)
+})
+
+t.test('what cannot be a key is refused by field', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  for (const [change, field, code] of [
+    [{ scopes: [] }, '/scopes', 'too_short'],
+    [{ scopes: ['payments:read', 'customers:read'] }, '/scopes/1', 'invalid_value'],
+    [{ scopes: ['nonsense'] }, '/scopes/0', 'invalid_value'],
+    [{ ipAllowlist: ['192.0.2.1', '192.0.2.0/33'] }, '/ipAllowlist/1', 'invalid_format'],
+    [{ ipAllowlist: ['example.com'] }, '/ipAllowlist/0', 'invalid_format'],
+    [{ ipAllowlist: Array.from({ length: 21 }, (_, n) => `192.0.2.${n}`) }, '/ipAllowlist', 'too_long'],
+    [{ expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt', 'in_past'],
+    [{ environment: 'staging' }, '/environment', 'invalid_value'],
+    [{ name: '' }, '/name', 'too_short'],
+    [{ secret: 'mine' }, '/secret', 'read_only_field'],
+    [{ colour: 'red' }, '/colour', 'unknown_field'],
+  ] as const) {
+    const refused = await owner.post('/api-keys', { ...BODY, ...change })
+    t.match(refused.problem, { status: 422, code: 'validation-error', errors: [{ field, code }] }, `${field} ${code}`)
+  }
+})
+
+t.test('changing a key needs the tag of what is changed', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  const made = await owner.post<Made>('/api-keys', BODY)
+  const path = `/api-keys/${made.body.id}`
+  const etag = made.headers.get('etag') as string
+  t.match((await owner.send('PATCH', path, { name: 'New' })).problem, { status: 428, code: 'precondition-required' })
+  t.match((await owner.send('PATCH', path, { name: 'New' }, { 'if-match': '"1-000000000000"' })).problem, { status: 412, code: 'precondition-failed', currentEtag: etag })
+  t.equal((await owner.send('PATCH', path, { name: '' }, { 'if-match': '"stale"' })).status, 412, 'before the body is looked at')
+  t.equal((await owner.send('PATCH', path, { name: '' }, { 'if-match': etag })).status, 422)
+  t.equal((await owner.send('PATCH', '/api-keys/01980d6e-0000-7000-8000-00000000ffff', { name: '' }, { 'if-match': etag })).status, 404, 'absence comes before the body, too')
+
+  await statusOf(world, made.body.secret, owner.tenantId)
+  await until('the use is noted', async () => (await owner.get<ApiKeyView>(path)).body.lastUsedAt)
+  const used = await owner.get<ApiKeyView>(path)
+  t.equal(used.body.lastUsedIp, '127.0.0.1')
+  t.equal(used.headers.get('etag'), etag, 'using a key does not change it')
+
+  for (const header of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
+    const current = (await owner.get(path)).headers.get('etag') as string
+    const changed = await owner.send<ApiKeyView>('PATCH', path, { name: unique('Key') }, { 'if-match': header.replace(etag.slice(2), current.slice(2)) })
+    t.equal(changed.status, 200, header)
+    t.equal(changed.headers.get('etag'), (await owner.get(path)).headers.get('etag'))
+  }
+  t.equal(await statusOf(world, made.body.secret, owner.tenantId), 200)
+  t.equal((await owner.send('PATCH', path, { ipAllowlist: ['192.0.2.1'] }, { 'if-match': '*' })).status, 200)
+  t.equal(await statusOf(world, made.body.secret, owner.tenantId), 403, 'at once, although the key was remembered')
+  t.match((await owner.send('PATCH', path, { scopes: ['payments:write'] }, { 'if-match': '*' })).problem, { status: 422, errors: [{ field: '/scopes', code: 'read_only_field' }] })
+})
+
+t.test('of two who change the same copy one is told', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  const made = await owner.post<Made>('/api-keys', BODY)
+  const etag = made.headers.get('etag') as string
+  const replies = await Promise.all(['a', 'b', 'c', 'd'].map((name) => owner.send('PATCH', `/api-keys/${made.body.id}`, { name }, { 'if-match': etag })))
+  t.strictSame(replies.map(({ status }) => status).sort(), [200, 412, 412, 412])
+})
+
+t.test('a key is replaced with grace, or at once', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  const old = (await owner.post<Made>('/api-keys', { ...BODY, ipAllowlist: ['127.0.0.1'] })).body
+  const rotated = await owner.post<Made>(`/api-keys/${old.id}/rotate`)
+  t.equal(rotated.status, 201)
+  const next = rotated.body
+  t.match(next, { name: 'ERP', scopes: BODY.scopes, ipAllowlist: ['127.0.0.1'], replacesId: old.id, status: 'active' })
+  const { body: was } = await owner.get<ApiKeyView>(`/api-keys/${old.id}`)
+  t.match(was, { status: 'rotating', replacedById: next.id })
+  t.ok(Math.abs(Date.parse(was.graceEndsAt as string) - world.now() - 24 * 3_600_000) < 60_000)
+  t.equal(await statusOf(world, old.secret, owner.tenantId), 200)
+  t.equal(await statusOf(world, next.secret, owner.tenantId), 200)
+  t.match((await owner.post(`/api-keys/${old.id}/rotate`)).problem, { status: 409, code: 'invalid-transition', currentStatus: 'rotating' })
+  t.match((await owner.post(`/api-keys/${next.id}/rotate`, { gracePeriodHours: 169 })).problem, { status: 422, errors: [{ field: '/gracePeriodHours', code: 'too_large' }] })
+
+  const last = (await owner.post<Made>(`/api-keys/${next.id}/rotate`, { gracePeriodHours: 0 })).body
+  t.equal(await statusOf(world, next.secret, owner.tenantId), 401, 'without grace the old one ends at once')
+  t.equal(await statusOf(world, last.secret, owner.tenantId), 200)
+
+  world.advance(24 * 3_600_000)
+  t.equal(await statusOf(world, old.secret, owner.tenantId), 401)
+  await owner.signIn()
+  t.match((await owner.get<ApiKeyView>(`/api-keys/${old.id}`)).body, { status: 'revoked', revokedAt: was.graceEndsAt })
+  t.strictSame((await owner.get<{ data: { id: string }[] }>('/api-keys?filter[status]=rotating')).body.data, [])
+})
+
+t.test('an expired key is refused at its moment', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  const made = (await owner.post<Made>('/api-keys', { ...BODY, expiresAt: new Date(world.now() + 120_000).toISOString() })).body
+  t.equal(await statusOf(world, made.secret, owner.tenantId), 200)
+  world.advance(120_000)
+  const refused = await new Client({ url: () => world.url, apiKey: made.secret, tenantId: owner.tenantId }).get('/balances')
+  t.match(refused.problem, { status: 401, code: 'invalid-api-key' })
+  t.equal((await owner.get<ApiKeyView>(`/api-keys/${made.id}`)).body.status, 'expired')
+})
+
+t.test('a revoked key is refused at once, here and on every other node', async (t) => {
+  await using world = await createWorld({ settings: { SECRETS_KEY: 'a secret that both nodes of this test share' } })
+  await using other = await createWorld({ databaseUrl: world.databaseUrl, settings: { SECRETS_KEY: 'a secret that both nodes of this test share' } })
+  const owner = await keyMaker(world)
+  // The clock of the other node stands still as far as its cache can tell: only the word of the change makes it forget.
+  for (let round = 0; round < 5; round++) {
+    const made = (await owner.post<Made>('/api-keys', BODY)).body
+    t.equal(await statusOf(world, made.secret, owner.tenantId), 200)
+    t.equal(await statusOf(other, made.secret, owner.tenantId), 200)
+    await owner.stepUp('api_key.revoke')
+    const revoked = await owner.send('DELETE', `/api-keys/${made.id}`)
+    t.equal(revoked.status, 204)
+    t.equal(revoked.text, '')
+    t.equal(await statusOf(world, made.secret, owner.tenantId), 401)
+    t.equal(await statusOf(other, made.secret, owner.tenantId), 401, 'the other node has heard of it')
+    t.match((await owner.get<ApiKeyView>(`/api-keys/${made.id}`)).body, { status: 'revoked', revokedAt: /Z$/, revokedBy: /-/ })
+    t.equal((await owner.send('DELETE', `/api-keys/${made.id}`)).status, 204, 'revoking again changes nothing')
+    await owner.stepUp('api_key.create')
+  }
+  const made = (await owner.post<Made>('/api-keys', BODY)).body
+  await owner.stepUp('api_key.revoke')
+  t.equal((await owner.send('DELETE', `/api-keys/${made.id}`, undefined, { 'if-match': '"stale"' })).status, 412, 'a tag is compared when it is sent')
+  t.equal((await owner.send('DELETE', '/api-keys/01980d6e-0000-7000-8000-00000000ffff')).status, 404)
+})
+
+t.test('a node that was cut off from the word forgets all it knew', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  const made = (await owner.post<Made>('/api-keys', BODY)).body
+  t.equal(await statusOf(world, made.secret, owner.tenantId), 200)
+  await world.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vostro listener' and datname = current_database()")
+  await until('the listener is back', async () =>
+    (await world.query("select 1 from pg_stat_activity where application_name = 'vostro listener' and datname = current_database()")).length === 1)
+  await world.query("update api_key set status = 'revoked' where id = $1", [made.id])
+  await until('the key is forgotten', async () => await statusOf(world, made.secret, owner.tenantId) === 401, { deadlineMs: 900 })
+})
+
+t.test('use is noted at most once a minute', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  const made = (await owner.post<Made>('/api-keys', BODY)).body
+  const used = async () => (await world.query<{ at: Date | null }>('select last_used_at as at from api_key where id = $1', [made.id]))[0]?.at?.getTime() ?? 0
+  await statusOf(world, made.secret, owner.tenantId)
+  const first = await until('the first use is noted', async () => await used())
+  for (let second = 0; second < 3; second++) {
+    world.advance(2_000)
+    await statusOf(world, made.secret, owner.tenantId)
+  }
+  t.equal(await used(), first)
+  world.advance(60_000)
+  await statusOf(world, made.secret, owner.tenantId)
+  await until('a use after a minute is noted', async () => await used() > first)
+})
+
+t.test('fifty keys are enough, also for those who ask at the same time', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  const replies = await Promise.all(Array.from({ length: 60 }, (_, n) => owner.post('/api-keys', { ...BODY, name: `Key ${n}` })))
+  t.equal(replies.filter(({ status }) => status === 201).length, 49, 'with the one of the sandbox')
+  t.match(replies.find(({ status }) => status !== 201)?.problem, { status: 409, code: 'limit-reached', limit: 50, resource: 'api_key' })
+})
+
+t.test('live keys wait for the customer\'s approval', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  t.equal((await owner.post('/api-keys', { ...BODY, environment: 'live' })).status, 201)
+  await world.query("update customer set status = 'onboarding' where id = $1", [owner.tenantId])
+  t.match((await owner.post('/api-keys', { ...BODY, environment: 'live' })).problem, { status: 409, code: 'customer-not-active', status_: undefined })
+  t.equal((await owner.post('/api-keys', BODY)).status, 201)
+  await world.query("update customer set status = 'active' where id = $1", [owner.tenantId])
+})
+
+t.test('keys cannot manage keys, nor anything else that is for people', async (t) => {
+  await using world = await createWorld()
+  const { client } = world.seeded
+  for (const [method, path] of [['GET', '/api-keys'], ['POST', '/api-keys'], ['DELETE', '/api-keys/01980d6e-0000-7000-8000-00000000ffff'], ['GET', '/audit-events'], ['GET', '/users/me'], ['POST', '/step-up/challenges'], ['GET', '/sessions']] as const) {
+    const refused = await client.send(`/v1${path}`, { method, body: method === 'POST' ? 'not even JSON' : undefined as never })
+    t.match(refused.problem, { status: 403, code: 'insufficient-scope' }, `${method} ${path}`)
+  }
+})
+
+t.test('operators have keys of their own, and their staff makes them', async (t) => {
+  await using world = await createWorld()
+  const admin = await world.person('operator_admin').signIn()
+  await admin.stepUp('api_key.create')
+  const made = await admin.post<Made>('/operator/api-keys', { ...BODY, scopes: ['customers:read', 'customers:write'] })
+  t.equal(made.status, 201)
+  t.match(made.body, { level: 'operator', tenantId: admin.tenantId })
+  t.equal(made.headers.get('location'), `/v1/operator/api-keys/${made.body.id}`)
+  t.match((await admin.post('/operator/api-keys', { ...BODY, scopes: ['payments:write'] })).problem, { errors: [{ field: '/scopes/0', code: 'invalid_value' }] })
+  const operations = await world.person('operations').signIn()
+  t.match((await operations.get('/operator/api-keys')).problem, { status: 403, code: 'insufficient-scope', requiredCapability: 'integration.manage' })
+  const owner = await world.person('owner').signIn()
+  t.equal((await owner.get('/operator/api-keys', { 'x-tenant-id': owner.tenantId })).problem.code, 'tenant-forbidden')
+  t.equal((await owner.get('/operator/api-keys', { 'x-tenant-id': admin.tenantId })).problem.code, 'tenant-forbidden')
+  t.equal((await admin.get('/api-keys', { 'x-tenant-id': owner.tenantId })).problem.code, 'tenant-forbidden', 'staff do not manage the keys of customers')
+  const path = `/operator/api-keys/${made.body.id}`
+  t.equal((await admin.send('PATCH', path, { name: 'New' }, { 'if-match': '*' })).status, 200)
+  t.equal((await admin.post(`${path}/rotate`, {})).status, 201)
+  await admin.stepUp('api_key.revoke', { type: 'api_key', id: made.body.id })
+  t.equal((await admin.send('DELETE', path)).status, 204)
+})
+
+t.test('a person pays under their own name', async (t) => {
+  await using world = await createWorld()
+  const preparer = await world.person('preparer').signIn()
+  const body = paymentBody(world.seeded.balances.EUR, world.seeded.recipients.EUR, 1250)
+  const headers = { 'idempotency-key': unique('k').replaceAll(' ', '-') }
+  t.match((await preparer.post('/payments', body, headers)).problem, { status: 403, code: 'step-up-required', action: 'payment.above_threshold' })
+  await preparer.stepUp('payment.above_threshold')
+  const { userId } = (await world.query<{ userId: string }>(`select id as "userId" from platform_user where email = 'preparer@example.com'`))[0]!
+  const paid = await preparer.post<{ id: string }>('/payments', body, headers)
+  t.match(paid.body, { createdBy: userId, createdVia: 'mobile' })
+  const again = await preparer.browser<{ id: string }>('POST', '/payments', body, { ...headers, 'x-csrf-token': preparer.csrf })
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  t.equal(again.body.id, paid.body.id)
+  const web = await preparer.browser('POST', '/payments', body, { 'idempotency-key': `${headers['idempotency-key']}2`, 'x-csrf-token': preparer.csrf })
+  t.match(web.body, { createdBy: userId, createdVia: 'web' })
+  await world.seeded.client.paymentsSettled()
+})

@@ -1,0 +1,433 @@
+/**
+ * A cluster of real processes, and a way to do everything to it that can happen to one: nodes (`node http/main.ts`), each
+ * behind a wire of its own to one Postgres, and one Redis. All of it on the loopback, and gone when it is left.
+ *
+ *   await using cluster = await Cluster.open({ nodes: 3 })
+ *   const customer = await cluster.customer([100_00n, 50_00n])
+ *   await cluster.nodes[0].stall(9_000)
+ *
+ * Postgres does not wait for the disk here: the machine does not lose power, and what a process wrote before it was killed
+ * is the kernel's. It does keep the time of each commit, which the checker needs.
+ */
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, chown, mkdir, mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+import pg from 'pg'
+
+import { systemClock } from '../../lib/clock.ts'
+import { createIdSource } from '../../lib/ids.ts'
+import { audit } from '../../storage/audit.ts'
+import { Database } from '../../storage/database.ts'
+import { startEmbeddedPostgres } from '../../storage/embedded.ts'
+import { createSandboxCustomer, createSandboxOperator } from '../../storage/seed.ts'
+import type { CreatedCustomer, SandboxOperator } from '../../storage/seed.ts'
+import { migrate } from '../../storage/migrate.ts'
+import { startNode, type NodeProcess } from './node-process.ts'
+import { ensureRedisServer } from './redis.ts'
+import { until } from './until.ts'
+import { Wire } from './wire.ts'
+
+const run = promisify(execFile)
+
+const POSTGRES_SETTINGS = {
+  fsync: 'off', full_page_writes: 'off', track_commit_timestamp: 'on', shared_buffers: '64MB', max_connections: '150',
+}
+/** A lease as the nodes take it. */
+export const LEASE_MS = 3_000
+/** A small disk for the tables: enough for what they hold at first. */
+const DISK_MEGABYTES = 96
+const STOP_DEADLINE_MS = 15_000
+
+export interface ClusterOptions {
+  readonly nodes: number
+  /** False: the nodes know of no Redis, and each believes to be alone. */
+  readonly redis?: boolean
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** One node: a process, or the place where one was. */
+export class ClusterNode {
+  readonly url: string
+  readonly name: string
+  readonly wire: Wire
+  readonly #dataDir: string
+  readonly #env: Readonly<Record<string, string>>
+  #process: NodeProcess | null = null
+  #stalled = false
+  /** What it has logged as an error, over all of its lives. */
+  readonly errors: string[] = []
+
+  constructor(options: { readonly name: string; readonly port: number; readonly wire: Wire; readonly dataDir: string; readonly env: Readonly<Record<string, string>> }) {
+    this.name = options.name
+    this.url = `http://127.0.0.1:${options.port}`
+    this.wire = options.wire
+    this.#dataDir = options.dataDir
+    this.#env = { ...options.env, PORT: String(options.port), NODE_URL: this.url, NODE_ID: options.name, DATABASE_URL: options.wire.url }
+  }
+
+  get running(): boolean { return this.#process !== null }
+  get stalled(): boolean { return this.#stalled }
+
+  /** @throws when it does not come up */
+  async start(): Promise<void> {
+    this.#process = await startNode(this.#dataDir, this.#env)
+  }
+
+  /** kill -9 */
+  async kill(): Promise<void> {
+    const running = this.#process
+    this.#process = null
+    if (running === null) return
+    if (this.#stalled) running.kill('SIGCONT')
+    this.#stalled = false
+    running.kill('SIGKILL')
+    await running.ended
+    this.#collect(running)
+  }
+
+  /** SIGTERM. @returns its exit code, null when it had to be killed */
+  async stop(): Promise<number | null> {
+    const running = this.#process
+    this.#process = null
+    if (running === null) return 0
+    running.kill('SIGTERM')
+    const killer = setTimeout(() => running.kill('SIGKILL'), STOP_DEADLINE_MS)
+    const { code } = await running.ended
+    clearTimeout(killer)
+    this.#collect(running)
+    return code
+  }
+
+  /** Stops it in the middle of whatever it does, and lets it go on after a while. */
+  async stall(ms: number): Promise<void> {
+    const running = this.#process
+    if (running === null) return
+    running.kill('SIGSTOP')
+    this.#stalled = true
+    await pause(ms)
+    this.#stalled = false
+    running.kill('SIGCONT')
+  }
+
+  /** The shards it holds by its own word, and the nodes it knows; null when it says nothing. */
+  async shards(): Promise<{ readonly status: number; readonly held: number; readonly nodes: number } | null> {
+    try {
+      const response = await fetch(`${this.url}/ready`, { signal: AbortSignal.timeout(2_000) })
+      const { checks } = await response.json() as { checks: readonly { name: string; held: number; nodes: number }[] }
+      const shards = checks.find(({ name }) => name === 'shards')
+      return shards === undefined ? null : { status: response.status, held: shards.held, nodes: shards.nodes }
+    } catch {
+      // No answer is an answer here.
+      return null
+    }
+  }
+
+  /** The lines it has logged as errors while it lives. */
+  look(): void { if (this.#process !== null) this.#errorsOf(this.#process) }
+
+  #collect(ended: NodeProcess): void { this.#errorsOf(ended) }
+
+  readonly #seen = new WeakMap<NodeProcess, number>()
+  #errorsOf(process: NodeProcess): void {
+    const text = process.stdout + process.stderr
+    const from = this.#seen.get(process) ?? 0
+    this.#seen.set(process, text.length)
+    this.errors.push(...text.slice(from).split('\n').filter((line) => line.startsWith('{') || /^\s+at |Error/.test(line)))
+  }
+}
+
+/** One Redis that can be taken away and brought back to the same address. It keeps nothing on disk. */
+export class ClusterRedis {
+  readonly port: number
+  readonly #program: string
+  readonly #directory: string
+  #child: ChildProcess | null = null
+
+  constructor(options: { readonly port: number; readonly program: string; readonly directory: string }) {
+    this.port = options.port
+    this.#program = options.program
+    this.#directory = options.directory
+  }
+
+  get url(): string { return `redis://127.0.0.1:${this.port}` }
+
+  async start(): Promise<void> {
+    const child = spawn(this.#program, ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#directory, '--save', '', '--appendonly', 'no'], { stdio: 'ignore' })
+    this.#child = child
+    const kill = () => child.kill('SIGKILL')
+    process.once('exit', kill)
+    child.once('exit', () => process.removeListener('exit', kill))
+    await until('Redis listens', () => listens(this.port))
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child
+    this.#child = null
+    if (child === null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  /** FLUSHALL */
+  async wipe(): Promise<void> {
+    const socket = connect({ host: '127.0.0.1', port: this.port })
+    await once(socket, 'connect')
+    socket.write('FLUSHALL\r\n')
+    await once(socket, 'data')
+    socket.destroy()
+  }
+}
+
+/** A disk for the tables that is small enough to be filled. */
+export interface SmallDisk {
+  fill(): Promise<void>
+  free(): Promise<void>
+}
+
+export class Cluster implements AsyncDisposable {
+  readonly nodes: readonly ClusterNode[]
+  /** Null when the nodes know of none. */
+  readonly redis: ClusterRedis | null
+  /** Postgres itself, past every wire. */
+  readonly databaseUrl: string
+  readonly operator: SandboxOperator
+  readonly #postgresPid: () => Promise<number | null>
+  readonly #directory: string
+  readonly #mounts: string[]
+  readonly #held: AsyncDisposableStack
+  readonly #admin: pg.Pool
+
+  private constructor(parts: Pick<Cluster, 'nodes' | 'redis' | 'databaseUrl' | 'operator'> & {
+    readonly postgresPid: () => Promise<number | null>; readonly directory: string; readonly mounts: string[]
+    readonly held: AsyncDisposableStack; readonly admin: pg.Pool }) {
+    this.nodes = parts.nodes
+    this.redis = parts.redis
+    this.databaseUrl = parts.databaseUrl
+    this.operator = parts.operator
+    this.#postgresPid = parts.postgresPid
+    this.#directory = parts.directory
+    this.#mounts = parts.mounts
+    this.#held = parts.held
+    this.#admin = parts.admin
+  }
+
+  /** @throws when anything of it does not start; nothing is left then */
+  static async open({ nodes: count, redis: withRedis = true, env = {} }: ClusterOptions): Promise<Cluster> {
+    await using made = new AsyncDisposableStack()
+    const directory = await mkdtemp(join(tmpdir(), 'vostro-cluster-'))
+    made.defer(() => rm(directory, { recursive: true, force: true }))
+    await chmod(directory, 0o711)
+    // After Postgres has stopped, whose files are on them, and also when the run ends early.
+    const mounts: string[] = []
+    const unmount = () => { for (const path of mounts.splice(0)) spawnSync('umount', ['-l', path]) }
+    process.once('exit', unmount)
+    made.defer(() => { process.removeListener('exit', unmount); unmount() })
+    const postgres = await startEmbeddedPostgres({ dataDir: join(directory, 'postgres'), log: () => undefined, settings: POSTGRES_SETTINGS })
+    made.defer(() => postgres.stop())
+    const pidFile = join(directory, 'postgres/postgres/postmaster.pid')
+    const postgresPid = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]) || null
+    // A run that ends early takes it along: it has a session of its own and would stay.
+    let lastPid = await postgresPid()
+    const orphan = () => { try { if (lastPid !== null) process.kill(lastPid, 'SIGQUIT') } catch { /* It is gone already. */ } }
+    const watch = setInterval(() => { void postgresPid().then((pid) => { lastPid = pid ?? lastPid }) }, 1_000)
+    watch.unref()
+    process.once('exit', orphan)
+    made.defer(() => { clearInterval(watch); process.removeListener('exit', orphan) })
+    await migrate(postgres.url)
+
+    const admin = new pg.Pool({ connectionString: postgres.url, max: 4, application_name: 'torture' })
+    admin.on('error', () => undefined)
+    made.defer(() => admin.end())
+    const database = new Database(postgres.url, 1)
+    const operator = await createSandboxOperator({ database, clock: systemClock, ids: createIdSource(systemClock) }, 'Torture Operator')
+    await database.close()
+
+    let redis: ClusterRedis | null = null
+    if (withRedis) {
+      // Installs one if need be; ours is another, because this one must be ours to kill.
+      await (await ensureRedisServer()).stop()
+      redis = new ClusterRedis({ port: await freePort(), program: await redisProgram(), directory })
+      made.defer(() => redis?.stop())
+      await redis.start()
+    }
+    const shared = {
+      NODE_SECRET: randomBytes(32).toString('hex'), SECRETS_KEY: randomBytes(32).toString('hex'), RATE_LIMITS: 'off', LOG_LEVEL: 'error',
+      ...(redis === null ? {} : { REDIS_URL: redis.url }), ...env,
+    }
+    const nodes: ClusterNode[] = []
+    for (let nth = 1; nth <= count; nth++) {
+      const wire = await Wire.open(postgres.url)
+      made.defer(() => wire.close())
+      const dataDir = join(directory, `node${nth}`)
+      await mkdir(dataDir)
+      const node = new ClusterNode({ name: `n${nth}`, port: await freePort(), wire, dataDir, env: shared })
+      nodes.push(node)
+      made.defer(() => node.kill())
+    }
+    const results = await Promise.allSettled(nodes.map((node) => node.start()))
+    const failed = results.find(({ status }) => status === 'rejected')
+    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
+    const cluster = new Cluster({ nodes, redis, databaseUrl: postgres.url, operator, postgresPid, directory, mounts, held: made.move(), admin })
+    await cluster.settled()
+    return cluster
+  }
+
+  get live(): readonly ClusterNode[] { return this.nodes.filter(({ running, stalled }) => running && !stalled) }
+
+  /** Waits until the nodes that run have all shards between them. Without leases each has them all at once. */
+  async settled(deadlineMs = 30_000): Promise<void> {
+    await until('the shards have their homes', async () => {
+      const states = await Promise.all(this.live.map((node) => node.shards()))
+      return states.every((state) => state?.status === 200) && states.reduce((sum, state) => sum + (state?.held ?? 0), 0) >= 256
+        && states.every((state) => state?.nodes === this.live.length || state?.held === 256)
+    }, { deadlineMs, pollMs: 50 })
+  }
+
+  async query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#admin.query<Row>(sql, [...values])).rows
+  }
+
+  /** The checks that found something, with what they found. */
+  async brokenBooks(): Promise<readonly object[]> {
+    const client = new pg.Client({ connectionString: this.databaseUrl })
+    await client.connect()
+    try {
+      return (await audit(client)).checks.filter(({ disagreeing }) => disagreeing > 0)
+    } finally {
+      await client.end()
+    }
+  }
+
+  /** A new customer with balances of these amounts in euro. */
+  async customer(amounts: readonly bigint[]): Promise<CreatedCustomer> {
+    const database = new Database(this.databaseUrl, 1)
+    try {
+      const number = randomBytes(6).toString('hex')
+      return await createSandboxCustomer({ database, clock: systemClock, ids: createIdSource(systemClock), ...this.operator }, {
+        legalName: `Customer ${number}`, number, recipients: true, balances: amounts.map((amount) => ({ currency: 'EUR', amount })) })
+    } finally {
+      await database.close()
+    }
+  }
+
+  /** Stops Postgres at once, as a crash does, and waits until it is back. */
+  async crashPostgres(): Promise<void> {
+    const pid = await this.#postgresPid()
+    if (pid === null) throw new Error('There is no Postgres to stop.')
+    process.kill(pid, 'SIGQUIT')
+    // The holder of the directory starts another one by itself.
+    await until('Postgres is back', async () => {
+      const next = await this.#postgresPid()
+      return next !== null && next !== pid && await this.query('select 1').then(() => true, () => false)
+    }, { deadlineMs: 60_000, pollMs: 50 })
+  }
+
+  /** Cuts every session of the nodes. @returns how many */
+  async terminateBackends(): Promise<number> {
+    return (await this.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'vostro%' and application_name not like 'vostro instance%'`)).length
+  }
+
+  /** Moves the tables to a disk of their own. @returns why not, in words, when this machine cannot */
+  async smallDisk(): Promise<SmallDisk | string> {
+    if (process.getuid?.() !== 0) return 'a small disk needs root to mount it'
+    const path = join(this.#directory, 'disk')
+    await mkdir(path)
+    try {
+      await run('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MEGABYTES}m,mode=0700`, 'tmpfs', path])
+    } catch (error) {
+      return `a small disk cannot be mounted here (${(error as Error).message.trim().split('\n').at(-1)})`
+    }
+    this.#mounts.push(path)
+    const owner = await stat(join(this.#directory, 'postgres/postgres'))
+    await chown(path, owner.uid, owner.gid)
+    await this.query(`create tablespace small location '${path}'`)
+    await this.query('alter table all in tablespace pg_default set tablespace small')
+    await this.query('alter index all in tablespace pg_default set tablespace small')
+    const ballast = join(path, 'ballast')
+    return {
+      async fill() {
+        const file = await open(ballast, 'w')
+        const block = Buffer.alloc(8_192)
+        try {
+          for (;;) await file.write(block)
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+        } finally {
+          await file.close()
+        }
+      },
+      async free() { await rm(ballast, { force: true }) },
+    }
+  }
+
+  /** Holds the bank's book, so that the bank answers nobody, for a while. */
+  async stallBank(ms: number): Promise<void> {
+    const client = new pg.Client({ connectionString: this.databaseUrl })
+    client.on('error', () => undefined)
+    await client.connect()
+    try {
+      await client.query('begin')
+      await client.query('lock table sandbox_order in access exclusive mode')
+      await pause(ms)
+      await client.query('rollback')
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+  }
+
+  /** The bank repeats what it has said. @returns how many messages */
+  async bankRepeats(): Promise<number> {
+    return (await this.query(`update sandbox_order set state = 'accepted', due_at = now() where state in ('settled', 'rejected') and next_event = state
+      and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)).length
+  }
+
+  /** The bank says the opposite of what it has said. @returns how many messages */
+  async bankContradicts(): Promise<number> {
+    return (await this.query(`update sandbox_order set state = 'accepted', next_event = case state when 'settled' then 'rejected' else 'settled' end, due_at = now()
+      where state in ('settled', 'rejected') and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)).length
+  }
+
+  /** The bank speaks of orders only after a while. @returns how many */
+  async bankIsLate(ms: number): Promise<number> {
+    return (await this.query(`update sandbox_order set due_at = due_at + $1 * interval '1 millisecond' where state = 'accepted' and due_at is not null returning 1`, [ms])).length
+  }
+
+  /** What the bank has never answered it knows now, if asked. @returns how many */
+  async bankRemembers(): Promise<number> {
+    return (await this.query(`update sandbox_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`)).length
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> { await this.#held.disposeAsync() }
+}
+
+async function redisProgram(): Promise<string> {
+  for (const name of ['redis-server', 'valkey-server']) {
+    if (await run(name, ['--version']).then(() => true, () => false)) return name
+  }
+  throw new Error('These tests stop and start Redis themselves: install redis-server or valkey-server.')
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port })
+      .once('connect', () => { socket.destroy(); resolve(true) })
+      .once('error', () => resolve(false))
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

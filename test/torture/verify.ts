@@ -1,0 +1,50 @@
+/** The end of every torture: let everything come to its end, ask again for every answer, then judge. */
+import type { CreatedCustomer } from '../../storage/seed.ts'
+import type { Cluster } from '../support/cluster.ts'
+import { until } from '../support/until.ts'
+import { readBooks } from './books.ts'
+import { check, type Verdict } from './checker.ts'
+import type { Clients } from './clients.ts'
+
+/** A backend may be kept from the processor for this long between its commit's time and everybody's seeing it. */
+const TOLERANCE_MS = 150
+/** What was handed over without a word is looked into every 30 s, and asked about again after 5 s. */
+const DRAIN_MS = 120_000
+
+export interface Trial {
+  readonly verdict: Verdict
+  readonly brokenBooks: readonly object[]
+  /** Payments that came to no end in time. */
+  readonly stuck: readonly object[]
+  /** What nodes have logged as errors: bugs by their own word. */
+  readonly errors: readonly string[]
+}
+
+/** Waits until every payment has ended, but for those that the bank never answers. */
+async function drain(cluster: Cluster, customers: readonly CreatedCustomer[], drainMs: number): Promise<readonly object[]> {
+  const open = () => cluster.query(
+    `select p.id, p.status, p.sent_at, p.updated_at, i.payment_id is not null as instructed, i.attention_at, i.attempts, o.state, o.next_event, o.due_at
+     from payment p left join partner_instruction i on i.payment_id = p.id left join sandbox_order o on o.reference = p.id
+     where p.customer_id = any($1) and p.status in ('processing', 'exception') and not (p.details like '%SBX/TIMEOUT"%' and p.status = 'exception') limit 10`,
+    [customers.map(({ id }) => id)])
+  // What the bank would know in a minute it knows now.
+  await until('every payment has ended', async () => { await cluster.bankRemembers(); return (await open()).length === 0 }, { deadlineMs: drainMs, pollMs: 250 }).catch(() => undefined)
+  return await open()
+}
+
+/** Everything is decided; the nodes run and the world is well again. */
+export async function judge(cluster: Cluster, options: { readonly clients: Clients; readonly customers: readonly CreatedCustomer[]; readonly replays?: number; readonly drainMs?: number }): Promise<Trial> {
+  const { clients, customers, replays, drainMs = DRAIN_MS } = options
+  await clients.stop()
+  const stuck = await drain(cluster, customers, drainMs)
+  await clients.replay(replays)
+  const { history } = clients
+  const books = await readBooks(cluster, customers, history.commands)
+  for (const node of cluster.nodes) node.look()
+  return {
+    verdict: check(history, books, TOLERANCE_MS),
+    brokenBooks: await cluster.brokenBooks(),
+    stuck,
+    errors: cluster.nodes.flatMap(({ name, errors }) => errors.map((line) => `${name}: ${line}`)),
+  }
+}
