@@ -7,8 +7,12 @@ import type { World } from './world.ts'
 
 /** All header lines together, the request line included. */
 const HEADER_BYTES_MAX = 16 * 1024
+/** 16 KiB of headers come in one or two packets; who needs longer than this holds a connection for its own sake. */
+const HEADERS_TIMEOUT_MS = 10_000
 /** A body of 256 KiB over the slowest link we support; also ends clients that send one byte a minute. */
 const REQUEST_TIMEOUT_MS = 60_000
+/** How often connections are looked at for both. */
+const TIMEOUT_LOOK_MS = 1_000
 
 /** Longer than the idle time of common load balancers (60 s), so that it is never we who close under a new request. */
 const KEEP_ALIVE_MS = 65_000
@@ -19,10 +23,21 @@ function problemOf(code: string | undefined): Problem {
     : { slug: 'malformed-request', detail: 'The request is not valid HTTP.' }
 }
 
+/** How long clients may take; only tests have less patience. */
+export interface Patience {
+  readonly headersTimeoutMs?: number
+  readonly requestTimeoutMs?: number
+  readonly lookMs?: number
+}
+
 /** A node server that answers broken HTTP with problem documents too. It does not listen yet. */
-export function createHttpServer(listener: RequestListener, world: Pick<World, 'ids' | 'problemBase'>): Server {
+export function createHttpServer(listener: RequestListener, world: Pick<World, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
+  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS, lookMs = TIMEOUT_LOOK_MS } = patience
   const server = createServer(
-    { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, connectionsCheckingInterval: lookMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
     listener,
   )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {

@@ -55,7 +55,7 @@ async function findFiles(filters: readonly string[]): Promise<string[]> {
       return found?.isDirectory() ? join(filter, '**/*.test.ts') : filter
     })
   )
-  return (await Array.fromAsync(glob(patterns, { cwd: projectRoot }))).sort()
+  return (await Array.fromAsync(glob(patterns, { cwd: projectRoot, exclude: ['**/node_modules'] }))).sort()
 }
 
 async function runFiles(files: readonly string[]): Promise<boolean> {

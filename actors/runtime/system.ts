@@ -7,6 +7,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { Activation } from './activation.ts'
+import { Activations } from './activations.ts'
 import type { ActorKind, Ask, Outcome } from './actor.ts'
 import { Lane } from './lane.ts'
 
@@ -17,12 +18,10 @@ export interface SystemOptions {
   readonly onBug: (error: unknown, what: string) => void
 }
 
-type AnyActivation = Activation<unknown, unknown, unknown>
-
 export class ActorSystem {
   readonly lanes: readonly Lane[]
   readonly #clock: Clock
-  readonly #activations: Record<'balance' | 'payment', Map<string, AnyActivation>> = { balance: new Map(), payment: new Map() }
+  readonly #activations = { balance: new Activations(LIMITS.activationsMax.balance), payment: new Activations(LIMITS.activationsMax.payment) }
   readonly #sweeper: NodeJS.Timeout
 
   constructor(options: SystemOptions) {
@@ -32,7 +31,7 @@ export class ActorSystem {
       nth,
       clock: options.clock,
       onBug: options.onBug,
-      balanceInMemory: (id) => this.#activations.balance.get(id),
+      balanceInMemory: (id) => this.#activations.balance.peek(id),
     }))
     this.#sweeper = setInterval(() => this.#forgetIdle(), LIMITS.activationIdleMs / 6)
     this.#sweeper.unref()
@@ -68,8 +67,7 @@ export class ActorSystem {
 
   /** Drops one activation that has nothing more to do. */
   forget(kind: 'balance' | 'payment', id: string): void {
-    const activation = this.#activations[kind].get(id)
-    if (activation !== undefined && !activation.scheduled) this.#activations[kind].delete(id)
+    this.#activations[kind].forget(id)
   }
 
   /** Answers what was accepted, then closes the lanes. */
@@ -83,30 +81,13 @@ export class ActorSystem {
     let activation = activations.get(id)
     if (activation === undefined) {
       activation = new Activation(kind as unknown as ActorKind<unknown, unknown, unknown>, id, this.lanes[shard % this.lanes.length] as Lane)
-      if (activations.size >= LIMITS.activationsMax[kind.name]) this.#forgetOldest(activations)
-    } else {
-      activations.delete(id)
+      activations.add(id, activation)
     }
-    // The map's own order is the order of use.
-    activations.set(id, activation)
     return activation as unknown as Activation<State, Command, Reply>
-  }
-
-  #forgetOldest(activations: Map<string, AnyActivation>): void {
-    for (const [id, activation] of activations) {
-      if (activation.scheduled) continue
-      activations.delete(id)
-      return
-    }
   }
 
   #forgetIdle(): void {
     const before = this.#clock.now() - LIMITS.activationIdleMs
-    for (const activations of Object.values(this.#activations)) {
-      for (const [id, activation] of activations) {
-        if (activation.lastAskedAt > before) break
-        if (!activation.scheduled) activations.delete(id)
-      }
-    }
+    for (const activations of Object.values(this.#activations)) activations.forgetIdle(before)
   }
 }

@@ -4,13 +4,14 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { createApp } from '../../http/app.ts'
+import { createApp, type AppOptions } from '../../http/app.ts'
 import { generateApiKey } from '../../lib/api-key.ts'
 import type { ListQuery, ListResult } from '../../http/list.ts'
 import { routes } from '../../http/routes/index.ts'
 import type { Payment, PaymentCreate } from '../../http/schemas/payment.ts'
 import type { TransferCreate } from '../../http/schemas/transfer.ts'
-import { createHttpServer } from '../../http/server.ts'
+import type { Route } from '../../http/route.ts'
+import { createHttpServer, type Patience } from '../../http/server.ts'
 import type { ApiKey, Command, CommandAnswer, IdempotencyRecord, World } from '../../http/world.ts'
 
 export const CUSTOMER = '01980d6e-0000-7000-8000-00000000c001'
@@ -180,9 +181,18 @@ export type Reply = Omit<Response, 'json'> & { json(): Promise<any> }
 /** `fetch` for tests. */
 export const request = fetch as unknown as (url: string, init?: RequestInit) => Promise<Reply>
 
+/** What a test has besides its world. */
+export interface FakeOptions {
+  readonly app?: AppOptions
+  /** Operations that a test makes up. */
+  readonly routes?: readonly Route[]
+  readonly patience?: Patience
+}
+
 /** A service around a fake world, listening on a free port of the loopback interface. */
-export async function startFake(world: FakeWorld) {
-  const server = createHttpServer(createApp(routes, world).callback(), world)
+export async function startFake(world: FakeWorld, options: FakeOptions = {}) {
+  const table = options.routes === undefined ? routes : [...routes, ...options.routes]
+  const server = createHttpServer(createApp(table, world, options.app).callback(), world, options.patience)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`
