@@ -5,6 +5,7 @@ import type { ActorKind } from './runtime/actor.ts'
 
 export const paymentActor: ActorKind<PaymentState, PaymentCommand, PaymentReply> = {
   name: 'payment',
+  turnMax: 1,
   load: loadPayments,
   decide: movePayment,
   // A payment's changes carry its version themselves; what they do to the balance needs no decision of the balance.

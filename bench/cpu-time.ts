@@ -1,4 +1,4 @@
-/** Processor time, from `/proc`; zero where there is no such thing, as it is only ever shown. */
+/** Processor time and memory, from `/proc`; zero where there is no such thing, as it is only ever shown. */
 import { cpus } from 'node:os'
 import { readFileSync, readdirSync } from 'node:fs'
 
@@ -15,6 +15,16 @@ interface Stat {
 /** User and system time of a process so far, seconds. */
 export function cpuTime(pid: number): number {
   return statOf(pid)?.seconds ?? 0
+}
+
+/** Memory of a process that is really there, megabytes of 2^20 bytes; zero where there is no `/proc`. */
+export function residentMb(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024
+  } catch {
+    // It has ended, or there is no /proc.
+    return 0
+  }
 }
 
 /**

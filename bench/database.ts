@@ -127,7 +127,7 @@ async function recipientsOf(database: Database): Promise<Map<string, CreatePayme
     text: `select id, name, type, masked_identifier, currency, bank_country, status, version from recipient`,
   })
   return new Map(rows.map(([id, name, type, maskedIdentifier, currency, bankCountry, status, version]) =>
-    [id, { id, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version) }]))
+    [id, { id, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest: '' }]))
 }
 
 async function connect(url: string): Promise<pg.Client> {

@@ -65,8 +65,18 @@ export interface LoadReport {
   readonly p99Ms: number
   readonly maxMs: number
   readonly histogram: readonly number[]
+  /** The same of those that succeeded, and of those that were answered 503. */
+  readonly accepted: Latencies
+  readonly refused: Latencies
   /** Processor time of this process per operation, microseconds. */
   readonly cpuMicros: number
+}
+
+/** How long answers of one kind took, from when they were due. */
+export interface Latencies {
+  readonly count: number
+  readonly p50Ms: number
+  readonly p99Ms: number
 }
 
 /** Requests that are still due when an open loop ends get this long; so do the last answers of a closed one. */
@@ -124,7 +134,7 @@ interface Run {
   readonly operations: readonly (readonly Rendered[])[]
   readonly requestBytesMax: number
   onStatus(status: number): void
-  onDone(connection: LoadConnection, succeeded: boolean): void
+  onDone(connection: LoadConnection, succeeded: boolean, status: number): void
   onLost(connection: LoadConnection, reason: string): void
 }
 
@@ -216,7 +226,7 @@ class LoadConnection {
       return
     }
     this.busy = false
-    this.#run.onDone(this, good)
+    this.#run.onDone(this, good, status)
   }
 
   #keep(body: Uint8Array): void {
@@ -235,6 +245,8 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   const targets = plan.targets.map((target) => new URL(target))
   const operations = plan.operations.map((operation) => operation.map((request) => render(request, (targets[0] as URL).host)))
   const histogram = new Histogram()
+  const acceptedOnes = new Histogram()
+  const refusedOnes = new Histogram()
   const statuses = new Map<number, number>()
   const allStatuses = new Map<number, number>()
   const errors = new Map<string, number>()
@@ -246,6 +258,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   let inFlight = 0
   let succeeded = 0
   let failures = 0
+  let refused = 0
   let unanswered = 0
   let arrival = 0
   // Everything before `from` is warm-up. Set when the connections stand.
@@ -262,10 +275,10 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
       // Answers of the warm-up's last requests may fall into the measurement; in a count of tens of thousands it is no matter.
       if (performance.now() >= from) statuses.set(status, (statuses.get(status) ?? 0) + 1)
     },
-    onDone(connection, good) {
+    onDone(connection, good, status) {
       const now = performance.now()
       inFlight -= 1
-      account(connection.since, now, good)
+      account(connection.since, now, good, status)
       if (open) {
         idle.push(connection)
         pump(now)
@@ -282,7 +295,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
         connection.busy = false
         inFlight -= 1
         unanswered += 1
-        account(connection.since, performance.now(), false)
+        account(connection.since, performance.now(), false, null)
       } else if (open) {
         idle.splice(idle.indexOf(connection), 1)
       }
@@ -291,10 +304,12 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   }
 
   /** A closed loop counts what ends within the measurement; an open one what falls due in it, whenever it ends. */
-  function account(since: number, now: number, good: boolean): void {
+  function account(since: number, now: number, good: boolean, status: number | null): void {
     const counts = open ? since >= from && since < until : now >= from && now < until
     if (!counts) return
     histogram.record((now - since) * 1000)
+    if (good) acceptedOnes.record((now - since) * 1000)
+    else if (status === 503) { refusedOnes.record((now - since) * 1000); refused += 1 }
     if (good) succeeded += 1
     else failures += 1
   }
@@ -352,11 +367,11 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   for (const connection of connections) {
     if (connection.busy) {
       unanswered += 1
-      account(connection.since, end, false)
+      account(connection.since, end, false, null)
     }
     connection.close()
   }
-  for (; arrivalsLeft() > 0; arrival++) account(start + arrival * interval, end, false)
+  for (; arrivalsLeft() > 0; arrival++) account(start + arrival * interval, end, false, null)
 
   return {
     rate: succeeded / plan.seconds,
@@ -370,6 +385,8 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
     p99Ms: histogram.quantile(0.99) / 1000,
     maxMs: histogram.max / 1000,
     histogram: histogram.sparse(),
+    accepted: { count: succeeded, p50Ms: acceptedOnes.quantile(0.5) / 1000, p99Ms: acceptedOnes.quantile(0.99) / 1000 },
+    refused: { count: refused, p50Ms: refusedOnes.quantile(0.5) / 1000, p99Ms: refusedOnes.quantile(0.99) / 1000 },
     cpuMicros: (cpu.user + cpu.system) / Math.max(1, succeeded + failures),
   }
 }

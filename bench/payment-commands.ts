@@ -17,6 +17,7 @@ const SHOWN: CreatePayment['shown'] = {
 }
 const QUEUED = { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:00.000Z' }
 const METADATA = {}
+const APPROVING = { ids, sandbox: true }
 /** Idempotency records are uuids of a hash in life: random, so that their index is used as in life. */
 const FINGERPRINT = randomUUID()
 
@@ -42,6 +43,8 @@ export function nextPaymentCommand({ customerId, recipient }: Payer): CreatePaym
     executionDate: '2026-05-04',
     estimatedArrival: '2026-05-04T09:30:10.000Z',
     createdBy: customerId,
+    createdByName: 'Key',
+    approving: APPROVING,
     createdVia: 'api_key',
     externalId: null,
     externalIdOwner: null,

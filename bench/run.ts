@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--only P1,P2] [--seconds 10] [--json FILE]`: measures the scenarios against their baselines, in this
+ * `npm run bench -- [--only P1,P2] [--seconds 10] [--scale 1] [--json FILE]`: measures the scenarios against their baselines, in this
  * run and on this machine, prints a table and writes `bench/results/`. It brings its own Postgres and cleans up after
  * itself. Exits 1 when a target is missed or the books are wrong.
  */
@@ -23,6 +23,7 @@ const RESULTS = join(import.meta.dirname, 'results')
 interface Options {
   readonly scenarios: readonly Scenario[]
   readonly secondsAsked: number | null
+  readonly scale: number
   readonly json: string | null
 }
 
@@ -31,7 +32,7 @@ class UsageError extends Error {}
 function readOptions(args: string[]): Options {
   let values
   try {
-    ({ values } = parseArgs({ args, options: { only: { type: 'string' }, seconds: { type: 'string' }, json: { type: 'string' } } }))
+    ({ values } = parseArgs({ args, options: { only: { type: 'string' }, seconds: { type: 'string' }, scale: { type: 'string', default: '1' }, json: { type: 'string' } } }))
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
@@ -40,7 +41,10 @@ function readOptions(args: string[]): Options {
   if (unknown !== undefined) throw new UsageError(`There is no scenario ${unknown}; there are ${SCENARIOS.map(({ id }) => id).join(', ')}.`)
   const seconds = values.seconds === undefined ? null : Number(values.seconds)
   if (seconds !== null && !(seconds >= 2)) throw new UsageError('--seconds must be a number of at least 2.')
+  const scale = Number(values.scale)
+  if (!(scale > 0 && scale <= 1)) throw new UsageError('--scale must be a number above 0, at most 1.')
   return {
+    scale,
     scenarios: only === undefined ? SCENARIOS : SCENARIOS.filter(({ id }) => only.includes(id)),
     secondsAsked: seconds,
     json: values.json ?? null,
@@ -72,7 +76,7 @@ async function main(): Promise<void> {
   }
   const seconds = options.secondsAsked ?? SECONDS
   const bench: Bench = {
-    databases, start, log, seconds, secondsAsked: options.secondsAsked, warmupSeconds: WARMUP_SECONDS, figures: new Map(),
+    databases, start, log, seconds, secondsAsked: options.secondsAsked, warmupSeconds: WARMUP_SECONDS, scale: options.scale, figures: new Map(),
     generator: start<LoadPlan, LoadReport>(join(import.meta.dirname, 'load.ts')),
   }
   const machine = describeMachine(databases.postgresVersion)

@@ -20,6 +20,8 @@ export interface Bench {
   readonly secondsAsked: number | null
   readonly seconds: number
   readonly warmupSeconds: number
+  /** Of the sizes that a scenario makes, from 0 to 1: less than 1 only tries whether it works. */
+  readonly scale: number
   /** Figures that one scenario leaves for a later one of the same run. */
   readonly figures: Map<string, number>
   /** Starts a child that ends with the bench, whatever happens to the scenario. */
@@ -27,7 +29,7 @@ export interface Bench {
   log(line: string): void
 }
 
-export type Baseline = 'bare' | 'rowLock' | 'ceiling'
+export type Baseline = 'bare' | 'rowLock' | 'ceiling' | 'emptyLedger' | 'oneNode' | 'atPeak' | 'postLoop'
 
 /** What the value should be, as a multiple of a baseline. */
 export interface Target {
@@ -64,7 +66,9 @@ export interface Result extends Measured {
   readonly met: boolean
 }
 
-const NAMES: Readonly<Record<Baseline, string>> = { bare: 'bare', rowLock: 'row-lock', ceiling: 'ceiling' }
+const NAMES: Readonly<Record<Baseline, string>> = {
+  bare: 'bare', rowLock: 'row-lock', ceiling: 'ceiling', emptyLedger: 'empty ledger', oneNode: 'one node', atPeak: 'at the peak', postLoop: 'post loop',
+}
 
 /** The name of a baseline as it is printed. */
 export function baselineName(baseline: Baseline): string { return NAMES[baseline] }

@@ -1,15 +1,23 @@
 /** What is measured over HTTP: the service, the row-lock baseline and the bare server, behind one interface. */
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ROW_LOCK_POOL } from './baselines/row-lock.ts'
-import { watchOthers } from './cpu-time.ts'
+import { residentMb, watchOthers } from './cpu-time.ts'
 import type { BenchDatabase, Payer } from './database.ts'
 import { FRESH_KEY, type LoadPlan, type LoadReport, type Operation } from './load.ts'
+import type { BenchProcess } from './process.ts'
+import { startRedis } from './redis.ts'
 import type { Bench, Condition } from './scenario.ts'
 import type { ServerPlan } from './server.ts'
 
 const HERE = import.meta.dirname
 /** Before its first measurement a server runs this long under load, so that the first to be measured is not the coldest. */
 const HEAT_SECONDS = 3
+const SETTLE_MS = 20_000
+const SETTLE_POLL_MS = 50
 /** A machine at rest keeps less than this busy with itself. */
 const DISTURBED_CORES = 0.15
 
@@ -20,6 +28,8 @@ export interface Subject extends AsyncDisposable {
   readonly url: string
   /** Null for the bare server. */
   readonly database: BenchDatabase | null
+  /** Memory of its processes that is really there, megabytes of 2^20 bytes. */
+  residentMb(): number
   /** Requests that were answered 201, in all measurements together. */
   readonly accepted: number
   /** Lets a new server reach its pace; the first measurement does so by itself. */
@@ -30,8 +40,59 @@ export interface Subject extends AsyncDisposable {
 }
 
 /** The service itself. `dispatch: false` leaves payments waiting for the bank. */
-export async function startService(bench: Bench, { dispatch }: { readonly dispatch: boolean }): Promise<Subject> {
-  return await startServer(bench, 'service', { dispatch })
+export async function startService(bench: Bench, { dispatch, name = 'service', ...more }: {
+  readonly dispatch: boolean
+  readonly name?: string
+  /** Runs on the database before the service does. */
+  readonly prepare?: (database: BenchDatabase) => Promise<void>
+  readonly metricsPort?: number
+}): Promise<Subject> {
+  return await startServer(bench, name, { dispatch, ...more })
+}
+
+/** Several nodes of the service on one database and one Redis; connections are dealt out to them in turn. */
+export async function startNodes(bench: Bench, count: number): Promise<Subject> {
+  await using started = new AsyncDisposableStack()
+  const database = started.use(await bench.databases.clone('nodes'))
+  const redis = started.use(await startRedis(await freePort()))
+  const nodeSecret = randomBytes(32).toString('hex')
+  const servers: BenchProcess<ServerPlan, string>[] = []
+  for (let nth = 0; nth < count; nth++) {
+    const server = bench.start<ServerPlan, string>(join(HERE, 'server.ts'))
+    servers.push(server)
+    started.defer(() => server.stop())
+  }
+  const urls = await Promise.all(servers.map(async (server) => await server.ask({
+    databaseUrl: database.url, dataDir: join(bench.databases.directory, `node-${server.pid}`), dispatch: false,
+    node: { port: await freePort(), redisUrl: redis.url, nodeSecret },
+  })))
+  await settled(urls)
+  return subject(bench, { name: `${count} nodes`, urls, servers, database, resources: started.move() })
+}
+
+/** Waits until every shard has its home on one of the nodes. */
+async function settled(urls: readonly string[]): Promise<void> {
+  const deadline = performance.now() + SETTLE_MS
+  for (;;) {
+    const held = await Promise.all(urls.map(async (url) => {
+      const { checks } = await (await fetch(`${url}/ready`)).json() as { checks: readonly { name: string; held?: number; total?: number }[] }
+      return checks.find(({ name }) => name === 'shards')!
+    }))
+    if (held.every(({ held: own }) => own! > 0) && held.reduce((sum, { held: own }) => sum + own!, 0) === held[0]!.total) return
+    if (performance.now() > deadline) throw new Error('The shards have not found their homes.')
+    await pause(SETTLE_POLL_MS)
+  }
+}
+
+/** A port of the loopback interface that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 /** The service with the row-lock baseline's commands. */
@@ -39,13 +100,16 @@ export async function startRowLock(bench: Bench, poolMax: number = ROW_LOCK_POOL
   return await startServer(bench, 'row-lock', { dispatch: false, rowLock: poolMax })
 }
 
-async function startServer(bench: Bench, name: string, plan: Pick<ServerPlan, 'dispatch' | 'rowLock'>): Promise<Subject> {
+async function startServer(bench: Bench, name: string, { prepare, ...plan }: Pick<ServerPlan, 'dispatch' | 'rowLock' | 'metricsPort'> & {
+  readonly prepare?: (database: BenchDatabase) => Promise<void>
+}): Promise<Subject> {
   await using started = new AsyncDisposableStack()
   const database = started.use(await bench.databases.clone(name))
+  await prepare?.(database)
   const server = bench.start<ServerPlan, string>(join(HERE, 'server.ts'))
   started.defer(() => server.stop())
   const url = await server.ask({ ...plan, databaseUrl: database.url, dataDir: join(bench.databases.directory, `node-${server.pid}`) })
-  return subject(bench, { name, url, database, resources: started.move() })
+  return subject(bench, { name, urls: [url], servers: [server], database, resources: started.move() })
 }
 
 /** The bare server. */
@@ -53,12 +117,13 @@ export async function startBare(bench: Bench): Promise<Subject> {
   await using started = new AsyncDisposableStack()
   const server = bench.start<object, string>(join(HERE, 'baselines', 'bare.ts'))
   started.defer(() => server.stop())
-  return subject(bench, { name: 'bare', url: await server.ask({}), database: null, resources: started.move() })
+  return subject(bench, { name: 'bare', urls: [await server.ask({})], servers: [server], database: null, resources: started.move() })
 }
 
-function subject(bench: Bench, { name, url, database, resources }: {
+function subject(bench: Bench, { name, urls, servers, database, resources }: {
   readonly name: string
-  readonly url: string
+  readonly urls: readonly string[]
+  readonly servers: readonly { readonly pid: number }[]
   readonly database: BenchDatabase | null
   readonly resources: AsyncDisposableStack
 }): Subject {
@@ -66,7 +131,7 @@ function subject(bench: Bench, { name, url, database, resources }: {
   let unanswered = 0
   let hot = false
   async function load(plan: SubjectLoad): Promise<LoadReport> {
-    const report = await bench.generator.ask({ warmupSeconds: bench.warmupSeconds, ...plan, targets: [url] })
+    const report = await bench.generator.ask({ warmupSeconds: bench.warmupSeconds, ...plan, targets: urls })
     accepted += report.allStatuses['201'] ?? 0
     unanswered += report.unanswered
     return report
@@ -78,8 +143,9 @@ function subject(bench: Bench, { name, url, database, resources }: {
     await load({ operations, connections, warmupSeconds: 0, seconds: HEAT_SECONDS })
   }
   return {
-    url,
+    url: urls[0] as string,
     database,
+    residentMb: () => servers.reduce((sum, { pid }) => sum + residentMb(pid), 0),
     get accepted() { return accepted },
     heat,
     async measure(plan) {

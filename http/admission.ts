@@ -7,14 +7,15 @@
  * Two measures: commands under way (each holds memory and a place in a mailbox), and how late the event loop runs (what is
  * accepted while it is late makes everybody later). Reads and health checks are refused only for the second.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
 /** Commands under way at a time. At 4 000 a second this is 60 ms of work: two commits' worth, enough to fill every commit. */
 const COMMANDS_MAX = 256
-/** How late timers may run on average before new work is refused, milliseconds. A busy loop of ours runs 5 to 15 ms late. */
+/** How late timers may run before new work is refused, milliseconds. A busy loop of ours runs 5 to 15 ms late. */
 const LOOP_DELAY_MAX_MS = 150
+/** Timers are looked at this often; one that is late may be a single long turn, three in a row are an overload. */
 const LOOP_LOOK_MS = 100
+const LATE_LOOKS = 3
 const RETRY_AFTER_SECONDS = 1
 
 export interface Admission {
@@ -27,13 +28,13 @@ export interface Admission {
 /** Puts admission in front of a listener. `refusal` is the body of the 503 for a request path. */
 export function createAdmission(next: RequestListener, refusal: (path: string) => { readonly body: string; readonly requestId: string }): Admission {
   const counters = { underWay: 0, refused: 0 }
-  const delay = monitorEventLoopDelay({ resolution: 10 })
-  delay.enable()
-  let late = false
+  // Not node's own histogram of delays: reset, it needs two turns for a sample, so it has none just when turns are longest.
+  let due = performance.now() + LOOP_LOOK_MS
+  let lateLooks = 0
   const look = setInterval(() => {
-    // The histogram counts its own interval in.
-    late = delay.mean / 1e6 - 10 > LOOP_DELAY_MAX_MS
-    delay.reset()
+    const now = performance.now()
+    lateLooks = now - due > LOOP_DELAY_MAX_MS ? lateLooks + 1 : 0
+    due = now + LOOP_LOOK_MS
   }, LOOP_LOOK_MS)
   look.unref()
 
@@ -52,7 +53,7 @@ export function createAdmission(next: RequestListener, refusal: (path: string) =
     listener(request, response) {
       const command = request.method !== 'GET' && request.method !== 'HEAD'
       if (command && counters.underWay >= COMMANDS_MAX) { refuse(request, response); return }
-      if (late && !isHealthCheck(request.url)) { refuse(request, response); return }
+      if (lateLooks >= LATE_LOOKS && !isHealthCheck(request.url)) { refuse(request, response); return }
       if (command) {
         counters.underWay += 1
         response.once('close', () => { counters.underWay -= 1 })
@@ -61,7 +62,6 @@ export function createAdmission(next: RequestListener, refusal: (path: string) =
     },
     close() {
       clearInterval(look)
-      delay.disable()
     },
   }
 }

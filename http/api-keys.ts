@@ -3,16 +3,16 @@
  *
  *  * The text of a key exists in one answer and nowhere else.
  *  * Nobody can give a key what they may not do themselves.
- *  * A change is known to this node before it is answered; the database tells the others as it commits.
+ *  * A change is known to every node before it is answered: the database tells them as it commits, and they say that they
+ *    have heard. A node that cannot be reached forgets keys within a second by itself, and no answer waits longer for it.
  */
-import type pg from 'pg'
 import { CUSTOMER_SCOPES, generateApiKey, OPERATOR_SCOPES } from '../lib/api-key.ts'
 import { timestamp } from '../lib/clock.ts'
 import { isAllowlistEntry } from '../lib/ip-allowlist.ts'
 import { refuse, type FieldError } from '../lib/problems.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import * as rows from '../storage/identity-api-keys.ts'
-import { inTransaction } from '../storage/transaction.ts'
+import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
 import type { ByInTenant, IdentityCommands, MadeApiKey } from './identity.ts'
 import { auditMember, type IdentityWorld } from './identity-world.ts'
@@ -36,14 +36,14 @@ function allowlistErrors(entries: readonly string[]): FieldError[] {
     : [{ field: `/ipAllowlist/${index}`, code: 'invalid_format', message: 'Must be an IPv4 or IPv6 address or a CIDR block.' }]))
 }
 
-/** The commands of keys. `changed` is called with the hash of each key that this node must forget. */
+/** The commands of keys. `changed` is called with the hash of each key that nodes must forget, and resolves when they have. */
 export function createApiKeyCommands(
   world: IdentityWorld,
-  changed: (sha256: string) => void,
+  changed: (sha256: string) => Promise<void>,
 ): Pick<IdentityCommands, 'createApiKey' | 'updateApiKey' | 'rotateApiKey' | 'revokeApiKey'> {
   const { database, clock, ids, random, sandbox } = world
 
-  async function audit(client: pg.ClientBase, by: ByInTenant, action: string, id: string, before: ApiKeyView | null, after: ApiKeyView | null): Promise<void> {
+  async function audit(client: TransactionClient, by: ByInTenant, action: string, id: string, before: ApiKeyView | null, after: ApiKeyView | null): Promise<void> {
     await writeAudit(client, {
       ...auditMember(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action, object: { type: 'api_key', id },
       before: before === null ? null : state(before), after: after === null ? null : state(after),
@@ -51,7 +51,7 @@ export function createApiKeyCommands(
   }
 
   /** The tenant's key, which cannot change until the transaction ends. */
-  async function locked(client: pg.ClientBase, by: ByInTenant, id: string, expected: number | bigint | null = null): Promise<rows.StoredApiKey> {
+  async function locked(client: TransactionClient, by: ByInTenant, id: string, expected: number | bigint | null = null): Promise<rows.StoredApiKey> {
     const found = await rows.lockApiKey(client, by.tenant.id, id, clock.now())
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
     if (expected !== null && found.version !== BigInt(expected)) {
@@ -60,13 +60,13 @@ export function createApiKeyCommands(
     return found
   }
 
-  async function reread(client: pg.ClientBase, by: ByInTenant, id: string): Promise<rows.StoredApiKey> {
+  async function reread(client: TransactionClient, by: ByInTenant, id: string): Promise<rows.StoredApiKey> {
     const found = await rows.lockApiKey(client, by.tenant.id, id, clock.now())
     if (found === null) throw new Error(`The key ${id} has vanished.`)
     return found
   }
 
-  async function insert(client: pg.ClientBase, by: ByInTenant, key: Pick<rows.NewApiKeyRow, 'name' | 'environment' | 'scopes' | 'ipAllowlist' | 'expiresAt' | 'replacesId'>): Promise<MadeApiKey> {
+  async function insert(client: TransactionClient, by: ByInTenant, key: Pick<rows.NewApiKeyRow, 'name' | 'environment' | 'scopes' | 'ipAllowlist' | 'expiresAt' | 'replacesId'>): Promise<MadeApiKey> {
     const { secret, prefix, sha256 } = generateApiKey(key.environment, random)
     const id = ids.next()
     await rows.insertApiKey(client, {
@@ -76,10 +76,10 @@ export function createApiKeyCommands(
   }
 
   /** Live keys move real money, so they wait for the customer's approval. */
-  async function checkLive(client: pg.ClientBase, by: ByInTenant, environment: 'live' | 'test'): Promise<void> {
+  async function checkLive(client: TransactionClient, by: ByInTenant, environment: 'live' | 'test'): Promise<void> {
     if (environment !== 'live' || by.tenant.kind !== 'customer') return
     const status = await rows.customerStatus(client, by.tenant.id)
-    if (status !== 'active') refuse('customer-not-active', 'Live keys need an approved customer.', { extra: { status } })
+    if (status !== 'active') refuse('customer-not-active', 'Live keys need an approved customer.', { extra: { customerStatus: status } })
   }
 
   return {
@@ -121,7 +121,7 @@ export function createApiKeyCommands(
         await audit(client, by, 'api_key.updated', id, before.view, after.view)
         return { sha256, after }
       })
-      if (sha256 !== null) changed(sha256)
+      if (sha256 !== null) await changed(sha256)
       return after
     },
 
@@ -141,7 +141,7 @@ export function createApiKeyCommands(
         await audit(client, by, 'api_key.created', made.view.id, null, made.view)
         return { sha256, made }
       })
-      if (sha256 !== null) changed(sha256)
+      if (sha256 !== null) await changed(sha256)
       return made
     },
 
@@ -153,7 +153,7 @@ export function createApiKeyCommands(
         if (sha256 !== null) await audit(client, by, 'api_key.revoked', id, before.view, (await reread(client, by, id)).view)
         return sha256
       })
-      if (sha256 !== null) changed(sha256)
+      if (sha256 !== null) await changed(sha256)
     },
   }
 }

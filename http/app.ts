@@ -5,6 +5,7 @@ import Router, { type RouterMiddleware } from '@koa/router'
 import Koa, { type Middleware } from 'koa'
 import { refuse } from '../lib/problems.ts'
 import { createAuthentication } from './authentication.ts'
+import { clientAddress } from './client-address.ts'
 import { createCursors } from './cursor.ts'
 import { deprecating, deprecationHeaders } from './deprecation.ts'
 import { docs } from './docs.ts'
@@ -76,13 +77,26 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
     routers.set(resource, router)
     const plain = endpoint(route, parts)
     const middleware = (route.deprecated === undefined ? plain
-      : deprecating(deprecationHeaders(route.operationId, route.deprecated, parts.world.problemBase), plain)) as unknown as RouterMiddleware
+      : deprecating(deprecationHeaders(route, route.deprecated, parts.world.problemBase), plain)) as unknown as RouterMiddleware
     const path = routerPath(route.path)
     router.register(API_PREFIX + path, [route.method], middleware)
     if (route.atRoot === true) router.register(path, [route.method], middleware)
   }
   const middlewares = new Map(Array.from(routers, ([resource, router]) => [resource, router.routes() as unknown as Middleware]))
+  // `/recipients/requirements` is no recipient, also for the methods that only recipients have.
+  const fixed = new Map<string, Set<string>>()
+  for (const { path, method, atRoot } of routes) {
+    if (path.includes('{')) continue
+    for (const whole of atRoot === true ? [path, API_PREFIX + path] : [API_PREFIX + path]) {
+      fixed.set(whole, (fixed.get(whole) ?? new Set()).add(method.toUpperCase()))
+    }
+  }
   return (context, next) => {
+    const methods = fixed.get(context.path)
+    if (methods !== undefined && !methods.has(context.method) && !(context.method === 'HEAD' && methods.has('GET'))) {
+      context['matched'] = [{ methods: methods.has('GET') ? [...methods, 'HEAD'] : [...methods] }]
+      return next()
+    }
     const middleware = middlewares.get(resourceOf(context.path))
     return middleware === undefined ? next() : middleware(context, next)
   }
@@ -108,6 +122,8 @@ export interface AppOptions {
   readonly rateLimits?: RateLimits | null
   readonly requestLog?: RequestLog | null
   readonly security?: SecurityOptions
+  /** Whose word is taken for where a request comes from. */
+  readonly trustedProxies?: readonly string[]
 }
 
 /** Builds the application around a world. */
@@ -121,6 +137,7 @@ export function createApp(routes: readonly Route[], world: World, options: AppOp
     else world.log.error({ err: error }, 'the answer could not be sent')
   })
 
+  app.use(clientAddress(options.trustedProxies ?? []))
   app.use(accounting(requestLog, world.clock))
   app.use(requestId(world.ids))
   app.use(security(secured))

@@ -77,7 +77,7 @@ export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'iden
     const { id, name, level, tenantId, scopes, expiresAtMs, lastUsedAtMs } = key
     return {
       kind: 'key',
-      principal: { kind: 'key', id, name, scopes: new Set(scopes), capabilities: NO_CAPABILITIES, createdVia: 'api_key' },
+      principal: { kind: 'key', id, name, scopes: new Set(scopes), capabilities: NO_CAPABILITIES, createdVia: 'api_key', ...(key.environment === 'live' ? { live: true } : {}) },
       tenant: { id: tenantId, kind: level },
       expiresAtMs,
       allowlist: compileAllowlist(key.ipAllowlist),

@@ -43,8 +43,9 @@ function readTenant(header: string | undefined): string {
 }
 
 /** Prepares the checks of a route. */
-export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identity'>): Authorisation {
-  const { scope, capability, stepUp, callers } = route
+export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identity' | 'sandbox' | 'isWorkspace'>): Authorisation {
+  const { scope, stepUp, callers } = route
+  const capabilities: readonly string[] = route.capability === undefined ? [] : typeof route.capability === 'string' ? [route.capability] : route.capability
   const level = callers === 'staff' ? 'operator' : route.tenant
 
   function checkLevel(tenant: Tenant): void {
@@ -64,12 +65,20 @@ export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identi
     }
   }
 
+  function checkSandbox(): void {
+    if (route.sandbox !== undefined && !world.sandbox) refuse('feature-disabled', 'This environment has no sandbox.', { extra: { feature: 'sandbox' } })
+  }
+
   /** Staff have no membership of a customer; they reach it through their operator. */
   async function staffOf(session: SessionIdentity, customerId: string): Promise<Membership | null> {
     const staff = session.memberships.filter((membership) => membership.level === 'operator')
     if (staff.length === 0) return null
     const operatorId = await world.identity.operatorOf(customerId)
     return staff.find((membership) => membership.operatorId === operatorId) ?? null
+  }
+
+  function lacks(capability: string): never {
+    refuse('insufficient-scope', `Your role lacks the capability ${capability}.`, { extra: { requiredCapability: capability } })
   }
 
   return {
@@ -80,12 +89,16 @@ export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identi
     },
 
     checkScope(principal) {
+      checkSandbox()
+      if (route.sandbox === 'simulation' && principal.live === true) {
+        refuse('insufficient-scope', 'Simulations need a test key.', { extra: { requiredScope: scope } })
+      }
       if (callers === 'key') {
         if (scope === null || principal.scopes.has(scope)) return
         refuse('insufficient-scope', `The API key lacks the scope ${scope}.`, { extra: { requiredScope: scope } })
       }
       refuse('insufficient-scope', 'API keys cannot call this operation; it is for people who are signed in.', {
-        extra: { requiredCapability: capability ?? 'self' },
+        extra: { requiredCapability: capabilities[0] ?? 'self' },
       })
     },
 
@@ -104,11 +117,16 @@ export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identi
     },
 
     checkCapability(principal, tenant) {
-      const required = callers === 'key' ? (scope === null ? undefined : capabilityForScope(scope, tenant?.kind ?? 'customer')) : capability
-      if (required === undefined) return
-      // A scope has one name for keys; what allows it to people depends on who they are.
-      if (callers === 'key' ? principal.scopes.has(scope as string) : principal.capabilities.has(required)) return
-      refuse('insufficient-scope', `Your role lacks the capability ${required}.`, { extra: { requiredCapability: required } })
+      checkSandbox()
+      if (route.sandbox === 'simulation' && (tenant === null || !world.isWorkspace(tenant.id))) {
+        refuse('insufficient-scope', 'Only people of a developer\'s workspace may simulate.', { extra: { requiredCapability: 'developer' } })
+      }
+      if (callers === 'key') {
+        // A scope has one name for keys; what allows it to people depends on who they are.
+        if (scope === null || principal.scopes.has(scope)) return
+        lacks(capabilityForScope(scope, tenant?.kind ?? 'customer'))
+      }
+      if (capabilities.length > 0 && !capabilities.some((capability) => principal.capabilities.has(capability))) lacks(capabilities[0] as string)
     },
 
     async checkStepUp(session, tenant, params) {

@@ -6,7 +6,8 @@
  * same key is refused. The record lives in the transaction of the effect, so a node that dies between the two cannot
  * exist. (I5)
  */
-import { submitPayment, type Asker, type FlowOutcome, type FlowWorld } from '../actors/flows/submit-payment.ts'
+import { submitPayment, type Asker, type FlowOutcome } from '../actors/flows/submit-payment.ts'
+import { cancelPayment, type CancelOutcome, type CancelWorld } from '../actors/flows/cancel-payment.ts'
 import { submitTransfer } from '../actors/flows/submit-transfer.ts'
 import type { PaymentQueue } from '../actors/flows/payment-queue.ts'
 import { createdPayment, paymentJson, type PaymentRecord } from '../lib/payments/payment.ts'
@@ -15,14 +16,12 @@ import { ProblemError, refuse, type Problem } from '../lib/problems.ts'
 import { shardOf } from '../lib/shard.ts'
 import type { BalanceDirectory } from '../storage/balance-directory.ts'
 import type { StoredOutcome } from '../storage/commit.ts'
-import type { Database } from '../storage/database.ts'
 import { recordedResource, type RecordedCommand } from '../storage/queries/idempotency.ts'
 import { resourceETag } from './etag.ts'
 import { problemBody, problemStatus } from './problem.ts'
 import type { Command, CommandAnswer, Commands, Idempotency, IdempotencyRecord } from './world.ts'
 
-export interface CommandWorld extends FlowWorld {
-  readonly database: Database
+export interface CommandWorld extends CancelWorld {
   readonly balances: BalanceDirectory
   readonly queue: PaymentQueue
   readonly problemBase: string
@@ -34,6 +33,11 @@ export function paymentAnswer(payment: PaymentRecord, replayed: boolean): Comman
   return created(`/v1/payments/${payment.id}`, JSON.stringify(paymentJson(payment, payment.details.queued)), replayed)
 }
 
+/** The 200 of a payment that was cancelled. It has come to its end, so a repeat finds the same. */
+function cancelledAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer {
+  return { status: 200, body: JSON.stringify(paymentJson(payment, null)), contentType: 'application/json', replayed }
+}
+
 /** The 201 of a transfer. */
 export function transferAnswer(transfer: TransferRecord, replayed: boolean): CommandAnswer {
   return created(`/v1/transfers/${transfer.id}`, JSON.stringify(transferJson(transfer)), replayed)
@@ -43,11 +47,14 @@ function created(location: string, body: string, replayed: boolean): CommandAnsw
   return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location, replayed }
 }
 
-/** What a record answers to a repeat: the resource as it was created, or the problem as it was told. */
+/** What a record answers to a repeat: the resource as it was created, or the words that were said, of a problem too. */
 export function storedAnswer({ status, answer, resource }: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandAnswer {
-  if (answer !== null) return { status, body: answer, contentType: 'application/problem+json', replayed: true }
+  if (answer !== null) {
+    const made = resource?.kind === 'recipient' ? { etag: resourceETag(1, answer), location: `/v1/recipients/${resource.id}` } : {}
+    return { status, body: answer, contentType: status < 400 ? 'application/json' : 'application/problem+json', replayed: true, ...made }
+  }
   switch (resource?.kind) {
-    case 'payment': return paymentAnswer(createdPayment(resource.payment), true)
+    case 'payment': return status === 200 ? cancelledAnswer(resource.payment, true) : paymentAnswer(createdPayment(resource.payment), true)
     case 'transfer': return transferAnswer(resource.transfer, true)
     default: throw new Error('An idempotency record names a resource that does not exist.')
   }
@@ -57,7 +64,7 @@ export function createCommands(world: CommandWorld): Commands {
   /** Keys of commands that are being decided here. */
   const underWay = new Set<string>()
 
-  async function answer<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome>): Promise<CommandAnswer> {
+  async function answer<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome>): Promise<CommandAnswer> {
     const { idempotency } = command
     if (idempotency === null) return await decide(command, submit)
     if (underWay.has(idempotency.id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
@@ -73,10 +80,11 @@ export function createCommands(world: CommandWorld): Commands {
     }
   }
 
-  async function decide<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome>): Promise<CommandAnswer> {
+  async function decide<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome>): Promise<CommandAnswer> {
     const outcome = await submit(askerOf(command), command.body)
     switch (outcome.kind) {
       case 'payment_created': return paymentAnswer(outcome.payment, false)
+      case 'cancelled': return cancelledAnswer(outcome.payment, false)
       case 'transfer_created': return transferAnswer(outcome.transfer, false)
       case 'recorded': return await replay(outcome.outcome, command.idempotency as Idempotency)
       case 'refused': {
@@ -99,13 +107,15 @@ export function createCommands(world: CommandWorld): Commands {
     return record.answer
   }
 
-  function askerOf({ tenantId, principal, idempotency, requestId, instance }: Command<unknown>): Asker {
+  function askerOf({ tenantId, principal, idempotency, requestId, instance, deadline }: Command<unknown>): Asker {
     return {
       customerId: tenantId,
       shard: shardOf(tenantId),
       createdBy: principal.id,
+      createdByName: principal.name,
       createdVia: principal.createdVia,
       key: idempotency,
+      deadline,
       problemText: (problem: Problem) => problemBody(problem, { problemBase: world.problemBase, instance, requestId }),
       problemStatus,
     }
@@ -113,6 +123,11 @@ export function createCommands(world: CommandWorld): Commands {
 
   return {
     createPayment: (command) => answer(command, (asker, body) => submitPayment(world, asker, body)),
+    cancelPayment: async (command, paymentId) => {
+      // What has an answer keeps it, whatever the payment has become since.
+      const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
+      return known ?? await answer(command, (asker, { reason = null }) => cancelPayment(world, asker, paymentId, reason))
+    },
     createTransfer: (command) => answer(command, (asker, body) => submitTransfer(world, asker, body)),
   }
 }

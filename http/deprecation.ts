@@ -8,16 +8,22 @@ import type { Route } from './route.ts'
 /** When an operation was deprecated, and when it will stop working. Dates in UTC, `YYYY-MM-DD`. */
 export interface Deprecated {
   readonly since: string
-  /** At least six months after `since` where integrators call it. */
+  /** At least half a year after `since` where integrators call it. */
   readonly sunset?: string
 }
 
+/** What integrators are promised, who have releases of their own to make. */
+const NOTICE_MONTHS = 6
+
 /** The headers of a deprecated operation, name and value in turn. `problemBase` tells where the documentation lives. */
-export function deprecationHeaders(operationId: string, { since, sunset }: Deprecated, problemBase: string): readonly string[] {
+export function deprecationHeaders({ operationId, callers }: Pick<Route, 'operationId' | 'callers'>, { since, sunset }: Deprecated, problemBase: string): readonly string[] {
   const entry = `${documentation('deprecations', problemBase)}#${operationId}`
   const headers = ['Deprecation', `@${startOf(since) / 1000}`, 'Link', `<${entry}>; rel="deprecation"`]
   if (sunset === undefined) return headers
   if (startOf(sunset) < startOf(since)) throw new Error(`${operationId} has its sunset before its deprecation.`)
+  if (callers === 'key' && Temporal.PlainDate.compare(sunset, Temporal.PlainDate.from(since).add({ months: NOTICE_MONTHS })) < 0) {
+    throw new Error(`${operationId} has its sunset less than ${NOTICE_MONTHS} months after its deprecation.`)
+  }
   return [...headers, 'Link', `<${entry}>; rel="sunset"`, 'Sunset', new Date(startOf(sunset)).toUTCString()]
 }
 

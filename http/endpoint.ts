@@ -17,6 +17,7 @@ import type { Authentication, KeyCaller } from './authentication.ts'
 import { createAuthorisation, type Entry } from './authorisation.ts'
 import type { Cursors } from './cursor.ts'
 import { etagOf, matchesETag } from './etag.ts'
+import { patienceMs } from './forwarding.ts'
 import { createGate } from './gate.ts'
 import { idempotencyOf, parseIdempotencyKey } from './idempotency.ts'
 import { plainAddress } from '../lib/ip-allowlist.ts'
@@ -67,7 +68,7 @@ function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): An
 
 /** Builds the middleware of one route. `/v1` routes and their twins at the root are the same endpoint. */
 export function endpoint(route: Route, { world, authentication, cursors, rateLimits }: EndpointParts): Middleware {
-  const { handle, ifMatch, current } = route
+  const { handle, ifMatch, current, words = {} } = route
   const authorisation = createAuthorisation(route, world)
   const beforeMfa = route.beforeMfa === true
   const gate = createGate(route, rateLimits)
@@ -115,6 +116,12 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
         params[name] = value
         continue
       }
+      const allowed = words[name]
+      if (allowed !== undefined) {
+        if (!allowed.includes(value)) refuseField({ field: `path.${name}`, code: 'invalid_value', message: `The path parameter ${name} must be one of ${allowed.join(', ')}.` })
+        params[name] = value
+        continue
+      }
       if (!UUID.test(value)) refuseField({ field: `path.${name}`, code: 'invalid_format', message: `The path parameter ${name} must be a UUID.` })
       params[name] = value.toLowerCase()
     }
@@ -124,7 +131,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   function checkRequestId(context: Context): void {
     const sent = context.req.headers['x-request-id']
     if (sent !== undefined && sent !== context.state['requestId'] && !isRequestId(sent)) {
-      refuseField({ field: 'header.X-Request-Id', code: 'invalid_format', message: 'X-Request-Id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -' })
+      refuseField({ field: 'header.X-Request-Id', code: 'invalid_format', message: 'X-Request-Id must be 1 to 128 characters: letters, digits and . _ : - alone.' })
     }
   }
 
@@ -216,7 +223,9 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
       }
       value = checked.value
     }
-    const answer = handle({ requestId, instance, principal, tenant, session, source, params, list, query, body: value, idempotency, expectedVersion }, world)
+    // A request has arrived when its body has: a slow link is not held against it.
+    const deadline = world.clock.now() + patienceMs(context)
+    const answer = handle({ requestId, instance, principal, tenant, session, source, params, list, query, body: value, idempotency, expectedVersion, deadline }, world)
     send(context, requestId, answer instanceof Promise ? await answer : answer)
   }
 }

@@ -4,9 +4,9 @@
  */
 import type { Context } from 'koa'
 import { ProblemError } from '../lib/problems.ts'
-import type { RateLimits } from './rate-limits.ts'
+import { POLICIES, type RateLimits, type RoutePolicy } from './rate-limits.ts'
 import type { Account } from './request-log.ts'
-import type { Route } from './route.ts'
+import { pathParameters, type Route } from './route.ts'
 
 /** Who calls: a key, or a person who is signed in. */
 export interface GateCaller {
@@ -26,6 +26,11 @@ export interface Gate {
 /** Builds the gate of one route. Without limits it only opens accounts. */
 export function createGate(route: Route, limits: RateLimits | null): Gate {
   const prepared = limits === null ? null : limits.prepare(route)
+  // What a path names first is what the rest of it is within.
+  const [resource] = pathParameters(route.path)
+  const { limits: own } = route
+  // Few limits ask where a call comes from or what it is about; the others need not find out.
+  const placed = Array.isArray(own) && (own as RoutePolicy[]).some((policy) => ['address', 'resource'].includes(POLICIES[policy].partition))
 
   function say(context: Context, headers: readonly string[]): void {
     const before = context.state['headers'] as readonly string[] | undefined
@@ -38,7 +43,8 @@ export function createGate(route: Route, limits: RateLimits | null): Gate {
     const account: Account = { route, kind, principalId: id, tenantId, pass: null }
     context.state['account'] = account
     if (limits === null || prepared === null) return
-    account.pass = limits.admit(prepared, account, context.querystring, (headers) => say(context, headers), context.path)
+    const place = placed ? { address: context.ip, resourceId: resource === undefined ? '' : (context['params'] as Record<string, string>)[resource] ?? '' } : undefined
+    account.pass = limits.admit(prepared, account, context.querystring, (headers) => say(context, headers), place)
     if (account.pass !== null) say(context, account.pass.headers)
   }
 

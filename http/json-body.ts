@@ -109,7 +109,9 @@ function onError(error: Error, context: Context): void {
   if (status === 415) {
     refuse('unsupported-media-type', 'The content encoding is not supported.', { extra: { supported: ['gzip', 'deflate', 'br', 'identity'] } })
   }
-  if (status !== 400) throw error
+  // A client that has gone, before or while its body was read, or one whose body is not what its encoding says.
+  const unread = typeof body !== 'string' && (context.req.destroyed || (error as NodeJS.ErrnoException).code?.startsWith('Z_') === true)
+  if (status !== 400 && !unread) throw error
   if (typeof body !== 'string') refuseJson('The body could not be read to its end.')
   // (B4) The parser refuses prototype names outright. JSON.parse makes them own members, which validation then names.
   try {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { PaymentQueue } from '../actors/flows/payment-queue.ts'
+import type { Webhooks } from '../actors/flows/webhooks.ts'
 import type { ActorSystem } from '../actors/runtime/system.ts'
 import { StartError } from '../lib/errors.ts'
 import type { Shards } from '../lib/shards.ts'
@@ -14,10 +15,11 @@ export interface Measured {
   readonly queue: PaymentQueue
   readonly shards: Shards
   readonly admission: Admission
+  readonly webhooks: Webhooks
 }
 
 /** Everything worth a graph or an alert. Values are read when they are asked for; nothing is counted twice. */
-export function createRegistry({ system, queue, shards, admission }: Measured): Registry {
+export function createRegistry({ system, queue, shards, admission, webhooks }: Measured): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
   const gauge = (name: string, help: string, value: () => number): void => {
@@ -37,6 +39,10 @@ export function createRegistry({ system, queue, shards, admission }: Measured): 
   gauge('vostro_actors_balance', 'Balances in memory.', () => system.size.balance)
   gauge('vostro_actors_payment', 'Payments in memory.', () => system.size.payment)
   gauge('vostro_payment_queue_backlog', 'Payments that wait for the bank.', () => queue.backlog)
+  counter('vostro_webhook_attempts_total', 'Callbacks attempted.', () => webhooks.counters.attempts)
+  counter('vostro_webhook_failures_total', 'Callbacks that failed.', () => webhooks.counters.failures)
+  gauge('vostro_webhooks_under_way', 'Callbacks under way.', () => webhooks.underWay)
+  gauge('vostro_webhook_endpoints_busy', 'Webhook endpoints with an actor in memory.', () => webhooks.endpoints)
   gauge('vostro_shards_held', 'Shards at home on this node.', () => shards.state().held)
   gauge('vostro_nodes', 'Live nodes that this one knows of, itself included.', () => shards.state().nodes)
   return registry

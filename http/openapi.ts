@@ -6,9 +6,11 @@
 import { hash } from 'node:crypto'
 import { type ProblemSlug, PROBLEMS } from '../lib/problems.ts'
 import type { Filter, ListDeclaration } from './list.ts'
+import { exampleOf } from './openapi-example.ts'
 import { type Answer, pathParameters, type Route } from './route.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './schemas/page.ts'
 import { ProblemSchema } from './schemas/problem.ts'
+import { WebhookEnvelope } from './schemas/webhook.ts'
 
 /** Of the contract, not of the build: the build's version is what `/health` tells. */
 export const CONTRACT_VERSION = '1.0.0-draft.14'
@@ -206,6 +208,7 @@ export function problemsOf(route: Route): ProblemSlug[] {
   // Keys are told that an operation is for people in the same words.
   if (route.scope !== null || route.callers === 'session' || route.callers === 'staff') slugs.push('insufficient-scope')
   if (route.stepUp !== undefined) slugs.push('step-up-required')
+  if (route.sandbox !== undefined) slugs.push('feature-disabled')
   if (route.ifMatch !== undefined) slugs.push('precondition-failed')
   if (route.ifMatch === true) slugs.push('precondition-required')
   if (route.path.includes('{')) slugs.push('not-found')
@@ -277,8 +280,12 @@ function successResponses(route: Route, schemas: Json): Json {
   if (route.idempotency !== 'none') names.push('Idempotency-Replayed')
   if (route.operationId === 'getOpenApi') names.push('X-Contract-Version')
   const response: Json = { description: success.description, headers: header(...names) }
-  if (success.schema !== undefined) response['content'] = { 'application/json': { schema: collect(success.schema, schemas) } }
+  if (success.schema !== undefined) response['content'] = { [success.contentType ?? 'application/json']: { schema: collect(success.schema, schemas), example: exampleOf(success.schema, 'all') } }
   const responses: Json = { [success.status]: response }
+  if (success.or !== undefined) {
+    const { status, description, location } = success.or
+    responses[status] = { ...response, description, headers: header(...names, ...(location === true ? ['Location'] : [])) }
+  }
   if (route.method === 'get' && success.etag === true) {
     responses['304'] = { description: 'The copy of the client still holds.', headers: header(...commonHeaders(route), 'ETag') }
   }
@@ -290,6 +297,7 @@ function operation(route: Route, schemas: Json): Json {
     name, in: 'path', required: true,
     ...(name === 'token'
       ? { description: 'From the mail.', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{20,128}$' } }
+      : route.words?.[name] !== undefined ? { description: 'Which one.', schema: { type: 'string', enum: route.words[name] } }
       : { description: 'Id of the resource.', schema: { $ref: '#/components/schemas/Uuid' } }),
   }))
   if (route.tenant !== 'none') parameters.push(parameter('TenantId'))
@@ -307,7 +315,7 @@ function operation(route: Route, schemas: Json): Json {
     route.description,
     CALLERS[route.callers],
     route.scope === null ? undefined : `Scope: \`${route.scope}\`.`,
-    route.capability === undefined ? undefined : `Capability: \`${route.capability}\`.`,
+    route.capability === undefined ? undefined : `Capability: \`${typeof route.capability === 'string' ? route.capability : route.capability.join('` or `')}\`.`,
     route.stepUp === undefined ? undefined : `Sessions need a step-up: \`${route.stepUp.action}\`.`,
     route.tenant === 'none' ? undefined : `Tenant: ${route.tenant}.`,
   ].filter((sentence) => sentence !== undefined)
@@ -321,10 +329,35 @@ function operation(route: Route, schemas: Json): Json {
   }
   if (route.deprecated !== undefined) result['deprecated'] = true
   if (route.body !== undefined) {
-    result['requestBody'] = { required: route.bodyOptional !== true, content: { 'application/json': { schema: collect(route.body, schemas) } } }
+    result['requestBody'] = { required: route.bodyOptional !== true, content: { 'application/json': { schema: collect(route.body, schemas), example: exampleOf(route.body, 'required') } } }
   }
   result['responses'] = { ...successResponses(route, schemas), ...problemResponses(route) }
   return result
+}
+
+/** What the service sends to the endpoints of integrators. */
+function callbacks(schemas: Json): Json {
+  const sent = (name: string, description: string, required = true): Json => ({ name, in: 'header', required, description, schema: { type: 'string' } })
+  return {
+    event: {
+      post: {
+        operationId: 'receiveEvent',
+        tags: ['public-api'],
+        summary: 'An event, sent to every endpoint that subscribes to its type',
+        description: 'Verify the signature over the raw body, refuse timestamps more than five minutes off, and remember event ids: the same one may come again.',
+        security: [],
+        parameters: [
+          sent('Service-Event-Id', 'Id of the event; the same whenever and wherever it is sent.'), sent('Service-Event-Type', 'Type of the event.'),
+          sent('Service-Timestamp', 'When it was signed, in seconds since 1970.'),
+          sent('Service-Signature', '`v1=` and the hexadecimal HMAC-SHA256 of `<timestamp>.<raw body>` under the secret; two, separated by a comma, while the secret is being replaced.'),
+          sent('Service-Test', '`true` on test events.', false),
+          sent('webhook-id', 'As in Standard Webhooks.'), sent('webhook-timestamp', 'As in Standard Webhooks.'), sent('webhook-signature', 'As in Standard Webhooks.'),
+        ],
+        requestBody: { required: true, content: { 'application/json': { schema: collect(WebhookEnvelope, schemas) } } },
+        responses: { '2XX': { description: 'Received: not sent again. Whatever else is answered, or nothing within ten seconds, it is.' }, '4XX': { description: 'Not taken; it comes again.' } },
+      },
+    },
+  }
 }
 
 /** The document of a table. */
@@ -338,6 +371,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
     item[route.method] = operation(route, schemas)
   }
   const used = new Set(routes.map((route) => route.tag))
+  const webhooks = routes.some(({ operationId }) => operationId === 'createIntegratorWebhook') ? { webhooks: callbacks(schemas) } : {}
   const body = JSON.stringify(paths)
   return {
     openapi: '3.1.0',
@@ -350,6 +384,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
     servers: [{ url: '/v1', description: 'The environment that served this document.' }],
     tags: Object.entries(TAGS).filter(([name]) => used.has(name as Route['tag'])).map(([name, description]) => ({ name, description })),
     paths,
+    ...webhooks,
     components: {
       securitySchemes: SECURITY_SCHEMES,
       // Linters count what nobody refers to as a mistake.

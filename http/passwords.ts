@@ -5,13 +5,11 @@
  * by its content nor by its time. A link is good once and for an hour; using it ends every session of the person.
  */
 import { hash } from 'node:crypto'
-import type pg from 'pg'
-import { timestamp } from '../lib/clock.ts'
 import { emailKey, PASSWORD_RESET_MS, passwordFault } from '../lib/identity/password-rules.ts'
 import { refuse, type FieldErrorCode } from '../lib/problems.ts'
-import type { Database } from '../storage/database.ts'
 import { writePersonalAudit } from '../storage/identity-audit.ts'
 import { clearFailures, findCredentials, lockedUntil, noteFailure } from '../storage/identity-people.ts'
+import { findReset, insertReset, setPassword, useReset } from '../storage/identity-passwords.ts'
 import { endSessions } from '../storage/identity-sessions.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
@@ -33,22 +31,6 @@ function invalid(field: string, code: FieldErrorCode, message: string, params?: 
 function checkPassword(field: string, password: string, email: string): void {
   const fault = passwordFault(password, email)
   if (fault !== null) invalid(field, fault.code, fault.message, fault.params)
-}
-
-async function setPassword(client: pg.ClientBase, userId: string, passwordHash: string, now: number): Promise<void> {
-  await client.query({
-    name: 'set_password', text: 'update platform_user set password_hash = $2, password_changed_at = $3, updated_at = $3, version = version + 1 where id = $1',
-    values: [userId, passwordHash, timestamp(now)],
-  })
-}
-
-async function findReset(database: Database, tokenSha256: string, now: number) {
-  const [row] = await database.query<[string, string, string]>({
-    name: 'find_reset', text: `select u.id, u.email, u.name from password_reset r join platform_user u on u.id = r.user_id
-      where r.token_sha256 = decode($1, 'hex') and r.used_at is null and r.expires_at > $2::timestamptz and u.status = 'active'`,
-    values: [tokenSha256, timestamp(now)],
-  })
-  return row === undefined ? null : { userId: row[0], email: row[1], name: row[2] }
 }
 
 /** The commands of passwords. `settled` resolves when no mail is on its way any more. */
@@ -80,14 +62,9 @@ export function createPasswordCommands(world: IdentityWorld): { readonly command
     const now = clock.now()
     const token = Buffer.from(random(RESET_TOKEN_BYTES)).toString('base64url')
     const made = await inTransaction(database, async (client) => {
-      await client.query({ name: 'clear_resets', text: 'delete from password_reset where expires_at < $1', values: [timestamp(now)] })
-      const { rowCount } = await client.query({
-        name: 'insert_reset',
-        text: `insert into password_reset (token_sha256, user_id, created_at, expires_at)
-          select decode($1, 'hex'), $2, $3, $4 where (select count(*) from password_reset where user_id = $2) < $5`,
-        values: [hash('sha256', token, 'hex'), person.userId, timestamp(now), timestamp(now + PASSWORD_RESET_MS), RESETS_MAX],
+      return await insertReset(client, {
+        tokenSha256: hash('sha256', token, 'hex'), userId: person.userId, now, expiresAt: now + PASSWORD_RESET_MS, resetsMax: RESETS_MAX,
       })
-      return rowCount === 1
     })
     if (!made) return
     await mailer.send({
@@ -135,11 +112,7 @@ export function createPasswordCommands(world: IdentityWorld): { readonly command
       const passwordHash = await passwords.hash(password)
       await inTransaction(database, async (client) => {
         // Of two requests with the same link one finds it used.
-        const { rowCount } = await client.query({
-          name: 'use_reset', text: `update password_reset set used_at = $2 where token_sha256 = decode($1, 'hex') and used_at is null`, values: [tokenSha256, timestamp(now)],
-        })
-        if (rowCount !== 1) refuse('not-found', 'The link is unknown, was used, or has expired.')
-        await client.query({ name: 'void_resets', text: 'update password_reset set used_at = $2 where user_id = $1 and used_at is null', values: [person.userId, timestamp(now)] })
+        if (!(await useReset(client, { tokenSha256, userId: person.userId, now }))) refuse('not-found', 'The link is unknown, was used, or has expired.')
         await setPassword(client, person.userId, passwordHash, now)
         await clearFailures(client, attemptKey(person.email))
         const ended = await endSessions(client, { userId: person.userId, now })

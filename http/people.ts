@@ -12,6 +12,7 @@ import { getUser, listFactors } from '../storage/queries/users.ts'
 import { createApiKeyCommands } from './api-keys.ts'
 import type { IdentityCommands, IdentityReads } from './identity.ts'
 import type { IdentityWorld } from './identity-world.ts'
+import { createMemberCommands, createMemberReads, type MemberCommands, type MemberReads } from './members.ts'
 import { createPasswordCommands } from './passwords.ts'
 import { createProfileCommands } from './profile.ts'
 import { createSessionCommands } from './sessions.ts'
@@ -19,10 +20,14 @@ import { createStepUpCommands } from './step-up.ts'
 
 /** Where the database says that a key has changed; the payload is the key's hash. */
 const KEY_CHANGED = 'api_key_changed'
+/** How long a change waits for other nodes to forget the key. A node that has not heard of it by then forgets it by itself. */
+const FORGOTTEN_WITHIN_MS = 1_000
 
 export interface People {
   readonly identity: IdentityReads
   readonly people: IdentityCommands
+  readonly members: MemberReads
+  readonly memberCommands: MemberCommands
   /** Begins to hear of keys that other nodes change. */
   start(): Promise<void>
   /** Finishes what was begun after an answer, and stops listening. */
@@ -39,10 +44,11 @@ export function createPeople(world: IdentityWorld & { readonly databaseUrl: stri
     url: databaseUrl, channel: KEY_CHANGED, onMessage: tell, onGap: () => tell(null), onError: (error, what) => log.warn({ err: error }, what),
   })
   const passwords = createPasswordCommands(world)
+  const members = createMemberReads(world)
 
   return {
     identity: {
-      findSession: (tokenSha256) => findSession(database, tokenSha256),
+      findSession: (tokenSha256) => findSession(database, tokenSha256, clock.now()),
       touchSession: (sessionId) => touchSession(database, sessionId, clock.now()),
       async loginChallenge(sessionId) {
         const challengeId = await signInChallenge(database, sessionId)
@@ -68,8 +74,13 @@ export function createPeople(world: IdentityWorld & { readonly databaseUrl: stri
       ...createStepUpCommands(world),
       ...createProfileCommands(world),
       ...passwords.commands,
-      ...createApiKeyCommands(world, tell),
+      ...createApiKeyCommands(world, async (sha256) => {
+        tell(sha256)
+        await notifications.heard(sha256, FORGOTTEN_WITHIN_MS)
+      }),
     },
+    members,
+    memberCommands: createMemberCommands(world, members),
     start: () => notifications.start(),
     async stop() {
       await notifications.stop()

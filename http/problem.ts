@@ -40,6 +40,8 @@ export function problemBody(problem: Problem, request: ProblemRequest): string {
     errors: problem.errors,
     retryAfterSeconds: problem.retryAfterSeconds,
     ...problem.extra,
+    // No member of one problem may hide what every problem has.
+    ...(problem.extra !== undefined && 'status' in problem.extra ? { status } : {}),
   })
 }
 

@@ -3,7 +3,7 @@ import { timestamp } from '../lib/clock.ts'
 import { totpSecret, totpUri } from '../lib/identity/totp.ts'
 import { refuse } from '../lib/problems.ts'
 import { writePersonalAudit } from '../storage/identity-audit.ts'
-import { lockFactors } from '../storage/identity-people.ts'
+import { deleteFactor, insertFactor, lockFactors, lockProfile, updateProfile } from '../storage/identity-people.ts'
 import { getUser, listFactors } from '../storage/queries/users.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
@@ -24,20 +24,15 @@ export function createProfileCommands(world: IdentityWorld): Pick<IdentityComman
       const { userId } = by.session
       const now = clock.now()
       await inTransaction(database, async (client) => {
-        const { rows: [row] } = await client.query<{ name: string; phone: string | null; locale: string; version: string }>({
-          name: 'lock_user', text: 'select name, phone, locale, version from platform_user where id = $1 for update', values: [userId],
-        })
-        if (row === undefined) refuse('not-found', 'No such person.')
+        const row = await lockProfile(client, userId)
+        if (row === null) refuse('not-found', 'No such person.')
         const { version, ...before } = row
-        if (expected !== null && BigInt(version) !== BigInt(expected)) {
+        if (expected !== null && version !== BigInt(expected)) {
           const current = await getUser(database, userId)
           refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: current === null ? null : etagOf(current) } })
         }
         const after = { name: body.name ?? before.name, phone: body.phone === undefined ? before.phone : body.phone, locale: body.locale ?? before.locale }
-        await client.query({
-          name: 'update_user', text: 'update platform_user set name = $2, phone = $3, locale = $4, version = version + 1, updated_at = $5 where id = $1',
-          values: [userId, after.name, after.phone, after.locale, timestamp(now)],
-        })
+        await updateProfile(client, userId, after, now)
         await writePersonalAudit(client, { ...auditPerson(by), nextId, at: now, action: 'user.updated', object: { type: 'user', id: userId }, before, after })
       })
       const found = await getUser(database, userId)
@@ -51,14 +46,13 @@ export function createProfileCommands(world: IdentityWorld): Pick<IdentityComman
       const id = ids.next()
       const secret = totpSecret(random)
       await inTransaction(database, async (client) => {
+        // Locking the factors would not keep another one from being added.
+        await lockProfile(client, userId)
         const factors = await lockFactors(client, userId)
         if (factors.length >= FACTORS_MAX) {
           refuse('limit-reached', `A person may have at most ${FACTORS_MAX} second factors.`, { extra: { limit: FACTORS_MAX, resource: 'mfa_factor' } })
         }
-        await client.query({
-          name: 'insert_factor', text: `insert into mfa_factor (id, user_id, kind, name, status, secret, created_at) values ($1, $2, $3, $4, 'pending', $5, $6)`,
-          values: [id, userId, kind, name, secrets.seal(secret, factorContext(id)), timestamp(now)],
-        })
+        await insertFactor(client, { id, userId, kind, name, secret: secrets.seal(secret, factorContext(id)), now })
         await writePersonalAudit(client, {
           ...auditPerson(by), nextId, at: now, action: 'mfa_factor.created', object: { type: 'mfa_factor', id }, before: null, after: { kind, name, status: 'pending' },
         })
@@ -100,7 +94,7 @@ export function createProfileCommands(world: IdentityWorld): Pick<IdentityComman
         if (factor.status === 'active' && factors.filter(({ status }) => status === 'active').length === 1) {
           refuse('invalid-transition', 'The last second factor cannot be removed; add another one first.', { extra: { currentStatus: 'last_factor', allowed: [] } })
         }
-        await client.query({ name: 'delete_factor', text: 'delete from mfa_factor where id = $1', values: [factorId] })
+        await deleteFactor(client, factorId)
         await writePersonalAudit(client, {
           ...auditPerson(by), nextId, at: now, action: 'mfa_factor.deleted', object: { type: 'mfa_factor', id: factorId },
           before: { kind: 'totp', name: factor.name, status: factor.status }, after: null,

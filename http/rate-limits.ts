@@ -14,7 +14,10 @@
  * 2.0 to 3.2 µs and eight promises, ours with the text of its header 0.3 to 0.5 µs, of a request of about 70 µs. It does
  * what we cannot do better, counting in Redis (storage/rate-counters.ts).
  *
- * MEASURED
+ * What the limits and the request log cost, on two cores: the limits 0.35 µs of the node a call, the log 1.9 µs of the node and
+ * 7.5 µs of Postgres (a thousand calls a statement). At 4 000 payments a second these cores have 500 µs for each, so together
+ * 2 %. Of whole payments (100 balances, 64 connections, ten rounds in turn with and without both, others using the machine) the
+ * node took 133 µs with and 139 µs without at best, 173 µs and 192 µs in the median: less than the machine varies.
  */
 import { isIPv6 } from 'node:net'
 import type { Clock } from '../lib/clock.ts'
@@ -80,6 +83,13 @@ export interface LimitedCaller {
   readonly principalId: string
   readonly tenantId: string
 }
+
+/** What a call comes from and is about. */
+export interface CallPlace {
+  readonly address: string
+  readonly resourceId: string
+}
+const NOWHERE: CallPlace = { address: '', resourceId: '' }
 
 /** A call that was let in. */
 export interface Pass {
@@ -174,11 +184,12 @@ export class RateLimits implements Disposable {
   }
 
   /**
-   * Lets an authenticated call in. `resourceId` is what the path names, for policies kept per resource.
+   * Lets an authenticated call in. `from` says what policies are kept by that are not kept by caller: the client's address,
+   * and the id that the path names first.
    *
    * @throws ProblemError `rate-limited`; `onRefusal` is given the headers of that answer first.
    */
-  admit(limits: RouteLimits, caller: LimitedCaller, querystring: string, onRefusal: (headers: readonly string[]) => void, resourceId = ''): Pass | null {
+  admit(limits: RouteLimits, caller: LimitedCaller, querystring: string, onRefusal: (headers: readonly string[]) => void, from: CallPlace = NOWHERE): Pass | null {
     const searching = querystring !== '' && limits.keySearch.length > 0 && SEARCHES.test(querystring)
     const key = caller.kind === 'key'
     const meters = key ? (searching ? limits.keySearch : limits.key) : searching ? limits.sessionSearch : limits.session
@@ -189,7 +200,8 @@ export class RateLimits implements Disposable {
     return this.#take(meters, (partition) => {
       switch (partition) {
         case 'tenant': case 'customer': return caller.tenantId
-        case 'resource': return resourceId
+        case 'resource': return from.resourceId.toLowerCase()
+        case 'address': return addressBlock(from.address)
         default: return caller.principalId
       }
     }, key ? caller.principalId : null, onRefusal)

@@ -55,6 +55,8 @@ export interface RouteContext<Path extends string, Caller extends Callers, List,
   readonly query: Query extends TSchema ? Static<Query> : Record<never, never>
   readonly body: Body extends TSchema ? Static<Body> : null
   readonly idempotency: Idempotency | null
+  /** Of the clock: until when the caller waits. A command that is not decided by then is refused undecided. */
+  readonly deadline: number
 }
 
 /** What a handler gives back: an answer that only needs to be sent. */
@@ -79,6 +81,8 @@ export interface Success {
   /** The answer carries an ETag. On reads it also means: `If-None-Match` is honoured. */
   readonly etag?: boolean
   readonly location?: boolean
+  /** The same body under another status, where what was asked for may have to wait. */
+  readonly or?: { readonly status: 202; readonly description: string; readonly location?: boolean }
 }
 
 /** A step-up of a route. */
@@ -103,6 +107,8 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
   readonly method: M
   /** As in OpenAPI, without the `/v1` in front: `/payments/{paymentId}`. Parameters are UUIDs, `{token}` is opaque text. */
   readonly path: Path
+  /** The words that path parameters may be which are no ids. */
+  readonly words?: Readonly<Record<string, readonly string[]>>
   readonly operationId: string
   readonly tag: Tag
   readonly summary: string
@@ -110,8 +116,8 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
   readonly callers: Caller
   /** The scope a key needs; null where any key will do or none is needed. Sessions need the capability that stands for it. */
   readonly scope: Scope | null
-  /** What a session needs where keys cannot call; none: being signed in is enough. */
-  readonly capability?: Capability
+  /** What a session needs where keys cannot call, any one of several; none: being signed in is enough. */
+  readonly capability?: Capability | readonly Capability[]
   /** The second proof that sessions must have given within the last five minutes. */
   readonly stepUp?: StepUp<Path>
   /** Sessions that still owe their second factor may call too. */
@@ -124,6 +130,11 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
   /** What is in the path as it is now, exactly as reading it would show it; null when there is none in the tenant. */
   readonly current?: (context: CurrentContext<Path>, world: ReadWorld) => Promise<Versioned<unknown> | null>
   readonly tenant: 'customer' | 'operator' | 'any' | 'none'
+  /**
+   * `only`: exists only where there is a sandbox. `simulation`: and is open to test keys, and to people of a developer's
+   * workspace, alone.
+   */
+  readonly sandbox?: 'only' | 'simulation'
   readonly idempotency: 'required' | 'optional' | 'none'
   readonly list?: List
   /** Plain query parameters: an object of optional or required text schemas. */

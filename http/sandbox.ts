@@ -70,7 +70,7 @@ const sandboxFile = ({ dataDir }: Config): string => join(dataDir, 'sandbox.json
 
 /** What the start prints: where the service is, and one command to paste. */
 export function greeting(url: string, sandbox: Sandbox | null): string {
-  const lines = ['', `vostro listens on ${url}/v1`, `contract: ${url}/v1/openapi.json`]
+  const lines = ['', `vostro listens on ${url}/v1`, `reference: ${url}/docs`, `contract: ${url}/v1/openapi.json`]
   if (sandbox !== null) {
     const { customer } = sandbox
     const body = { sourceBalanceId: customer.balances.EUR, recipientId: customer.recipients.EUR, amount: { amountMinor: '1250', currency: 'EUR' }, reference: 'Invoice 42' }

@@ -2,12 +2,12 @@
  * Codes of second factors against challenges: counted one by one under the challenge's lock, so that guessing in parallel
  * gains nothing, and bounded over all challenges of a person, so that asking for new ones gains nothing either.
  */
-import type pg from 'pg'
 import { CHALLENGE_MS, WRONG_CODES_MAX, WRONG_CODES_PER_PERSON_MAX, WRONG_CODES_WINDOW_MS } from '../lib/identity/step-up.ts'
 import { totpStep } from '../lib/identity/totp.ts'
 import type { SecretBox } from '../lib/secret-box.ts'
 import { lockFactors, useFactor } from '../storage/identity-people.ts'
 import { countWrongCodes, lockChallenge, noteVerified, noteWrongCode, type ChallengeRecord } from '../storage/identity-sessions.ts'
+import type { TransactionClient } from '../storage/transaction.ts'
 
 export interface SecondFactorWorld {
   readonly secrets: SecretBox
@@ -27,7 +27,7 @@ export const factorContext = (factorId: string): string => `mfa_factor ${factorI
 
 /** Whether a code belongs to one of a person's factors; then it is used up. `pending` looks at that unconfirmed factor alone. */
 export async function takeCode(
-  client: pg.ClientBase,
+  client: TransactionClient,
   { secrets, singleUse }: SecondFactorWorld,
   { userId, code, now, pending = null }: { readonly userId: string; readonly code: string; readonly now: number; readonly pending?: string | null },
 ): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function takeCode(
 
 /** Answers a challenge of a session with a code. A wrong one is counted even though nothing else happens. */
 export async function answerChallenge(
-  client: pg.ClientBase,
+  client: TransactionClient,
   world: SecondFactorWorld,
   { sessionId, userId, challengeId, action, code, now }: {
     readonly sessionId: string; readonly userId: string; readonly challengeId: string; readonly code: string; readonly now: number

@@ -11,16 +11,23 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
+import { Approvals } from '../actors/approvals.ts'
+import { paymentSubject } from '../actors/flows/approve-payment.ts'
+import { policySubject } from '../actors/flows/change-policy.ts'
 import { PaymentQueue } from '../actors/flows/payment-queue.ts'
+import { Webhooks, type WebhooksOptions } from '../actors/flows/webhooks.ts'
+import type { PayeeVerifier } from '../actors/partners/bank.ts'
 import { SandboxBank } from '../actors/partners/sandbox-bank.ts'
 import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
 import { ActorSystem } from '../actors/runtime/system.ts'
+import { createResolve } from '../actors/webhooks/sender.ts'
 import { systemClock, timestamp, type Clock } from '../lib/clock.ts'
 import type { Config } from '../lib/config.ts'
 import { StartError } from '../lib/errors.ts'
 import { createIdSource } from '../lib/ids.ts'
 import { createSecretBox } from '../lib/secret-box.ts'
 import type { Shards } from '../lib/shards.ts'
+import { loadUkModulusTable } from '../storage/uk-modulus-files.ts'
 import { BalanceDirectory } from '../storage/balance-directory.ts'
 import { Database } from '../storage/database.ts'
 import { startEmbeddedPostgres } from '../storage/embedded.ts'
@@ -31,7 +38,6 @@ import { OrderNumbers } from '../storage/order-numbers.ts'
 import { maintainPartitions } from '../storage/partitions.ts'
 import { createIntegrationReads } from '../storage/queries/integration.ts'
 import { createReads } from '../storage/queries/queries.ts'
-import { RecipientDirectory } from '../storage/recipient-directory.ts'
 import { createRateCounters } from '../storage/rate-counters.ts'
 import { RedisShards } from '../storage/redis-shards.ts'
 import { connectRedis } from '../storage/redis.ts'
@@ -39,19 +45,25 @@ import { writeRequests } from '../storage/request-log.ts'
 import { createWorkerPool } from '../workers/pool.ts'
 import { createAdmission } from './admission.ts'
 import { createApp } from './app.ts'
+import { createApprovalCommands, createApprovalReads } from './approvals.ts'
 import { createCommands, storedAnswer } from './commands.ts'
+import { createCustomerLife } from './customer-life.ts'
+import { createSettingsCommands, createSettingsReads } from './customer-settings.ts'
 import { deprecatedOperations, documentation } from './deprecation.ts'
 import { createForwarding } from './forwarding.ts'
 import { createRegistry, serveMetrics } from './metrics.ts'
+import { createNotices } from './notices.ts'
 import { problemBody } from './problem.ts'
 import { RateLimits } from './rate-limits.ts'
 import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { routes } from './routes/index.ts'
 import { createPeople } from './people.ts'
+import { createRecipientService } from './recipient-service.ts'
 import { keepSandbox, openSandbox, type Sandbox } from './sandbox.ts'
 import { createHttpServer } from './server.ts'
 import { BUILD } from './build.ts'
+import { createEndpointOwners, createWebhookCommands, createWebhookReads } from './webhooks.ts'
 import type { Commands, IdempotencyRecord, World } from './world.ts'
 
 /** What a test or a bench replaces. */
@@ -64,6 +76,12 @@ export interface Overrides {
   readonly routes?: readonly Route[]
   /** Limits with other quotas, or none: to measure what they cost. */
   readonly rateLimits?: RateLimits | null
+  /** Who says whether a name belongs to an account, in place of the bank. */
+  readonly payees?: PayeeVerifier
+  /** True takes a code of a second factor once, as where there is no sandbox. */
+  readonly singleUseCodes?: boolean
+  /** Where the names of webhook receivers lead, and what delays retries by chance. */
+  readonly webhooks?: Partial<Pick<WebhooksOptions, 'resolve' | 'chance'>>
   /** False keeps no request log: to measure what it costs. */
   readonly requestLog?: boolean
   /** Other commands over the same storage: a baseline of the bench. */
@@ -129,18 +147,21 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const masterSecret = config.secretsKey ?? await ownSecret(config.dataDir)
   const secrets = createSecretBox(masterSecret)
   const sandbox = config.sandbox ? await openSandbox({ config, database, clock, ids, secrets, hashPassword: workers.passwords.hash }) : null
-  const { identity, people, ...identityLife } = createPeople({
-    database, databaseUrl, clock, ids, log, secrets, sandbox: config.sandbox, singleUse: !config.sandbox, random: randomBytes, passwords: workers.passwords,
-    mailer: createMailOutbox({
-      directory: join(config.dataDir, 'outbox'), clock, ids,
-      // Links in mails are credentials: only a developer's own screen shows them.
-      ...(config.appEnv === 'local' ? { announce: ({ to, subject, text }) => log.info({ mail: { to, subject, text } }, 'mail') } : {}),
-    }),
+  const mailer = createMailOutbox({
+    directory: join(config.dataDir, 'outbox'), clock, ids,
+    // Links in mails are credentials: only a developer's own screen shows them.
+    ...(config.appEnv === 'local' ? { announce: ({ to, subject, text }) => log.info({ mail: { to, subject, text } }, 'mail') } : {}),
+  })
+  const { identity, people, members, memberCommands, ...identityLife } = createPeople({
+    database, databaseUrl, clock, ids, log, secrets, sandbox: config.sandbox, singleUse: overrides.singleUseCodes ?? !config.sandbox, random: randomBytes, passwords: workers.passwords,
+    mailer,
   })
   await identityLife.start()
   started.defer(() => identityLife.stop())
   const onError = (error: unknown, what: string) => log.warn({ err: error }, what)
-  const system = new ActorSystem({ databaseUrl, lanes: config.commitLanes, clock, onBug: (error, what) => log.error({ err: error }, what) })
+  // Commits begin before there is anybody to tell.
+  let nudge = (): void => undefined
+  const system = new ActorSystem({ databaseUrl, lanes: config.commitLanes, clock, onBug: (error, what) => log.error({ err: error }, what), onCommitted: () => nudge() })
   started.defer(() => system.close())
 
   const shards = openShards(config, log, databaseUrl)
@@ -152,6 +173,32 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     await queue.start()
     bank.start(queue.inbox)
   }
+
+  const owners = createEndpointOwners({ database, ids, clock, mailer, log })
+  const resolve = overrides.webhooks?.resolve ?? createResolve(config.webhookTargets)
+  const webhooks = new Webhooks({
+    databaseUrl, ids, clock, shards, secrets, signBatch: workers.signBatch, policy: config.webhookTargets, sandbox: config.sandbox, onError,
+    chance: overrides.webhooks?.chance ?? (() => randomBytes(4).readUInt32LE() / 2 ** 32), resolve, onStatus: (change) => owners.tellStatus(change),
+  })
+  await webhooks.start()
+  nudge = () => webhooks.nudge()
+  started.defer(async () => { await webhooks.stop(); await owners.settled() })
+
+  const recipients = createRecipientService({
+    database, databaseUrl, clock, ids, shards, mailer, sandbox: config.sandbox, ukModulus: await loadUkModulusTable(config.ukModulusDir), payees: overrides.payees ?? bank,
+    problemBase: config.problemBase, onError,
+  })
+  await recipients.start()
+  started.defer(() => recipients.stop())
+  const approvals = new Approvals({
+    database, clock, ids, shards, mailer, onError,
+    subjects: { payment: paymentSubject({ queue }), recipient: recipients.subject, approval_policy_change: policySubject() },
+  })
+  approvals.start()
+  started.defer(() => approvals.stop())
+  const approvalReads = createApprovalReads({ database })
+  const customerLife = createCustomerLife({ database, ids, clock })
+  const notices = createNotices({ database, ids, clock })
 
   const reads = createReads({ database, clock, drainPerSecond: () => queue.rate })
   const findIdempotencyRecord = async (id: string): Promise<IdempotencyRecord | null> => {
@@ -166,6 +213,20 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     cursorKey: cursorKey(masterSecret),
     identity,
     people,
+    recipients: recipients.commands(approvals, findIdempotencyRecord),
+    approvals: approvalReads,
+    members,
+    memberCommands,
+    customerLife: customerLife.reads,
+    customerLifeCommands: customerLife.commands,
+    notices: notices.reads,
+    noticeCommands: notices.commands,
+    settings: createSettingsReads({ database, ids, clock }),
+    settingsCommands: createSettingsCommands({ database, ids, clock }),
+    approvalCommands: createApprovalCommands({ database, approvals, ids, clock }, approvalReads),
+    webhooks: createWebhookReads({ database, clock }),
+    webhookCommands: createWebhookCommands({ database, clock, ids, log, mailer, secrets, random: randomBytes, policy: config.webhookTargets, resolve, webhooks, owners, findIdempotencyRecord }),
+    isWorkspace: (customerId) => customerId === sandbox?.customer.id,
     limitSignIn: (email) => rateLimits?.admitLogin(email),
     log,
     queries: {
@@ -173,7 +234,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       ...createIntegrationReads({ database, clock, deprecated: deprecatedOperations(table), links: () => integrationLinks(config.publicUrl ?? url, config.problemBase) }),
     },
     commands: overrides.commands?.(database, shared) ?? createCommands({
-      ...shared, system, queue, database, balances: new BalanceDirectory(database), recipients: new RecipientDirectory(database),
+      ...shared, sandbox: config.sandbox, system, queue, approvals, database, balances: new BalanceDirectory(database), recipients: recipients.directory, payees: overrides.payees ?? bank,
       orderNumbers: new OrderNumbers(database), findIdempotencyRecord,
     }),
     health: () => ({ status: 'ok', version: BUILD.version, commit: BUILD.commit, time: timestamp(clock.now()) }),
@@ -183,7 +244,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   }
   const forwarding = config.nodeSecret === null ? null : createForwarding({ shards, nodeSecret: config.nodeSecret })
   started.defer(async () => { await forwarding?.close() })
-  const admission = createAdmission(createApp(table, world, { forwarding, rateLimits, requestLog, security: config }).callback(), (path) => overloaded(world, path))
+  const admission = createAdmission(createApp(table, world, { forwarding, rateLimits, requestLog, security: config, trustedProxies: config.trustedProxies }).callback(), (path) => overloaded(world, path))
   started.defer(() => admission.close())
   const server = createHttpServer(admission.listener, world)
   const url = await listen(server, config)
@@ -192,7 +253,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await shards.start()
   started.defer(() => shards.stop())
   if (config.metricsPort !== null) {
-    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission }), { host: config.host, port: config.metricsPort }))
+    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, webhooks }), { host: config.host, port: config.metricsPort }))
   }
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
 

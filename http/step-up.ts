@@ -1,7 +1,7 @@
 /** Step-up challenges: asked for by a session, answered with a code, good for five minutes and for one action. */
 import { timestamp } from '../lib/clock.ts'
 import { generateSessionToken, tokenHash } from '../lib/identity/session.ts'
-import { CHALLENGE_MS, STEP_UP_ACTIONS, STEP_UP_FRESH_MS } from '../lib/identity/step-up.ts'
+import { CHALLENGE_MS, STEP_UP_ACTIONS, STEP_UP_FRESH_MS, STEP_UP_OVERLAP_MS } from '../lib/identity/step-up.ts'
 import { refuse } from '../lib/problems.ts'
 import { writePersonalAudit, writeAudit } from '../storage/identity-audit.ts'
 import { insertChallenge, renewSession } from '../storage/identity-sessions.ts'
@@ -38,7 +38,7 @@ export function createStepUpCommands(world: IdentityWorld): Pick<IdentityCommand
         })
         if (answered.kind !== 'right') return answered
         const token = generateSessionToken(random)
-        if (!(await renewSession(client, { id: session.id, from: tokenHash(session.token), to: tokenHash(token), now }))) {
+        if (!(await renewSession(client, { id: session.id, from: tokenHash(session.token), to: tokenHash(token), now, overlapMs: STEP_UP_OVERLAP_MS }))) {
           refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: 'revoked' } })
         }
         const { action, tenantId } = answered.challenge

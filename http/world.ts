@@ -4,16 +4,24 @@
  * Views are exactly the JSON of the API's resources, so a route never rearranges what it is given. Reads receive
  * `queries` only; a GET handler cannot write because nothing that writes is within its reach.
  */
+import type { ApprovalCommands, ApprovalReads } from './approvals.ts'
+import type { CustomerLifeCommands, CustomerLifeReads } from './customer-life.ts'
+import type { SettingsCommands, SettingsReads } from './customer-settings.ts'
 import type { IdentityCommands, IdentityReads } from './identity.ts'
+import type { MemberCommands, MemberReads } from './members.ts'
+import type { NoticeCommands, NoticeReads } from './notices.ts'
 import type { ListQuery, ListResult } from './list.ts'
+import type { RecipientCommands } from './recipients.ts'
 import type { ApiKeyRequestLog, ApiUsageReport, IntegrationHome } from './schemas/api-usage.ts'
 import type { Balance, balanceList } from './schemas/balance.ts'
 import type { Health, Readiness } from './schemas/health.ts'
 import type { Hold, holdList } from './schemas/hold.ts'
 import type { JournalLine, journalList } from './schemas/journal-line.ts'
-import type { Payment, PaymentCreate, paymentList } from './schemas/payment.ts'
+import type { Payment, PaymentCancel, PaymentCreate, paymentList } from './schemas/payment.ts'
 import type { Recipient, recipientList } from './schemas/recipient.ts'
+import type { RecipientReview, recipientReviewList } from './schemas/recipient-review.ts'
 import type { Transfer, TransferCreate } from './schemas/transfer.ts'
+import type { WebhookCommands, WebhookReads } from './webhooks.ts'
 
 export type { IdentityCommands, IdentityReads, SessionIdentity, Source } from './identity.ts'
 
@@ -58,6 +66,8 @@ export interface Principal {
   readonly capabilities: ReadonlySet<string>
   /** How what they make was made: `web` by cookie, `mobile` by bearer token. */
   readonly createdVia: 'api_key' | 'web' | 'mobile'
+  /** A key for real money. */
+  readonly live?: true
 }
 
 /** The identity of a command under an Idempotency-Key. */
@@ -96,6 +106,8 @@ export interface Command<Body> {
   readonly requestId: string
   /** Path of the request, starting `/v1/`; the `instance` of a problem. */
   readonly instance: string
+  /** Of the clock: what is not decided by then is refused undecided. */
+  readonly deadline: number
 }
 
 /** A list of rows that belong to one balance. */
@@ -110,6 +122,8 @@ export interface Queries {
   listHolds(query: BalanceListQuery<typeof holdList>): Promise<ListResult<Hold> | null>
   listRecipients(query: ListQuery<typeof recipientList>): Promise<ListResult<Recipient>>
   getRecipient(tenant: Tenant, id: string): Promise<Versioned<Recipient> | null>
+  listRecipientReviews(query: ListQuery<typeof recipientReviewList>): Promise<ListResult<RecipientReview>>
+  getRecipientReview(tenant: Tenant, id: string): Promise<Versioned<RecipientReview> | null>
   listPayments(query: ListQuery<typeof paymentList>): Promise<ListResult<Payment>>
   getPayment(tenant: Tenant, id: string): Promise<Versioned<Payment> | null>
   getTransfer(tenant: Tenant, id: string): Promise<Versioned<Transfer> | null>
@@ -150,6 +164,7 @@ export interface Versioned<View> {
 export interface Commands {
   createPayment(command: Command<PaymentCreate>): Promise<CommandAnswer>
   createTransfer(command: Command<TransferCreate>): Promise<CommandAnswer>
+  cancelPayment(command: Command<PaymentCancel>, paymentId: string): Promise<CommandAnswer>
 }
 
 /** The part of pino that this layer uses. */
@@ -164,6 +179,8 @@ export interface ReadWorld {
   readonly problemBase: string
   /** Test keys work only where there is a sandbox. */
   readonly sandbox: boolean
+  /** Whether a customer is a developer's workspace, whose people may simulate. */
+  isWorkspace(customerId: string): boolean
   /** Secret of the cursors' HMAC; the same on every node, 32 bytes. */
   readonly cursorKey: Uint8Array
   readonly ids: { next(): string }
@@ -173,6 +190,12 @@ export interface ReadWorld {
   health(): Health
   readiness(): Promise<Readiness>
   readonly identity: IdentityReads
+  readonly approvals: ApprovalReads
+  readonly settings: SettingsReads
+  readonly customerLife: CustomerLifeReads
+  readonly members: MemberReads
+  readonly notices: NoticeReads
+  readonly webhooks: WebhookReads
   /** Asked at most about once a second per key and node. */
   findApiKey(sha256: string): Promise<ApiKey | null>
   findIdempotencyRecord(id: string): Promise<IdempotencyRecord | null>
@@ -182,6 +205,13 @@ export interface ReadWorld {
 export interface World extends ReadWorld {
   readonly commands: Commands
   readonly people: IdentityCommands
+  readonly recipients: RecipientCommands
+  readonly approvalCommands: ApprovalCommands
+  readonly settingsCommands: SettingsCommands
+  readonly customerLifeCommands: CustomerLifeCommands
+  readonly memberCommands: MemberCommands
+  readonly noticeCommands: NoticeCommands
+  readonly webhookCommands: WebhookCommands
   /** Counts an attempt to sign in against the limit of its address. @throws ProblemError `rate-limited` */
   limitSignIn(email: string): void
 }

@@ -26,7 +26,7 @@ export const CUSTOMER_SCOPES = [
 /** What a key of an operator can be allowed to do. Balances and approvals it reads across its customers. */
 export const OPERATOR_SCOPES = [
   'balances:read', 'payments:read', 'customers:read', 'customers:write', 'onboarding:read', 'integration:read', 'treasury:read',
-  'reports:read',
+  'reports:read', 'webhooks:manage',
 ] as const
 
 /** A key that was just made. */

@@ -5,10 +5,12 @@
 import { resolve } from 'node:path'
 
 import { StartError } from './errors.ts'
+import { isAllowlistEntry } from './ip-allowlist.ts'
 
 const APP_ENVS = ['local', 'staging', 'production'] as const
 const LEASES = ['on', 'off'] as const
 const RATE_LIMITS = ['on', 'off'] as const
+const WEBHOOK_TARGETS = ['public', 'any'] as const
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** 32 characters of a random key are at least 128 bits even when it is written in hexadecimal. */
@@ -60,10 +62,16 @@ export interface Config {
   readonly publicUrl: string | null
   /** Origins of consoles that browsers may call the API from. */
   readonly consoleOrigins: readonly string[]
+  /** Load balancers, as addresses and CIDR blocks, that are believed when they say where a request comes from. */
+  readonly trustedProxies: readonly string[]
   /** `off` only for load tests; never in production. */
   readonly rateLimits: 'on' | 'off'
   /** How long a call may wait before it is seen in the request log, milliseconds. */
   readonly requestLogFlushMs: number
+  /** Where newer tables of the UK modulus check are. `null`: the installed ones. */
+  readonly ukModulusDir: string | null
+  /** Where webhooks may be sent: `any`, which is loopback, private addresses and plain http as well, only for `local`. */
+  readonly webhookTargets: 'public' | 'any'
 }
 
 /** A setting that cannot be used. The message is one sentence that names the variable and what to set it to. */
@@ -119,6 +127,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     throw new ConfigError('RATE_LIMITS is off, which APP_ENV production does not allow; set it to on, or leave it out.')
   }
 
+  const webhookTargets = readChoice(env, 'WEBHOOK_TARGETS', { choices: WEBHOOK_TARGETS, fallback: 'public' })
+  if (webhookTargets === 'any' && appEnv !== 'local') {
+    throw new ConfigError(`WEBHOOK_TARGETS is any, which APP_ENV ${appEnv} does not allow; set it to public, or leave it out.`)
+  }
+
   return {
     appEnv,
     // A laptop is not a server: only `local` hides from the network by itself.
@@ -140,9 +153,20 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrl: read(env, 'PUBLIC_URL') === null ? null : readOrigin('PUBLIC_URL', read(env, 'PUBLIC_URL') as string),
     consoleOrigins: (read(env, 'CONSOLE_ORIGINS') ?? '').split(',').map((text) => text.trim()).filter((text) => text !== '')
       .map((text) => readOrigin('CONSOLE_ORIGINS', text)),
+    trustedProxies: readTrustedProxies(env),
     rateLimits,
     requestLogFlushMs: readInteger(env, 'API_REQUEST_LOG_FLUSH_MS', { min: 10, max: REQUEST_LOG_FLUSH_MAX_MS, fallback: 5_000 }),
+    webhookTargets,
+    ukModulusDir: read(env, 'UK_MODULUS_DIR') === null ? null : resolve(read(env, 'UK_MODULUS_DIR') as string),
   }
+}
+
+function readTrustedProxies(env: NodeJS.ProcessEnv): string[] {
+  const entries = (read(env, 'TRUSTED_PROXIES') ?? '').split(',').map((text) => text.trim()).filter((text) => text !== '')
+  if (!entries.every(isAllowlistEntry)) {
+    throw new ConfigError('TRUSTED_PROXIES is not usable; set it to addresses and CIDR blocks separated by commas, like 10.0.0.0/8, or leave it out.')
+  }
+  return entries
 }
 
 function read(env: NodeJS.ProcessEnv, name: string): string | null {

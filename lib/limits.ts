@@ -4,6 +4,8 @@
 export const LIMITS = {
   /** Commands that may wait for one actor. At 4 000 a second a hot balance drains this in a quarter of a second. */
   mailboxMax: 1_024,
+  /** Decisions that may wait for one approval: more people than a customer has. */
+  approvalMailboxMax: 128,
   /** Commands that may wait in one lane over all its actors: about two seconds of work. */
   laneBacklogMax: 8_192,
   /**
@@ -25,4 +27,23 @@ export const LIMITS = {
   dispatchQueueMax: 10_000,
   /** Partner events taken in one go. */
   partnerEventsMax: 512,
+  /** A receiver answers within this, milliseconds: what integrators are told. */
+  webhookTimeoutMs: 10_000,
+  /** Of a receiver's answer this much is read; nothing in it is needed. */
+  webhookAnswerBytesMax: 64 * 1024,
+  /** Callbacks under way to one endpoint; and while it fails, because the next one will most likely hang as well. */
+  webhookInFlightMax: 10,
+  webhookInFlightFailingMax: 2,
+  /** Callbacks under way on one node: sockets, of which a process has a few thousand. */
+  webhookSocketsMax: 1_024,
+  /** Deliveries of one endpoint in memory; more wait in Postgres alone. A fast receiver takes these within a quarter of a second. */
+  webhookClaimMax: 256,
+  /**
+   * From this many on signatures are made in a thread. One takes 7 µs; handing a batch over and back keeps the event loop
+   * busy for some 20 µs and 1 µs a callback, so 16 take a third of what they take here. The processors together never gain.
+   * The bench prints the table (P8).
+   */
+  webhookSignBatchMin: 16,
+  /** Endpoints of one tenant. */
+  webhookEndpointsMax: 10,
 } as const

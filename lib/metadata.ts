@@ -9,3 +9,13 @@ export function inStoredOrder(metadata: Readonly<Record<string, string>>): Reado
   if (entries.length < 2) return metadata
   return Object.fromEntries(entries.sort(([left], [right]) => left.length - right.length || (left < right ? -1 : 1)))
 }
+
+/** Attributes after a change: what is null goes, what is left out stays. */
+export function patchedMetadata(metadata: Readonly<Record<string, string>>, patch: Readonly<Record<string, string | null>>): Readonly<Record<string, string>> {
+  const merged: Record<string, string> = { ...metadata }
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name]
+    else merged[name] = value
+  }
+  return inStoredOrder(merged)
+}

@@ -101,7 +101,7 @@ const ACCOUNTS = `
 
 /** What is still on its way. A payment on hold waits for a person, not for the partner. */
 const OPEN_STATUSES = ['processing', 'exception']
-const HELD_STATUSES = ['processing', 'exception', 'on_hold']
+const HELD_STATUSES = ['processing', 'exception', 'on_hold', 'pending_approval']
 /** Those that never came as far as money. */
 const UNSUBMITTED_STATUSES = ['draft', 'pending_approval', 'scheduled', 'rejected', 'cancelled']
 
@@ -203,6 +203,7 @@ const CHECKS: readonly Check[] = [
         coalesce(h.status, 'none') as hold, p.amount + p.fee as total) is_
       where not coalesce(case
         when p.status = any($1::text[]) then is_.sent = 0 and is_.settled = 0 and is_.given_back = 0
+          and case p.status when 'pending_approval' then is_.hold = 'active' and h.amount = is_.total else is_.hold <> 'active' end
         when p.status = 'on_hold' or (p.status = 'processing' and p.sent_at is null)
           then is_.hold = 'active' and h.amount = is_.total and is_.sent = 0 and is_.settled = 0 and is_.given_back = 0
         when p.status in ('processing', 'exception')
@@ -269,13 +270,52 @@ const CHECKS: readonly Check[] = [
         else p.source_id is not null end`,
   },
   {
+    name: 'approvals',
+    promise: 'a payment waits for an approval exactly while that is pending, and what was decided is what people have said',
+    sql: `select a.id as approval_id, a.status, a.required, a.received, d.approved, d.rejected, a.subject_type, p.status as payment_status
+      from approval a
+      left join (
+        select approval_id, count(*) filter (where decision = 'approved') as approved, count(*) filter (where decision = 'rejected') as rejected
+        from approval_decision group by approval_id) d on d.approval_id = a.id
+      left join payment p on a.subject_type = 'payment' and p.id = a.subject_id
+      where a.received <> coalesce(d.approved, 0)
+        or (a.status = 'approved') <> (a.received = a.required) or (a.status = 'rejected') <> (coalesce(d.rejected, 0) > 0)
+        or (a.subject_type = 'payment' and (p.id is null or (a.status = 'pending') <> (p.status = 'pending_approval')
+          or (a.status = 'approved') <> (p.approved_at is not null)))
+      union all
+      select null, null, null, null, null, null, 'payment', p.status from payment p
+      where p.status = 'pending_approval' and not exists (select from approval a where a.subject_id = p.id and a.status = 'pending')`,
+  },
+  {
+    name: 'approvals and their events',
+    promise: 'an approval was asked for with one event, and has ended with one of its status',
+    sql: `select a.id as approval_id, a.status, e.requested, e.decided, e.status as told from approval a
+      left join (
+        select object_id, count(*) filter (where type = 'approval.requested') as requested, count(*) filter (where type = 'approval.decided') as decided,
+          min(status) filter (where type = 'approval.decided') as status
+        from outbox where object = 'approval' group by object_id) e on e.object_id = a.id
+      where e.requested is distinct from 1 or e.decided is distinct from case a.status when 'pending' then 0 else 1 end
+        or (a.status <> 'pending' and e.status is distinct from a.status)`,
+  },
+  {
+    name: 'recipients and their reviews',
+    promise: 'a recipient waits exactly while its customer\'s people or its operator\'s are asked about it',
+    sql: `select r.id as recipient_id, r.status, r.approval->>'status' as review, coalesce(w.asked, 0) as asked from recipient r
+      left join (
+        select id, count(*) as asked from (
+          select subject_id as id from approval where subject_type = 'recipient' and status = 'pending'
+          union all select recipient_id from recipient_review where status = 'pending') a group by id) w on w.id = r.id
+      where (r.status = 'pending_approval') <> (coalesce(w.asked, 0) = 1) or coalesce(w.asked, 0) > 1
+        or (r.status = 'pending_approval') <> coalesce(r.approval->>'status' = 'pending', false)`,
+  },
+  {
     name: 'incoming payments',
     promise: 'money that was received is credited exactly once, and told of by exactly one event',
     sql: `select i.id as incoming_payment_id, i.amount, p.postings, p.amount as posted, e.events from incoming_payment i
       left join (
         select source_id, count(*) as postings, sum(amount) as amount, min(credit_account::text) as credited
         from posting where source_object = 'incoming_payment' and rule in ('L01', 'L04', 'L06') group by source_id) p on p.source_id = i.id
-      left join (select object_id, count(*) as events from outbox where type = 'incoming_payment.received' group by object_id) e on e.object_id = i.id
+      left join (select object_id, count(*) as events from outbox where type = 'incoming_payment.received' and not sandbox group by object_id) e on e.object_id = i.id
       where i.status = 'received'
         and (p.postings is distinct from 1 or p.amount <> i.amount or p.credited <> i.balance_id::text or e.events is distinct from 1)`,
   },
@@ -308,7 +348,7 @@ const CHECKS: readonly Check[] = [
         select u.object_id, u.status, 'transfer.completed', count(*) from status_update u join transfer t on t.id = u.object_id
         where u.status = 'completed' and u.previous_status is distinct from u.status group by 1, 2),
       sent as (
-        select object_id, status, type, count(*) as times from outbox where object in ('payment', 'transfer') group by 1, 2, 3)
+        select object_id, status, type, count(*) as times from outbox where object in ('payment', 'transfer') and not sandbox group by 1, 2, 3)
       select coalesce(e.object_id, s.object_id) as object_id, coalesce(e.type, s.type) as type, coalesce(e.status, s.status) as status,
         coalesce(e.times, 0) as changes, coalesce(s.times, 0) as events
       from expected e full join sent s on s.object_id = e.object_id and s.type = e.type and s.status = e.status
@@ -316,10 +356,10 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'remembered commands',
-    promise: 'a command that was answered with 201 made a payment or transfer that exists, and no other command made it',
+    promise: 'a command that was answered with 201 made what exists, and no other command made it',
     sql: `select i.id as idempotency_id, i.status, i.resource_id, i.times from (
         select *, count(*) over (partition by resource_id) as times from idempotency where status = 201) i
-      left join (select id from payment union all select id from transfer) o on o.id = i.resource_id
+      left join (select id from payment union all select id from transfer union all select id from recipient) o on o.id = i.resource_id
       where o.id is null or i.times > 1`,
   },
 ]

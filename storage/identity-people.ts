@@ -87,3 +87,40 @@ export async function useFactor(client: pg.ClientBase, factorId: string, step: n
     values: [factorId, step, timestamp(now)],
   })
 }
+
+/** Makes a factor that does not count yet. */
+export async function insertFactor(
+  client: pg.ClientBase,
+  factor: { readonly id: string; readonly userId: string; readonly kind: 'totp'; readonly name: string; readonly secret: Uint8Array; readonly now: number },
+): Promise<void> {
+  await client.query({
+    name: 'insert_factor', text: `insert into mfa_factor (id, user_id, kind, name, status, secret, created_at) values ($1, $2, $3, $4, 'pending', $5, $6)`,
+    values: [factor.id, factor.userId, factor.kind, factor.name, factor.secret, timestamp(factor.now)],
+  })
+}
+
+export async function deleteFactor(client: pg.ClientBase, factorId: string): Promise<void> {
+  await client.query({ name: 'delete_factor', text: 'delete from mfa_factor where id = $1', values: [factorId] })
+}
+
+/** What people may change about themselves. */
+export interface Profile {
+  readonly name: string
+  readonly phone: string | null
+  readonly locale: string
+}
+
+/** A person's profile with its version, which cannot change until the transaction ends; null when there is no such person. */
+export async function lockProfile(client: pg.ClientBase, userId: string): Promise<Profile & { readonly version: bigint } | null> {
+  const { rows: [row] } = await client.query<Profile & { readonly version: string }>({
+    name: 'lock_user', text: 'select name, phone, locale, version from platform_user where id = $1 for update', values: [userId],
+  })
+  return row === undefined ? null : { ...row, version: BigInt(row.version) }
+}
+
+export async function updateProfile(client: pg.ClientBase, userId: string, { name, phone, locale }: Profile, now: number): Promise<void> {
+  await client.query({
+    name: 'update_user', text: 'update platform_user set name = $2, phone = $3, locale = $4, version = version + 1, updated_at = $5 where id = $1',
+    values: [userId, name, phone, locale, timestamp(now)],
+  })
+}

@@ -33,14 +33,20 @@ export async function insertSession(client: pg.ClientBase, session: NewSession):
 
 /**
  * Gives a session its next token, and makes it active. `from` is the token it must still have: of two requests that renew at
- * once only one does, and the other's session is gone.
+ * once only one does, and the other's session is gone. With `overlapMs` the token of before stays good for so long, and
+ * may be renewed itself meanwhile.
  */
-export async function renewSession(client: pg.ClientBase, { id, from, to, now }: { readonly id: string; readonly from: string; readonly to: string; readonly now: number }): Promise<boolean> {
+export async function renewSession(
+  client: pg.ClientBase,
+  { id, from, to, now, overlapMs = 0 }: { readonly id: string; readonly from: string; readonly to: string; readonly now: number; readonly overlapMs?: number },
+): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'renew_session',
-    text: `update session set token_sha256 = decode($3, 'hex'), status = 'active', last_seen_at = $4
-      where id = $1 and token_sha256 = decode($2, 'hex') and status <> 'revoked'`,
-    values: [id, from, to, timestamp(now)],
+    text: `update session set token_sha256 = decode($3, 'hex'), status = 'active', last_seen_at = $4,
+        previous_token_sha256 = case when $6::boolean then decode($2, 'hex') end, previous_until = case when $6::boolean then $5::timestamptz end
+      where id = $1 and status <> 'revoked'
+        and (token_sha256 = decode($2, 'hex') or ($6::boolean and previous_token_sha256 = decode($2, 'hex') and previous_until > $4::timestamptz))`,
+    values: [id, from, to, timestamp(now), timestamp(now + overlapMs), overlapMs > 0],
   })
   return rowCount === 1
 }

@@ -2,7 +2,11 @@
  * What other nodes tell this one, through Postgres: a connection of its own that listens, and comes back by itself.
  *
  * While it is away nothing is heard, so whoever keeps something because of it is told when it is back, and forgets all of it.
+ *
+ * Each listener says on a second channel what it has heard and acted on, so whoever caused a message can wait until every
+ * node has. A node that cannot be reached does not hold the others up: the wait is bounded.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
 export interface NotificationOptions {
@@ -19,6 +23,12 @@ const RETRY_MS = 250
 const RETRY_MAX_MS = 5_000
 /** A connection that a firewall has dropped in silence is noticed by asking. */
 const PROBE_MS = 15_000
+/** Those who listen on another channel hear nothing of this one, and are not waited for. */
+const applicationName = (channel: string) => `vostro listener ${channel}`
+/** Messages whose hearing is remembered; whoever waits for one comes within milliseconds. */
+const HEARD_MAX = 1_000
+const HEARD_LOOK_MS = 5
+const LISTENERS = `select pid from pg_stat_activity where application_name = $1 and datname = current_database() and pid <> pg_backend_pid()`
 
 export class Notifications {
   readonly #options: NotificationOptions
@@ -26,6 +36,8 @@ export class Notifications {
   #timer: NodeJS.Timeout | undefined
   #stopped = false
   #failures = 0
+  /** Which connections have acted on a message, by its payload. */
+  readonly #heard = new Map<string, Set<number>>()
 
   constructor(options: NotificationOptions) {
     this.#options = options
@@ -44,15 +56,56 @@ export class Notifications {
     await client?.end().catch(() => { /* Gone already, which is what was wanted. */ })
   }
 
+  /**
+   * Resolves when every node that listened has acted on a message, or after `withinMs`. To be called after the transaction
+   * that sent it has committed.
+   */
+  async heard(payload: string, withinMs: number): Promise<boolean> {
+    const until = performance.now() + withinMs
+    const wanted = await this.#client?.query<{ pid: number }>(LISTENERS, [applicationName(this.#options.channel)]).then(({ rows }) => rows, () => null) ?? null
+    while (!this.#stopped) {
+      const by = this.#heard.get(payload)
+      if (wanted?.every(({ pid }) => by?.has(pid) === true) === true) {
+        this.#heard.delete(payload)
+        return true
+      }
+      if (performance.now() >= until) return false
+      await pause(HEARD_LOOK_MS)
+    }
+    return false
+  }
+
+  #note(payload: string, pid: number): void {
+    let by = this.#heard.get(payload)
+    if (by === undefined) {
+      by = new Set()
+      this.#heard.set(payload, by)
+      for (const oldest of this.#heard.keys()) {
+        if (this.#heard.size <= HEARD_MAX) break
+        this.#heard.delete(oldest)
+      }
+    }
+    by.add(pid)
+  }
+
   async #connect(): Promise<void> {
     const { url, channel, onMessage, onGap } = this.#options
-    const client = new pg.Client({ connectionString: url, application_name: 'vostro listener', connectionTimeoutMillis: 5_000, keepAlive: true })
-    client.on('notification', ({ payload }) => onMessage(payload ?? ''))
+    const heard = `${channel}_heard`
+    const client = new pg.Client({ connectionString: url, application_name: applicationName(channel), connectionTimeoutMillis: 5_000, keepAlive: true })
+    client.on('notification', (message) => {
+      const { payload = '', processId } = message
+      if (message.channel === heard) {
+        this.#note(payload, processId)
+        return
+      }
+      onMessage(payload)
+      client.query('select pg_notify($1, $2)', [heard, payload]).catch(() => { /* The connection is gone, and forgets all when it is back. */ })
+    })
     client.on('error', (error) => this.#lost(client, error))
     client.on('end', () => this.#lost(client, null))
     try {
       await client.connect()
-      await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+      await client.query(`listen ${pg.escapeIdentifier(channel)}; listen ${pg.escapeIdentifier(heard)}`)
     } catch (error) {
       await client.end().catch(() => { /* It never was a connection. */ })
       this.#retry(error)

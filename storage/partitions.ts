@@ -10,12 +10,16 @@ interface Partitioned {
   readonly table: string
   /** Whole days kept before today. A key is honoured for 24 hours, so yesterday is needed; events are kept for redelivery. */
   readonly keepDays: number
+  /** Of the partitions, where rows grow after they were written. */
+  readonly storage?: string
 }
 
 const TABLES: readonly Partitioned[] = [
   { table: 'idempotency', keepDays: 2 },
-  { table: 'outbox', keepDays: 30 },
+  { table: 'outbox', keepDays: 33 },
   { table: 'request_log', keepDays: REQUEST_LOG_DAYS },
+  // As long as its event, and the three days that a delivery may be tried again. Room for an attempt to be written where the row is.
+  { table: 'webhook_delivery', keepDays: 33, storage: 'with (fillfactor = 30)' },
 ]
 /** Made ahead: a node that is stopped over a long weekend finds its partitions when it comes back. */
 const AHEAD_DAYS = 7
@@ -29,14 +33,14 @@ export async function maintainPartitions(database: Database, now: number): Promi
   try {
     await client.query('begin')
     await client.query(`select pg_advisory_xact_lock(${LOCK})`)
-    for (const { table, keepDays } of TABLES) {
+    for (const { table, keepDays, storage = '' } of TABLES) {
       const { rows } = await client.query<{ name: string }>(
         `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass`, [table])
       const existing = new Set(rows.map(({ name }) => name))
       for (let nth = -1; nth <= AHEAD_DAYS; nth++) {
         const day = addDays(today, nth)
         if (existing.has(partitionName(table, day))) continue
-        await client.query(`create table ${partitionName(table, day)} partition of ${table} for values from ('${day}') to ('${addDays(day, 1)}')`)
+        await client.query(`create table ${partitionName(table, day)} partition of ${table} for values from ('${day}') to ('${addDays(day, 1)}') ${storage}`)
       }
       const oldest = partitionName(table, addDays(today, -keepDays))
       for (const name of existing) if (/_\d{8}$/.test(name) && name < oldest) await client.query(`drop table ${name}`)

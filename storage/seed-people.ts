@@ -126,8 +126,8 @@ async function make(
     [factorId, userId, secrets.seal(person.totpSecret, `mfa_factor ${factorId}`), at],
   )
   await client.query(
-    `insert into membership (id, user_id, level, tenant_id, operator_id, role, status, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, 'active', $7, $7) on conflict (tenant_id, user_id) do update set role = excluded.role, status = 'active'`,
+    `insert into membership (id, user_id, level, tenant_id, operator_id, role, status, created_at, updated_at, is_primary_owner)
+     values ($1, $2, $3, $4, $5, $6, 'active', $7, $7, $6 = 'owner') on conflict (tenant_id, user_id) do update set role = excluded.role, status = 'active'`,
     [ids.next(), userId, level, level === 'customer' ? customerId : operatorId, operatorId, person.role, at],
   )
 }

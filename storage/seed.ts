@@ -15,8 +15,13 @@ import type { CurrencyCode } from '../lib/currency.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { entry } from '../lib/ledger/entry.ts'
 import type { Effects } from '../lib/ledger/effects.ts'
+import { DEFAULT_TIER } from '../lib/approvals/policy.ts'
+import { opening, summary } from '../lib/approvals/opening.ts'
 import { maskAccountNumber, maskIban } from '../lib/recipients/masking.ts'
+import { openedReview } from '../lib/recipients/review.ts'
+import { accountIdentityOf } from '../lib/recipients/validation.ts'
 import { shardOf } from '../lib/shard.ts'
+import { writeEffects } from './approvals.ts'
 import { plainArray, textArray } from './array-literal.ts'
 import { commit, type CommitTurn } from './commit.ts'
 import type { Database } from './database.ts'
@@ -272,6 +277,8 @@ async function insertCustomers(tx: Transaction, operator: SandboxOperator, specs
   await insertRows(tx.client, 'api_key', rows.key)
   await insertRows(tx.client, 'balance', rows.balance)
   await insertRows(tx.client, 'recipient', rows.recipient)
+  const waiting = rows.recipient.filter(({ status }) => status === 'pending_approval')
+  for (let from = 0; from < waiting.length; from += CHUNK_ROWS) await askForApproval(tx, operatorId, waiting.slice(from, from + CHUNK_ROWS))
   for (const { currency } of specs.flatMap(({ balances }) => balances)) await tx.accounts.accounts({ operatorId, connectionId, currency })
   for (let from = 0; from < credits.length; from += CHUNK_ROWS) await credit(tx, operator, credits.slice(from, from + CHUNK_ROWS))
   return created
@@ -336,10 +343,29 @@ function address(line1: string, buildingNumber: string, city: string, rest: { re
   return { line1, line2: null, buildingNumber, city, postalCode: rest.postalCode, state: rest.state ?? null, country: rest.country }
 }
 
+/**
+ * What a key makes waits for a human, so somebody has to be asked about recipients that wait. A sandbox that begins writes to
+ * nobody: who looks, finds them.
+ */
+async function askForApproval(tx: Transaction, operatorId: string, recipients: readonly Row[]): Promise<void> {
+  if (recipients.length === 0) return
+  const asked = recipients.map(({ id, customer_id: customerId, created_by: requestedBy, name, masked_identifier: recipientMaskedIdentifier }) => opening({
+    id: tx.ids.next(), eventId: tx.ids.next(), customerId: customerId as string, operatorId, shard: shardOf(customerId as string), subjectType: 'recipient', subjectId: id as string,
+    subject: summary({ title: `Recipient ${name as string}`, recipientName: name as string, recipientMaskedIdentifier: recipientMaskedIdentifier as string }),
+    kind: 'recipient', source: 'recipient', tier: DEFAULT_TIER, tierCurrency: 'EUR', requestedBy: requestedBy as string, requestedByName: KEY_NAME, sandboxTexts: null,
+  }, tx.now))
+  const approvals = asked.flatMap((one) => one.approvals)
+  await writeEffects(tx, { approvals, events: asked.flatMap((one) => one.events) })
+  await tx.client.query('update approval set announced_at = created_at, wake_at = expires_at where id = any($1)', [approvals.map(({ id }) => id)])
+  await tx.client.query('update recipient r set approval = u.approval::jsonb from unnest($1::uuid[], $2::text[]) u(id, approval) where r.id = u.id', [
+    approvals.map(({ subjectId }) => subjectId), approvals.map(({ id }) => JSON.stringify(openedReview('customer_tier', 'customer', id, tx.now))),
+  ])
+}
+
 function recipientsOf({ ids, now }: Transaction, { customerId, createdBy }: { readonly customerId: string; readonly createdBy: string }) {
   const rows = SANDBOX_RECIPIENTS.map(({ key, currency, country, name, status, bank, masked }): Row => ({
     id: ids.next(), customer_id: customerId, type: 'business', name, currency, bank_country: country, bank: JSON.stringify(bank),
-    address: JSON.stringify(SANDBOX_ADDRESSES[country]), masked_identifier: masked, external_id: `sandbox-${key}`, status,
+    address: JSON.stringify(SANDBOX_ADDRESSES[country]), masked_identifier: masked, account_identity: accountIdentityOf(country, bank), external_id: `sandbox-${key}`, status,
     created_by: createdBy, created_at: timestamp(now), updated_at: timestamp(now),
   }))
   const [EUR, GBP, USD] = rows.map(({ id }) => id as string) as [string, string, string]

@@ -69,7 +69,7 @@ async function openNode(ledger: Ledger): Promise<Node> {
   bank.start(queue.inbox)
   return {
     proxy, bugs, dead: false,
-    world: { system, queue, clock, ids, recipients: new RecipientDirectory(database), balances: new BalanceDirectory(database), orderNumbers: new OrderNumbers(database) },
+    world: { system, queue, payees: bank, clock, ids, sandbox: true, recipients: new RecipientDirectory(database), balances: new BalanceDirectory(database), orderNumbers: new OrderNumbers(database) },
     // Its timers end; whatever it still tries fails, because its wire is cut for good. Nobody waits for it.
     abandon() { for (const part of [bank.stop(), queue.stop(), system.close(), database.close()]) part.catch(() => undefined) },
   }
@@ -143,7 +143,7 @@ class Simulation {
     const [from, to] = this.#twoBalances()
     return {
       nth, from, to, kind: random.chance(0.5) ? 'payment' : 'transfer', amount: BigInt(random.int(1, 60)), fails: random.chance(0.4),
-      asker: { customerId: this.#ledger.customerId, shard: this.#ledger.shard, createdBy: this.#ledger.apiKeyId, createdVia: 'api_key', key: newKey(), problemText, problemStatus },
+      asker: { customerId: this.#ledger.customerId, shard: this.#ledger.shard, createdBy: this.#ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key', key: newKey(), deadline: Infinity, problemText, problemStatus },
     }
   }
 

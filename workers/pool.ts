@@ -6,13 +6,17 @@
  */
 import { Piscina } from 'piscina'
 import { OperatingError } from '../lib/errors.ts'
+import type { Signatures } from '../lib/webhooks/signature.ts'
 import type { PasswordTask } from './hash-password.ts'
+import { pack, unpack, type PackedBatch, type SigningBatch } from './sign-webhooks.ts'
 
 /** Sign-ins are rare; two at a time keep a small machine's other core free for requests. */
 const THREADS_MAX = 2
 /** At 40 ms each over two threads the last in the queue waits about a second and a half. */
 const QUEUE_MAX = 64
 const THREAD_IDLE_MS = 30_000
+/** Batches that wait for their signatures; whoever finds it full signs by itself. */
+const SIGNING_QUEUE_MAX = 16
 
 /** More work than the threads can do soon. Nothing was started. */
 export class WorkersBusy extends OperatingError {
@@ -26,8 +30,12 @@ export interface Passwords {
   verify(password: string, hash: string): Promise<boolean>
 }
 
+/** Signs a batch of callbacks; the signatures come in the order of the batch. */
+export type SignBatch = (batch: SigningBatch) => Promise<Signatures[]>
+
 export interface WorkerPool extends AsyncDisposable {
   readonly passwords: Passwords
+  readonly signBatch: SignBatch
   close(): Promise<void>
 }
 
@@ -53,8 +61,19 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
     }
   }
 
-  const close = () => pool.destroy()
+  // A thread of its own: a batch takes a millisecond or two and must not wait behind passwords.
+  const signing = new Piscina<PackedBatch, string>({
+    filename: new URL('./sign-webhooks.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: SIGNING_QUEUE_MAX, idleTimeout: THREAD_IDLE_MS,
+  })
+
+  async function signBatch(batch: SigningBatch): Promise<Signatures[]> {
+    if (signing.queueSize >= SIGNING_QUEUE_MAX) throw new WorkersBusy('Too many batches are being signed at the moment.')
+    return unpack(await signing.run(pack(batch)))
+  }
+
+  const close = async () => { await Promise.all([pool.destroy(), signing.destroy()]) }
   return {
+    signBatch,
     passwords: {
       hash: async (password) => await run({ kind: 'hash', password }) as string,
       verify: async (password, hash) => await run({ kind: 'verify', password, hash }) as boolean,

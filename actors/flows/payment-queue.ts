@@ -19,6 +19,7 @@ import type { QueuePlace } from '../../lib/payments/payment.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { timestamp } from '../../lib/clock.ts'
 import { plainArray } from '../../storage/array-literal.ts'
+import { OutcomeUnknown } from '../../storage/connection.ts'
 import type { Database } from '../../storage/database.ts'
 import type { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
 import { loadPayments } from '../../storage/states.ts'
@@ -41,6 +42,11 @@ const PATIENT_ATTEMPTS = 24
 const LOST_ATTEMPTS = 3
 /** A payment handed over this long ago without a word is looked into, and how often such are looked for. */
 const SILENCE_MS = 30_000
+/**
+ * How often the rows are looked at for payments that nobody offered: those whose commit was not heard of, and those of a
+ * shard that moved while they were being committed.
+ */
+const LOOK_MS = 5_000
 /** The first hand-overs have no rate to go by; the sandbox bank takes at least this many a second. */
 const RATE_MIN = 50
 /** The rate is measured over this. */
@@ -72,6 +78,8 @@ export class PaymentQueue {
   #work = new Set<Promise<void>>()
   /** On their way to the bank in this process: a refill must not take them twice. */
   readonly #moving = new Set<string>()
+  /** Handed over, perhaps: a commit that was not heard of (I7). Looked into at the next tick; a process that dies leaves them to the silence. */
+  readonly #doubtful = new Map<string, number>()
   #backlog = 0
   #handedOver = { since: 0, count: 0, rate: RATE_MIN }
 
@@ -93,8 +101,9 @@ export class PaymentQueue {
     this.#background(this.#recover(this.#options.clock.now()))
     const silence = setInterval(() => this.#background(this.#recover(this.#options.clock.now() - SILENCE_MS)), SILENCE_MS)
     this.#timers.add(silence)
-    const timer = setInterval(() => { this.#background(this.#attend()); this.#pump() }, ATTENTION_TICK_MS)
+    const timer = setInterval(() => { this.#background(this.#attend()); this.#background(this.#clear()); this.#pump() }, ATTENTION_TICK_MS)
     this.#timers.add(timer)
+    this.#timers.add(setInterval(() => { this.#more = true; this.#pump() }, LOOK_MS))
     this.#pump()
   }
 
@@ -115,8 +124,9 @@ export class PaymentQueue {
   /** Payments a second that leave the queue, at least one. */
   get rate(): number { return this.#handedOver.rate }
 
-  /** A payment was committed and waits. */
+  /** A payment was committed and waits. When its shard has moved meanwhile, its row is found where the shard is now. */
   offer(id: string, shard: number): void {
+    if (!this.#options.shards.owns(shard)) return
     this.#backlog += 1
     if (!this.#running) return
     if (this.#waiting.length < LIMITS.dispatchQueueMax) this.#waiting.push({ id, shard })
@@ -203,7 +213,7 @@ export class PaymentQueue {
     const rows = await this.#options.database.query<[string, number]>({
       name: 'queue_refill',
       text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
-        where p.sent_at is null and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
+        where p.sent_at is null and i.attention_at is null and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
       values: [LIMITS.dispatchQueueMax, this.#owned()],
     })
     this.#more ||= rows.length === LIMITS.dispatchQueueMax
@@ -222,9 +232,11 @@ export class PaymentQueue {
     }))
     const handedOver: PaymentState[] = []
     let failure: unknown
-    settled.forEach((result) => {
-      if (result.status === 'rejected') failure ??= result.reason
-      else {
+    settled.forEach((result, nth) => {
+      if (result.status === 'rejected') {
+        failure ??= result.reason
+        if (result.reason instanceof OutcomeUnknown) this.#doubt(batch[nth] as Waiting)
+      } else {
         this.#backlog = Math.max(0, this.#backlog - 1)
         const outcome = result.value
         if (outcome?.kind === 'decided' && outcome.reply.kind === 'moved') handedOver.push(outcome.reply.state)
@@ -242,12 +254,32 @@ export class PaymentQueue {
       onError(error, 'bank submission')
       return new Map<string, { kind: 'timeout' }>()
     })
-    await Promise.all(payments.map(async (payment) => {
+    const booked = await Promise.allSettled(payments.map(async (payment) => {
       const context = contexts.get(payment.id) as MoveContext
       const submission = submissions.get(payment.id) ?? { kind: 'timeout' as const }
       if (submission.kind === 'refused') await this.#ask(payment.id, payment.shard, { kind: 'refused', schemeCode: submission.schemeCode, context })
       if (submission.kind === 'timeout') await this.#ask(payment.id, payment.shard, { kind: 'timeout', context, askAgainAt: clock.now() + ASK_AGAIN_MS })
     }))
+    booked.forEach(({ status }, nth) => { if (status === 'rejected') this.#doubt(payments[nth] as PaymentState) })
+    const failed = booked.find(({ status }) => status === 'rejected')
+    if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
+  }
+
+  #doubt({ id, shard }: Waiting): void {
+    if (this.#doubtful.size < LIMITS.dispatchQueueMax) this.#doubtful.set(id, shard)
+  }
+
+  /** Finds out about the payments in doubt. */
+  async #clear(): Promise<void> {
+    const doubtful = Array.from(this.#doubtful, ([id, shard]) => ({ id, shard })).slice(0, LIMITS.partnerBatchMax)
+    if (doubtful.length === 0) return
+    for (const { id } of doubtful) this.#doubtful.delete(id)
+    try {
+      await this.#lookInto(doubtful)
+    } catch (error) {
+      for (const payment of doubtful) this.#doubt(payment)
+      throw error
+    }
   }
 
   /**
@@ -255,7 +287,7 @@ export class PaymentQueue {
    * bank is asked, what it knows is booked, and what never reached it is submitted under the same reference.
    */
   async #recover(sentBefore: number): Promise<void> {
-    const { database, clock, bank } = this.#options
+    const { database } = this.#options
     let after = '00000000-0000-0000-0000-000000000000'
     while (this.#running) {
       const rows = await database.query<[string, number]>({
@@ -267,20 +299,25 @@ export class PaymentQueue {
       })
       if (rows.length === 0) return
       after = (rows.at(-1) as [string, number])[0]
-      const mine = rows.filter(([id]) => !this.#moving.has(id))
-      const ids = mine.map(([id]) => id)
-      const statuses = await bank.status(ids)
-      const contexts = await this.#contextsOf(ids)
-      await Promise.all(mine.map(async ([id, shard]) => {
-        const context = contexts.get(id)
-        const known = statuses.get(id)?.kind
-        if (context !== undefined && (known === 'settled' || known === 'rejected')) await this.#ask(id, shard, reconciliation(statuses.get(id), context, clock.now()))
-      }))
-      const lost = ids.filter((id) => statuses.get(id)?.kind === 'unknown')
-      const states = lost.length === 0 ? new Map<string, PaymentState>() : await this.#states(lost)
-      const unsent = [...states.values()].filter(({ status, sent }) => status === 'processing' && sent)
-      if (unsent.length > 0) await this.#submit(unsent, contexts)
+      await this.#lookInto(rows.filter(([id]) => !this.#moving.has(id)).map(([id, shard]) => ({ id, shard })))
     }
+  }
+
+  /** What the bank knows of these payments is booked; what was handed over and never reached it is submitted. */
+  async #lookInto(payments: readonly Waiting[]): Promise<void> {
+    const { clock, bank } = this.#options
+    const ids = payments.map(({ id }) => id)
+    const statuses = await bank.status(ids)
+    const contexts = await this.#contextsOf(ids)
+    await Promise.all(payments.map(async ({ id, shard }) => {
+      const context = contexts.get(id)
+      const known = statuses.get(id)?.kind
+      if (context !== undefined && (known === 'settled' || known === 'rejected')) await this.#ask(id, shard, reconciliation(statuses.get(id), context, clock.now()))
+    }))
+    const lost = ids.filter((id) => statuses.get(id)?.kind === 'unknown')
+    const states = lost.length === 0 ? new Map<string, PaymentState>() : await this.#states(lost)
+    const unsent = [...states.values()].filter(({ status, sent }) => status === 'processing' && sent)
+    if (unsent.length > 0) await this.#submit(unsent, contexts)
   }
 
   /** Payments whose outcome is unknown: the bank is asked what became of them (P22). */
@@ -364,7 +401,7 @@ export class PaymentQueue {
   }
 }
 
-const isFinal = ({ status }: PaymentState): boolean => status === 'completed' || status === 'failed'
+const isFinal = ({ status }: PaymentState): boolean => status === 'completed' || status === 'failed' || status === 'cancelled'
 
 function orderOf(payment: PaymentState): PaymentOrder {
   return { reference: payment.id, shard: payment.shard, rail: payment.rail, currency: payment.currency, amount: payment.amount,

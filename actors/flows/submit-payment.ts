@@ -13,24 +13,32 @@ import { inStoredOrder } from '../../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
 import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment.ts'
 import { checkReference, chooseRail, RAILS, railReference, speedOf, type Rail } from '../../lib/payments/rails.ts'
-import { refuse, type Problem } from '../../lib/problems.ts'
+import { refuse, type FieldErrorCode, type Problem } from '../../lib/problems.ts'
+import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
+import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
 import { INSTANT_MS, ORDINARY_MS } from '../../lib/sandbox/triggers.ts'
 import type { StoredOutcome } from '../../storage/commit.ts'
 import type { OrderNumbers } from '../../storage/order-numbers.ts'
 import type { PayableRecipient, RecipientDirectory } from '../../storage/recipient-directory.ts'
 import { balanceActor, type BalanceReply } from '../balance.ts'
+import type { PayeeVerifier } from '../partners/bank.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { valueDate, type PaymentQueue } from './payment-queue.ts'
 import { paymentActor } from '../payment.ts'
+import { payeeGate } from './verify-payee.ts'
 
 /** What the flows share. */
 export interface FlowWorld {
   readonly system: ActorSystem
   readonly recipients: RecipientDirectory
+  /** Where names of payees are checked. */
+  readonly payees: PayeeVerifier
   readonly orderNumbers: OrderNumbers
   readonly ids: IdSource
   readonly clock: Clock
+  /** Where there is a sandbox, tokens in texts may decide an approval. */
+  readonly sandbox: boolean
 }
 
 /** Who asks, under which key, and how a refusal is put into words. */
@@ -38,8 +46,11 @@ export interface Asker {
   readonly customerId: string
   readonly shard: number
   readonly createdBy: string
+  readonly createdByName: string
   readonly createdVia: 'api_key' | 'web' | 'mobile'
   readonly key: CommandKey | null
+  /** Of the clock: what is not decided by then is refused undecided. */
+  readonly deadline: number
   readonly problemText: (problem: Problem) => string
   readonly problemStatus: (problem: Problem) => number
 }
@@ -61,7 +72,7 @@ export interface PaymentInput {
   readonly documentIds?: readonly string[]
   readonly internalNote?: string | null
   readonly notifyRecipient?: boolean
-  readonly verificationOverride?: unknown
+  readonly verificationOverride?: OverrideInput | null
   readonly draft?: boolean
   readonly metadata?: Readonly<Record<string, string>>
 }
@@ -81,17 +92,22 @@ const SEPA_RAILS: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
  * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
  *   repeat under the same key.
  */
-export async function submitPayment(world: FlowWorld & { readonly queue: PaymentQueue }, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
+export async function submitPayment(world: FlowWorld & { readonly queue: Pick<PaymentQueue, 'place' | 'offer'> }, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
   refuseWhatIsMissing(input, world.clock.now())
   let externalIdOwner: string | null = null
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const recipient = await world.recipients.find(input.recipientId)
     if (recipient === null || recipient.customerId !== asker.customerId) invalid('/recipientId', 'not_found', 'No such recipient.')
+    // A no is kept under its key, so it is not said on the word of a memory that may be old.
+    if (recipient.status !== 'active' && attempt === 0) {
+      world.recipients.forget(input.recipientId)
+      continue
+    }
     const command = await commandOf(world, asker, input, recipient, externalIdOwner)
-    const outcome = await world.system.ask(balanceActor, input.sourceBalanceId, asker.shard, command)
+    const outcome = await world.system.ask(balanceActor, input.sourceBalanceId, asker.shard, command, asker.deadline)
     switch (outcome.kind) {
       case 'decided':
-        if (outcome.reply.kind === 'payment_created') enqueue(world, asker.shard, outcome.reply, command.holdId)
+        if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing') enqueue(world, asker.shard, outcome.reply, command.holdId)
         return outcome.reply
       case 'recorded': return outcome
       case 'fact_stale': world.recipients.forget(input.recipientId); break
@@ -104,17 +120,17 @@ export async function submitPayment(world: FlowWorld & { readonly queue: Payment
 }
 
 /** The payment waits for the bank from here; its actor remembers what was just written. */
-function enqueue({ system, queue }: FlowWorld & { readonly queue: PaymentQueue }, shard: number, { payment, operatorId }: PaymentCreated, holdId: string): void {
+function enqueue({ system, queue }: FlowWorld & { readonly queue: Pick<PaymentQueue, 'place' | 'offer'> }, shard: number, { payment, operatorId }: PaymentCreated, holdId: string): void {
   system.remember(paymentActor, payment.id, shard, {
     id: payment.id, customerId: payment.customerId, operatorId, connectionId: payment.connectionId, shard,
     number: payment.number, status: payment.status, version: payment.version, sent: false,
     sourceBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
-    fee: payment.fee, rail: payment.rail, reference: payment.details.reference, recipientName: payment.details.recipient.name,
+    fee: payment.fee, rail: payment.rail, reference: payment.details.reference, recipientName: payment.details.recipient.name, createdAt: payment.createdAt,
   })
   queue.offer(payment.id, shard)
 }
 
-async function commandOf(world: FlowWorld & { readonly queue: PaymentQueue }, asker: Asker, input: PaymentInput, recipient: PayableRecipient, externalIdOwner: string | null): Promise<CreatePayment> {
+async function commandOf(world: FlowWorld & { readonly queue: Pick<PaymentQueue, 'place' | 'offer'> }, asker: Asker, input: PaymentInput, recipient: PayableRecipient, externalIdOwner: string | null): Promise<CreatePayment> {
   const now = world.clock.now()
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
@@ -128,6 +144,9 @@ async function commandOf(world: FlowWorld & { readonly queue: PaymentQueue }, as
   }
   const terms = rail === null ? undefined : RAILS.get(rail)
   const instant = terms !== undefined && speedOf(terms, amount) === 'instant'
+  const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
+  if (paymentFault !== null) invalid(paymentFault.field, paymentFault.code, paymentFault.message)
+  const gate = rail === null || recipient.status !== 'active' ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: asker.createdBy })
   const number = orderNumber('PAY', await world.orderNumbers.take())
   return {
     kind: 'create_payment',
@@ -149,10 +168,12 @@ async function commandOf(world: FlowWorld & { readonly queue: PaymentQueue }, as
     executionDate: valueDate(rail ?? '', now),
     estimatedArrival: timestamp(now + (instant ? INSTANT_MS : ORDINARY_MS)),
     createdBy: asker.createdBy,
+    createdByName: asker.createdByName,
     createdVia: asker.createdVia,
+    approving: { ids: world.ids, sandbox: world.sandbox },
     externalId: input.externalId ?? null,
     externalIdOwner,
-    policyRefusal: policyRefusal(amount, currency, choice),
+    policyRefusal: policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),
     shown: {
       chargeBearer: rail !== null && SEPA_RAILS.has(rail) ? 'shared' : input.chargeBearer ?? 'shared',
       requestedRail: input.requestedRail ?? null,
@@ -163,6 +184,7 @@ async function commandOf(world: FlowWorld & { readonly queue: PaymentQueue }, as
       purpose: input.purpose ?? null,
       internalNote: input.internalNote ?? null,
       notifyRecipient: input.notifyRecipient ?? false,
+      ...(gate !== null && 'verification' in gate ? { verification: keptVerification(gate.verification) } : {}),
     },
     metadata: inStoredOrder(input.metadata ?? {}),
     queued: world.queue.place(now),
@@ -186,7 +208,6 @@ function refuseWhatIsMissing(input: PaymentInput, now: number): void {
   if (input.draft === true) missing('Drafts')
   if (input.quoteId !== undefined && input.quoteId !== null) missing('Payments from a quote')
   if (input.documentIds !== undefined && input.documentIds.length > 0) missing('Payment documents')
-  if (input.verificationOverride !== undefined && input.verificationOverride !== null) missing('Overrides of payee verification')
   if (input.executionDate !== undefined && input.executionDate !== null) {
     const today = dateIn(now, 'UTC')
     if (input.executionDate < today) invalid('/executionDate', 'in_past', 'The execution date has passed.')
@@ -198,6 +219,6 @@ function missing(what: string): never {
   refuse('not-implemented', `${what} are not available in this version.`)
 }
 
-function invalid(field: string, code: 'not_found' | 'currency_mismatch' | 'in_past' | 'too_long' | 'invalid_characters', message: string, params?: Readonly<Record<string, string | number>>): never {
+function invalid(field: string, code: FieldErrorCode, message: string, params?: Readonly<Record<string, string | number>>): never {
   refuse('validation-error', message, { errors: [{ field, code, message, ...(params === undefined ? {} : { params }) }] })
 }

@@ -47,7 +47,7 @@ export async function submitTransfer(world: FlowWorld & { readonly balances: Bal
       externalId: input.externalId ?? null, externalIdOwner, creditRefused, policyRefusal: policyRefusal(amount, currency),
       metadata: inStoredOrder(input.metadata ?? {}), valueDate: dateIn(world.clock.now(), 'UTC'),
     }
-    const outcome = await world.system.ask(balanceActor, input.fromBalanceId, asker.shard, command)
+    const outcome = await world.system.ask(balanceActor, input.fromBalanceId, asker.shard, command, asker.deadline)
     switch (outcome.kind) {
       case 'decided': return outcome.reply
       case 'recorded': return outcome

@@ -4,6 +4,8 @@
  * A partner knows our payments by our reference (the payment's id) and must take a reference once only, however often it
  * is sent. Its messages come at least once, in any order, and carry an id of their own.
  */
+import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verification.ts'
+
 export interface PaymentOrder {
   readonly reference: string
   readonly shard: number
@@ -33,6 +35,12 @@ export interface BankMessage {
   readonly reference: string
   readonly shard: number
   readonly schemeCode: string | null
+}
+
+/** Where names of payees are checked with the banks that keep their accounts. */
+export interface PayeeVerifier {
+  /** Asks once; nothing of the answer is kept here. @throws when the partner does not answer */
+  verifyPayee(question: PayeeQuestion): Promise<PayeeAnswer>
 }
 
 export interface BankPartner {

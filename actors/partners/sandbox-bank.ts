@@ -12,12 +12,14 @@
 import type { Clock } from '../../lib/clock.ts'
 import { timestamp } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verification.ts'
+import { sandboxPayee } from '../../lib/sandbox/payees.ts'
 import { planOutcome } from '../../lib/sandbox/triggers.ts'
 import { RAILS, speedOf, type Rail } from '../../lib/payments/rails.ts'
 import { plainArray, textArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Shards } from '../../lib/shards.ts'
-import type { BankInbox, BankMessage, BankPartner, OrderStatus, PaymentOrder, Submission } from './bank.ts'
+import type { BankInbox, BankMessage, BankPartner, OrderStatus, PayeeVerifier, PaymentOrder, Submission } from './bank.ts'
 
 /** How often due orders are looked for. Instant rails take 2 s, so a twentieth of that is not noticed. */
 const TICK_MS = 100
@@ -40,7 +42,7 @@ interface Planned {
   readonly afterMs: number | null
 }
 
-export class SandboxBank implements BankPartner {
+export class SandboxBank implements BankPartner, PayeeVerifier {
   readonly #options: SandboxBankOptions
   #inbox: BankInbox | undefined
   #timer: NodeJS.Timeout | undefined
@@ -100,6 +102,10 @@ export class SandboxBank implements BankPartner {
     const statuses = new Map<string, OrderStatus>(references.map((reference) => [reference, { kind: 'unknown' }]))
     for (const [reference, state, outcome, schemeCode, due] of rows) statuses.set(reference, statusOf(state, outcome, schemeCode, due === true))
     return statuses
+  }
+
+  async verifyPayee(question: PayeeQuestion): Promise<PayeeAnswer> {
+    return sandboxPayee(question)
   }
 
   #tick(): void {

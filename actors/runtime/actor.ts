@@ -39,6 +39,11 @@ export interface ActorKind<State, Command, Reply> {
   load(reader: Reader, ids: readonly string[], lock: boolean): Promise<ReadonlyMap<string, State>>
   /** Null state: no such row. */
   decide(state: State | null, command: Command, now: number): Decision<State | null, Reply>
+  /**
+   * Commands of one turn, at most; without it as many as a commit takes. For kinds whose commands each write the same row:
+   * one statement writes a row once, and would silently leave out the second.
+   */
+  readonly turnMax?: number
   /** The balance version the decisions of a turn rest on; null for kinds whose effects carry their own fences. */
   fence(state: State | null): { readonly balanceId: string; readonly version: bigint } | null
   /** Balances that the command credits: under lock they are locked with its own, in one order, or two nodes deadlock (I3). */

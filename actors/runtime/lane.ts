@@ -6,7 +6,7 @@
  *  * I3: a turn that rested on a stale version is decided again on fresh state, the others are sent again; an activation
  *    that somebody else writes to as well is loaded under lock, so it makes progress however many writers there are.
  *  * I7: a connection lost during a commit answers OutcomeUnknown and repeats nothing.
- *  * A command that throws while it is decided fails alone.
+ *  * A command that throws while it is decided fails alone; one that nobody waits for any more is not decided.
  *
  * Group commit without a timer: while a commit is in flight, asks gather in mailboxes; the next round decides all of
  * them, as late as possible, and writes them in one statement. Alone, a command commits at once.
@@ -15,7 +15,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import { OperatingError } from '../../lib/errors.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { commit, type BalanceAfter, type CommitCommand, type CommitConnection, type CommitTurn, type Conflict } from '../../storage/commit.ts'
+import { commit, isBeyondLimit, type BalanceAfter, type CommitCommand, type CommitConnection, type CommitTurn, type Conflict } from '../../storage/commit.ts'
 import { Connection, DatabaseUnavailable, OutcomeUnknown, provesNothingWritten, sqlState } from '../../storage/connection.ts'
 import type { Activation } from './activation.ts'
 import type { Ask, Decision } from './actor.ts'
@@ -45,6 +45,8 @@ export interface LaneOptions {
   readonly nth: number
   readonly clock: Clock
   readonly onBug: (error: unknown, what: string) => void
+  /** Called after each commit, before its answers leave. */
+  readonly onCommitted?: (() => void) | undefined
   /** The activation of a balance, when it is in memory. */
   readonly balanceInMemory: (id: string) => Activation | undefined
 }
@@ -127,7 +129,6 @@ export class Lane {
 
   /** Takes turns up to a commit's size. Contended activations get rounds of their own, under lock. */
   #takeTurns(): Turn[] {
-    const now = this.#options.clock.now()
     const turns: Turn[] = []
     const later: Activation[] = []
     const contended = this.#ready[0]?.contended ?? false
@@ -137,15 +138,9 @@ export class Lane {
     for (; next < this.#ready.length && room > 0; next++) {
       const activation = this.#ready[next] as Activation
       if (activation.contended !== contended || activation.isolated > 0 !== isolated) { later.push(activation); continue }
-      const asks = activation.take(room)
+      const asks = activation.take(Math.min(room, activation.kind.turnMax ?? room))
       room = isolated ? 0 : room - asks.length
-      const turn: Turn = { activation, asks, decided: [], fence: null, released: false }
-      const expired = asks.filter((ask) => ask.deadline <= now)
-      if (expired.length > 0) {
-        turn.asks = asks.filter((ask) => ask.deadline > now)
-        this.#reject(turn, expired, new Overloaded('The request waited longer than it may; try again.'))
-      }
-      turns.push(turn)
+      turns.push({ activation, asks, decided: [], fence: null, released: false })
     }
     this.#ready = [...later, ...this.#ready.slice(next)]
     return turns
@@ -173,6 +168,7 @@ export class Lane {
       if (committing.length > 0) stage = 'encoding'
       const result = committing.length > 0 ? await commit(wire, commitTurns, this.#options.clock.now()) : NOTHING_TO_COMMIT
       if (underLock) await connection.run(result.ok ? 'commit' : 'rollback')
+      if (result.ok && committing.length > 0) this.#options.onCommitted?.()
       if (result.ok) this.#succeed(turns, result.balances)
       else this.#resolveConflicts(turns, committing, result.conflicts)
     } catch (error) {
@@ -221,8 +217,12 @@ export class Lane {
     let refused = false
     turn.decided = []
     turn.fence = activation.kind.fence(state)
-    const failed: Ask<unknown, unknown>[] = []
     for (const ask of turn.asks) {
+      if (ask.deadline <= now) {
+        // Its caller has given up, and may ask for something else instead (I8).
+        this.#reject(turn, [ask], new Overloaded('The request waited longer than it may; try again.'))
+        continue
+      }
       try {
         const decision = activation.kind.decide(state, ask.command, now)
         refused ||= decision.refused === true
@@ -231,11 +231,9 @@ export class Lane {
       } catch (error) {
         // One poisoned command fails alone; its neighbours in the turn do not.
         this.#options.onBug(error, `${activation.kind.name} ${activation.id}`)
-        failed.push(ask)
         this.#reject(turn, [ask], error as Error)
       }
     }
-    if (failed.length > 0) turn.asks = turn.asks.filter((ask) => !failed.includes(ask))
     return !refused
   }
 
@@ -299,7 +297,7 @@ export class Lane {
         this.#reject(turn, turn.asks, new OutcomeUnknown('The outcome is not known yet; repeat with the same Idempotency-Key.', { cause: error }))
       } else if (stage !== 'encoding' && (code === null || WORLD_SQLSTATES.test(code))) {
         this.#reject(turn, turn.asks, new DatabaseUnavailable('The database cannot take this at present.', { cause: error }))
-      } else if ((code !== null && RETRY_SQLSTATES.has(code)) || !turn.activation.isolated) {
+      } else if ((code !== null && RETRY_SQLSTATES.has(code)) || isBeyondLimit(error) || !turn.activation.isolated) {
         // 23505 and whatever else is wrong with one command must not take its neighbours along: one at a time from here.
         const alone = turn.activation.isolated > 0
         if (code !== '40001' && code !== '40P01') turn.activation.isolated ||= turn.asks.length

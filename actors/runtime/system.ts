@@ -16,6 +16,8 @@ export interface SystemOptions {
   readonly lanes: number
   readonly clock: Clock
   readonly onBug: (error: unknown, what: string) => void
+  /** Called after each commit: there may be events. Has to be quick. */
+  readonly onCommitted?: () => void
 }
 
 export class ActorSystem {
@@ -31,6 +33,7 @@ export class ActorSystem {
       nth,
       clock: options.clock,
       onBug: options.onBug,
+      onCommitted: options.onCommitted,
       balanceInMemory: (id) => this.#activations.balance.peek(id),
     }))
     this.#sweeper = setInterval(() => this.#forgetIdle(), LIMITS.activationIdleMs / 6)
@@ -46,14 +49,15 @@ export class ActorSystem {
    * Asks one actor and waits for the committed outcome.
    *
    * @param shard the customer's shard; it chooses the lane.
+   * @param deadline of the clock: from then on nobody waits for the outcome, and what is not decided yet is refused undecided.
    * @throws Overloaded, DatabaseUnavailable or OutcomeUnknown, all safe to repeat under the same Idempotency-Key.
    */
-  ask<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number, command: Command): Promise<Outcome<Reply>> {
+  ask<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number, command: Command, deadline?: number): Promise<Outcome<Reply>> {
     const activation = this.#activation(kind, id, shard)
     const now = this.#clock.now()
     activation.lastAskedAt = now
     return new Promise((resolve, reject) => {
-      const ask: Ask<Command, Reply> = { command, deadline: now + LIMITS.requestDeadlineMs, attempts: 0, resolve, reject }
+      const ask: Ask<Command, Reply> = { command, deadline: deadline ?? now + LIMITS.requestDeadlineMs, attempts: 0, resolve, reject }
       activation.lane.enqueue(activation as unknown as Activation, ask as unknown as Ask<unknown, unknown>)
     })
   }

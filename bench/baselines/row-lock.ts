@@ -8,6 +8,7 @@
  */
 import pg from 'pg'
 import type { PaymentQueue } from '../../actors/flows/payment-queue.ts'
+import type { Approvals } from '../../actors/approvals.ts'
 import type { ActorSystem } from '../../actors/runtime/system.ts'
 import { createCommands, storedAnswer } from '../../http/commands.ts'
 import type { Commands } from '../../http/world.ts'
@@ -17,6 +18,7 @@ import type { BalanceState } from '../../lib/ledger/balance.ts'
 import type { Refused } from '../../lib/ledger/decision.ts'
 import type { Effects } from '../../lib/ledger/effects.ts'
 import { createPayment, type CreatePayment, type PaymentCreated } from '../../lib/payments/create-payment.ts'
+import { sandboxPayee } from '../../lib/sandbox/payees.ts'
 import { BalanceDirectory } from '../../storage/balance-directory.ts'
 import type { StoredOutcome } from '../../storage/commit.ts'
 import type { Database } from '../../storage/database.ts'
@@ -55,9 +57,10 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
   const queue = { place: (now: number) => ({ position: 1, etaSeconds: 1, estimatedAt: timestamp(now + 1_000) }), offer: () => undefined }
   const reads = createReads({ database, clock, drainPerSecond: () => 1 })
   const { createPayment: create } = createCommands({
-    // The flow asks nothing else of the two.
-    system: system as unknown as ActorSystem, queue: queue as unknown as PaymentQueue,
-    ids, clock, problemBase, database,
+    // The flow asks nothing else of them.
+    system: system as unknown as ActorSystem, queue: queue as unknown as PaymentQueue, approvals: null as unknown as Approvals,
+    payees: { verifyPayee: async (question) => sandboxPayee(question) },
+    ids, clock, sandbox: true, problemBase, database,
     balances: new BalanceDirectory(database), recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database),
     findIdempotencyRecord: async (id) => {
       const record = await reads.findIdempotencyRecord(id)
@@ -65,7 +68,7 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
     },
   })
   return {
-    commands: { createPayment: create, createTransfer: () => { throw new Error('The baseline makes payments only.') } },
+    commands: { createPayment: create, cancelPayment: () => { throw new Error('The baseline makes payments only.') }, createTransfer: () => { throw new Error('The baseline makes payments only.') } },
     close: () => payments.close(),
   }
 }
@@ -129,7 +132,7 @@ async function query(client: pg.PoolClient, name: string, text: string, values: 
 function balanceState(row: unknown[]): BalanceState {
   const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version] =
     row as [string, string, string, string, number, string, string, BalanceState['status'], string, string]
-  return { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version) }
+  return { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version), policy: null, limits: null }
 }
 
 /** Writes what a decision on a payment wants written, one statement a row. */

@@ -3,19 +3,30 @@ import { openapiAnswer } from '../openapi.ts'
 import type { Route } from '../route.ts'
 import * as apiKeyRequests from './api-key-requests.ts'
 import { apiKeyRoutes } from './api-keys.ts'
+import * as approvalPolicies from './approval-policies.ts'
+import * as approvals from './approvals.ts'
 import { listAuditEvents } from './audit-events.ts'
 import * as balances from './balances.ts'
+import * as currencies from './currencies.ts'
+import * as customerLife from './customer-life.ts'
+import * as customerSettings from './customer-settings.ts'
 import { getHealth, getReady } from './health.ts'
 import { getIntegrationHome, getOperatorApiUsage, listOperatorApiKeyRequests } from './integration.ts'
+import * as integratorWebhooks from './integrator-webhooks.ts'
+import * as invitations from './invitations.ts'
+import * as members from './members.ts'
+import * as notifications from './notifications.ts'
 import { openapiRoute } from './openapi.ts'
 import { operatorApiKeyRoutes } from './operator-api-keys.ts'
 import * as passwordResets from './password-resets.ts'
 import * as payments from './payments.ts'
+import * as recipientReviews from './recipient-reviews.ts'
 import * as recipients from './recipients.ts'
 import * as sessions from './sessions.ts'
 import * as stepUp from './step-up.ts'
 import * as transfers from './transfers.ts'
 import * as users from './users.ts'
+import * as webhookSimulations from './webhook-simulations.ts'
 
 export const routes: readonly Route[] = [
   getHealth,
@@ -30,9 +41,20 @@ export const routes: readonly Route[] = [
   listAuditEvents,
   ...Object.values(balances),
   ...Object.values(recipients),
+  ...Object.values(recipientReviews),
   ...Object.values(payments),
   ...Object.values(transfers),
+  ...Object.values(approvals),
+  ...Object.values(approvalPolicies),
+  ...Object.values(currencies),
+  ...Object.values(customerSettings),
+  ...Object.values(customerLife),
+  ...Object.values(members),
+  ...Object.values(invitations),
+  ...Object.values(notifications),
   ...Object.values(apiKeyRequests),
+  ...Object.values(integratorWebhooks),
+  ...Object.values(webhookSimulations),
   getIntegrationHome,
   listOperatorApiKeyRequests,
   getOperatorApiUsage,

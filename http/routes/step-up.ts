@@ -5,10 +5,10 @@ import { refuse } from '../../lib/problems.ts'
 import { json } from '../answer.ts'
 import { route } from '../route.ts'
 import { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpVerified } from '../schemas/step-up.ts'
-import type { Queries, Tenant } from '../world.ts'
+import type { Principal, ReadWorld, Tenant } from '../world.ts'
 
-/** What the person is shown: the action, and of a payment or recipient what it is about. */
-async function display(tenant: Tenant, { action, subject }: ChallengeCreate, queries: Pick<Queries, 'getPayment' | 'getRecipient'>): Promise<StepUpChallenge['display']> {
+/** What the person is shown: the action, and of a payment, a recipient or an approval what it is about. */
+async function display(tenant: Tenant, principal: Principal, { action, subject }: ChallengeCreate, { queries, approvals }: Pick<ReadWorld, 'queries' | 'approvals'>): Promise<StepUpChallenge['display']> {
   const title = ACTION_TITLES[action]
   if (subject?.type === 'payment') {
     const payment = (await queries.getPayment(tenant, subject.id))?.view ?? refuseSubject()
@@ -17,6 +17,10 @@ async function display(tenant: Tenant, { action, subject }: ChallengeCreate, que
   if (subject?.type === 'recipient') {
     const recipient = (await queries.getRecipient(tenant, subject.id))?.view ?? refuseSubject()
     return { title, amount: null, counterparty: recipient.name }
+  }
+  if (subject?.type === 'approval') {
+    const { subjectSummary } = (await approvals.getApproval(tenant, subject.id, principal))?.view ?? refuseSubject()
+    return { title: `${title}: ${subjectSummary.title}`, amount: subjectSummary.amount, counterparty: subjectSummary.recipientName }
   }
   return { title, amount: null, counterparty: null }
 }
@@ -40,8 +44,8 @@ export const createStepUpChallenge = route({
   body: ChallengeCreate,
   success: { status: 201, description: 'The challenge.', schema: StepUpChallenge, location: true },
   problems: ['invalid-transition'],
-  handle: async ({ body, tenant, principal, session, source, requestId }, { people, queries }) => {
-    const challenge = await people.createChallenge({ session, source, requestId, tenant, principal }, body, await display(tenant, body, queries))
+  handle: async ({ body, tenant, principal, session, source, requestId }, { people, queries, approvals }) => {
+    const challenge = await people.createChallenge({ session, source, requestId, tenant, principal }, body, await display(tenant, principal, body, { queries, approvals }))
     return { ...json(201, challenge), location: `/v1/step-up/challenges/${challenge.challengeId}` }
   },
 })
@@ -52,13 +56,13 @@ export const verifyStepUpChallenge = route({
   operationId: 'verifyStepUpChallenge',
   tag: 'tenants',
   summary: 'Answer a challenge',
-  description: 'The proof is good for five minutes. The session gets a new token. Five wrong codes lock the challenge.',
+  description: 'The proof is good for five minutes. The session gets a new token; the one before is good for as long as the proof. Five wrong codes lock the challenge.',
   callers: 'session',
   scope: null,
   tenant: 'any',
   idempotency: 'none',
   body: ChallengeVerify,
-  success: { status: 200, description: 'What was proven, and the session\'s new token; the one before is void.', schema: StepUpVerified },
+  success: { status: 200, description: 'What was proven, and the session\'s new token.', schema: StepUpVerified },
   problems: ['challenge-locked', 'invalid-transition'],
   handle: async ({ params, body, session, source, requestId }, { people }) => {
     const { proof, token } = await people.verifyChallenge({ session, source, requestId }, params.challengeId, body)

@@ -164,6 +164,11 @@ export const PaymentCreate = Type.Object({
 })
 export type PaymentCreate = Static<typeof PaymentCreate>
 
+export const PaymentCancel = Type.Object({
+  reason: Type.Optional(Nullable(Text(1, 200))),
+}, { title: 'PaymentCancel', additionalProperties: false })
+export type PaymentCancel = Static<typeof PaymentCancel>
+
 export const paymentList = list({
   filters: {
     status: { kind: 'words', values: PAYMENT_STATUSES },

@@ -86,6 +86,16 @@ export const Metadata = Type.Refine(
   () => 'too_large',
 )
 
+/** A change of attributes: what is null goes, what is left out stays. */
+export const MetadataPatch = Type.Record(Type.String({ pattern: METADATA_KEY }), Nullable(Type.String({ maxLength: METADATA_VALUE_MAX })), {
+  title: 'MetadataPatch', description: 'Merged key by key; null removes a key.', additionalProperties: false, maxProperties: METADATA_KEYS_MAX, examples: [{ costCentre: null }],
+})
+
+/** Whether attributes that were put together from two sources are within the limits of one. */
+export function fitsMetadata(metadata: Readonly<Record<string, string>>): boolean {
+  return Object.keys(metadata).length <= METADATA_KEYS_MAX && metadataBytes(metadata) <= METADATA_BYTES_MAX
+}
+
 export const ExternalId = Text(1, 64, { description: 'Reference of the client, unique per customer and resource type.', examples: ['INV-2026-0042'] })
 
 /** Decimal, units of the buy currency for one unit of the sell currency. */

@@ -1,13 +1,12 @@
 /** Recipients: the people and companies a customer pays. */
 import Type, { type Static } from 'typebox'
+import { RECIPIENT_APPROVAL_STATUSES as APPROVAL_STATUSES, RECIPIENT_STATUSES } from '../../lib/recipients/review.ts'
+import { VERIFICATION_OUTCOMES } from '../../lib/recipients/verification.ts'
 import { list } from '../list.ts'
-import { Address } from './address.ts'
-import { CountryCode, CurrencyCode, Email, ExternalId, Metadata, Nullable, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { Address, AddressInput } from './address.ts'
+import { CountryCode, CurrencyCode, Email, ExternalId, Metadata, MetadataPatch, Money, Nullable, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 const RECIPIENT_TYPES = ['business', 'individual'] as const
-const RECIPIENT_STATUSES = ['pending_approval', 'active', 'rejected', 'blocked', 'deleted'] as const
-const VERIFICATION_OUTCOMES = ['match', 'close_match', 'no_match', 'unavailable'] as const
-const APPROVAL_STATUSES = ['not_required', 'pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
 
 const identifier = () => Nullable(Type.String())
 
@@ -86,6 +85,129 @@ export const Recipient = Type.Object({
   metadata: Metadata,
 }, { title: 'Recipient' })
 export type Recipient = Static<typeof Recipient>
+
+// ── What clients send ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Room for an identifier with the spaces and dashes that people write; what it must look like is up to its market. */
+const IDENTIFIER_MAX = 64
+const given = () => Type.Optional(Nullable(Text(1, IDENTIFIER_MAX)))
+
+const BankInput = Type.Object({
+  bankCountry: Type.Optional(Nullable(CountryCode)),
+  iban: given(),
+  bic: given(),
+  accountNumber: given(),
+  bankName: Type.Optional(Nullable(Text(1, 70))),
+  accountType: Type.Optional(Nullable(Type.Enum(['checking', 'savings', 'current']))),
+  sortCode: given(),
+  routingNumber: given(),
+  bsb: given(),
+  institutionNumber: given(),
+  transitNumber: given(),
+  bankCode: given(),
+  branchCode: given(),
+  clearingNumber: given(),
+  ifsc: given(),
+  clabe: given(),
+  bankgiro: given(),
+  fpsId: given(),
+  secondaryReference: Type.Optional(Nullable(Text(1, 35))),
+  intermediaryBic: given(),
+  bankAddress: Type.Optional(Nullable(AddressInput)),
+}, {
+  title: 'RecipientBankInput', additionalProperties: false,
+  description: 'Which members are needed depends on the currency and the country of the bank: see the requirements. Spaces and dashes do not matter. `bankCountry` may be left out when `iban` is given.',
+  examples: [{ iban: 'NL77SBOX0100000001' }],
+})
+
+const VerificationOverride = Type.Object({
+  acceptOutcome: VerificationOutcome,
+  reason: Text(10, 500),
+}, { title: 'VerificationOverride', additionalProperties: false, description: 'Accepts a name check that is no match, where the operator lets you.' })
+
+const OPTIONAL = {
+  nickname: Type.Optional(Nullable(Text(1, 70))),
+  email: Type.Optional(Nullable(Email)),
+  address: Type.Optional(Nullable(AddressInput)),
+  defaultReference: Type.Optional(Nullable(Text(1, 140))),
+  purpose: Type.Optional(Nullable(Text(1, 140))),
+  externalId: Type.Optional(Nullable(ExternalId)),
+  verificationOverride: Type.Optional(Nullable(VerificationOverride)),
+}
+
+export const RecipientCreate = Type.Object({
+  type: RecipientType,
+  name: Text(2, 140),
+  currency: CurrencyCode,
+  bank: BankInput,
+  ...OPTIONAL,
+  metadata: Type.Optional(Metadata),
+}, {
+  title: 'RecipientCreate', additionalProperties: false,
+  examples: [{ type: 'business', name: 'Amsterdam Trading BV', currency: 'EUR', bank: { iban: 'NL77SBOX0100000001' }, email: 'billing@example.com', metadata: { vendor: '4711' } }],
+})
+export type RecipientCreate = Static<typeof RecipientCreate>
+
+export const RecipientUpdate = Type.Object({
+  type: Type.Optional(RecipientType),
+  name: Type.Optional(Text(2, 140)),
+  bank: Type.Optional(BankInput),
+  ...OPTIONAL,
+  metadata: Type.Optional(MetadataPatch),
+}, {
+  title: 'RecipientUpdate', additionalProperties: false,
+  description: 'What is left out stays; null clears. `bank` is replaced whole, `metadata` key by key. The currency cannot change.',
+  examples: [{ nickname: 'Amsterdam', metadata: { vendor: null } }],
+})
+export type RecipientUpdate = Static<typeof RecipientUpdate>
+
+// ── Requirements ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const RequirementField = Type.Object({
+  name: Type.String({ description: 'JSON Pointer into the body.' }),
+  label: Type.String(),
+  required: Type.Boolean(),
+  requiredWhen: Type.Optional(Type.String({ description: 'Required only then.' })),
+  type: Type.Enum(['string', 'enum', 'date', 'object']),
+  minLength: Type.Optional(Type.Integer()),
+  maxLength: Type.Optional(Type.Integer()),
+  pattern: Type.Optional(Type.String({ description: 'Of the value without spaces and dashes.' })),
+  options: Type.Optional(Type.Array(Type.Object({ value: Type.String(), label: Type.String() }))),
+  example: Type.String(),
+  description: Type.String(),
+  checks: Type.Array(Type.String({ description: 'What is looked at besides the form.' })),
+  rails: Type.Array(Rail),
+}, { title: 'RequirementField' })
+
+export const RecipientRequirements = Type.Object({
+  currency: CurrencyCode,
+  country: CountryCode,
+  type: Nullable(RecipientType),
+  version: Type.String({ description: 'Changes when a rule changes.' }),
+  rails: Type.Array(Type.Object({
+    rail: Rail,
+    available: Type.Boolean(),
+    reason: Type.Optional(Type.String()),
+    fields: Type.Array(Type.String()),
+    referenceRule: Type.Object({ maxLength: Type.Integer(), characters: Type.String(), pattern: Type.String() }),
+    limit: Nullable(Money),
+    cutOff: Nullable(Type.Object({ time: Type.String(), zone: Type.String() })),
+    speed: Type.String(),
+    chargeBearers: Type.Array(Type.Enum(['shared', 'sender', 'recipient'])),
+  }, { title: 'RequirementRail' })),
+  fields: Type.Array(RequirementField),
+  paymentFields: Type.Array(RequirementField),
+  verification: Type.Object({ scheme: Words('VerificationScheme', ['cop', 'vop', 'internal', 'none']), mandatory: Type.Boolean() }),
+}, { title: 'RecipientRequirements', description: 'A recipient must satisfy one of the rails.' })
+export type RecipientRequirements = Static<typeof RecipientRequirements>
+
+export const RequirementsQuery = Type.Object({
+  currency: CurrencyCode,
+  country: CountryCode,
+  type: Type.Optional(Type.Enum([...RECIPIENT_TYPES])),
+})
+
+// ── Lists ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export const recipientList = list({
   filters: {

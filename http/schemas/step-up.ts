@@ -55,6 +55,6 @@ export type StepUpProof = { readonly challengeId: string; readonly verifiedAt: s
 
 export const StepUpVerified = Type.Object({
   ...proof,
-  token: Type.String({ description: 'The session\'s new token; the one before is void from here on.' }),
+  token: Type.String({ description: 'The session\'s new token; the one before is good for five minutes more.' }),
   csrfToken: Type.String(),
 }, { title: 'StepUpVerified' })

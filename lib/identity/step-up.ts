@@ -14,6 +14,12 @@ export type StepUpAction = (typeof STEP_UP_ACTIONS)[number]
 export const CHALLENGE_MS = 5 * 60_000
 /** How long a proof is good for. */
 export const STEP_UP_FRESH_MS = 5 * 60_000
+/**
+ * How long the session's token of before stays good beside its new one: as long as the proof, so that requests under way and
+ * a second window do not sign the person out. Whoever has stolen it gains no more than those minutes.
+ */
+export const STEP_UP_OVERLAP_MS = STEP_UP_FRESH_MS
+
 /** Wrong codes that a challenge survives; the last of them locks it. */
 export const WRONG_CODES_MAX = 5
 

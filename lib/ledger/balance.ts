@@ -2,6 +2,10 @@
  * The balance as its actor knows it. A debit needs its decision, a credit does not: so what is remembered can be low,
  * never high, and a yes from memory is always good (I4).
  */
+import type { PolicyTerms } from '../approvals/policy.ts'
+import type { LimitState } from '../customers/limits.ts'
+
+/** What the actor remembers. */
 export interface BalanceState {
   readonly id: string
   readonly customerId: string
@@ -14,4 +18,11 @@ export interface BalanceState {
   /** Minor units: what is posted less what is held. */
   readonly available: bigint
   readonly version: bigint
+  /**
+   * The customer's approval policy for payments; null where there is none. Whoever changes it moves the version of every
+   * balance of the customer in the same transaction, so a decision that rests on an older one is fenced like any other (I3).
+   */
+  readonly policy: PolicyTerms | null
+  /** What the customer may pay out in this currency, and has; null where there is no limit. Fenced as the policy is. */
+  readonly limits: LimitState | null
 }

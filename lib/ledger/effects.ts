@@ -4,6 +4,8 @@
  *
  * Amounts are bigint minor units; times are epoch milliseconds of the clock that was passed in.
  */
+import type { ApprovalRow } from '../approvals/opening.ts'
+import type { Outflow } from '../customers/limits.ts'
 import type { AccountRef } from './account-ref.ts'
 
 /** One debit and one credit of one amount: zero-sum because it cannot be otherwise (I6). */
@@ -90,6 +92,22 @@ export interface PaymentChange {
   readonly updatedAt: number
 }
 
+/**
+ * A move that people or time make before the partner has a payment: approved, rejected, withdrawn. It writes what no other
+ * move does, and so many fewer of them are made that the others do not carry its columns.
+ */
+export interface PaymentDecision {
+  readonly id: string
+  /** The version the decision was made on; the commit refuses any other (I3). */
+  readonly version: number
+  readonly status: string
+  /** JSON text of why, or null. */
+  readonly statusReason: string | null
+  readonly approvedAt: number | null
+  readonly cancelledAt: number | null
+  readonly updatedAt: number
+}
+
 export interface TransferRow {
   readonly id: string
   readonly customerId: string
@@ -166,6 +184,15 @@ export interface Attention {
   readonly attentionAt: number | null
 }
 
+/** A payment that did not leave: what it counted in its day and month is free again. */
+export interface OutflowReturn {
+  readonly customerId: string
+  readonly currency: string
+  /** `YYYY-MM-DD`: the day it was made on. */
+  readonly day: string
+  readonly amount: bigint
+}
+
 /** A fact a decision rests on that lives outside its own row; a newer version makes the decision stale. */
 export interface FactFence {
   readonly recipientId: string
@@ -182,6 +209,12 @@ export interface Effects {
   readonly holdResolutions?: readonly HoldResolution[]
   readonly payments?: readonly PaymentRow[]
   readonly paymentChanges?: readonly PaymentChange[]
+  readonly paymentDecisions?: readonly PaymentDecision[]
+  readonly approvals?: readonly ApprovalRow[]
+  /** Counted against limits; a sum beyond one is refused by the database, and the decision made again on fresh state. */
+  readonly outflows?: readonly Outflow[]
+  /** Counted back, where it was counted at all. */
+  readonly outflowReturns?: readonly OutflowReturn[]
   readonly transfers?: readonly TransferRow[]
   readonly statusUpdates?: readonly StatusUpdate[]
   readonly events?: readonly OutboxEvent[]

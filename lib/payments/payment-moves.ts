@@ -1,5 +1,8 @@
 /**
- * The moves of a payment after it was made: rows P17 to P22 of its state machine.
+ * The moves of a payment after it was made.
+ *
+ *   pending_approval ──approve──▶ processing (queued)
+ *          └──withdraw──▶ rejected, cancelled        processing (queued) ──withdraw──▶ cancelled
  *
  *   processing (queued) ──hand_over──▶ processing (submitted) ──settled──▶ completed
  *                                        │   │ └─────────────rejected──▶ failed
@@ -10,11 +13,12 @@
  *
  * A message that fits no row changes nothing: partners repeat themselves, are late, and contradict themselves.
  */
+import type { CommandKey } from '../ledger/decision.ts'
 import type { Effects } from '../ledger/effects.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
-import { timestamp } from '../clock.ts'
+import { dateIn, timestamp } from '../clock.ts'
 import { failureFor } from './failure-codes.ts'
-import type { PaymentStatus } from './payment.ts'
+import type { PaymentStatus, StatusReason } from './payment.ts'
 
 /** What the payment's actor remembers. */
 export interface PaymentState {
@@ -35,6 +39,8 @@ export interface PaymentState {
   readonly rail: string
   readonly reference: string
   readonly recipientName: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
 }
 
 /** What a move needs beside the state: ids made outside, the accounts, the business day. */
@@ -45,7 +51,18 @@ export interface MoveContext {
   readonly valueDate: string
 }
 
+/** How people, or a clock, end a payment before the partner has it. */
+export interface Withdrawal {
+  readonly status: 'rejected' | 'cancelled'
+  readonly reason: StatusReason
+  readonly by: 'member' | 'system'
+}
+
 export type PaymentCommand =
+  /** Everybody whom it waited for has approved. */
+  | { readonly kind: 'approve'; readonly context: Pick<MoveContext, 'ids'> }
+  /** `from`: what it must be waiting for, people or the partner. */
+  | { readonly kind: 'withdraw'; readonly from: 'pending_approval' | 'processing'; readonly withdrawal: Withdrawal; readonly context: Pick<MoveContext, 'ids'>; readonly key?: CommandKey | null }
   | { readonly kind: 'hand_over'; readonly context: MoveContext }
   | { readonly kind: 'refused'; readonly context: MoveContext; readonly schemeCode: string }
   | { readonly kind: 'timeout'; readonly context: MoveContext; readonly askAgainAt: number }
@@ -76,6 +93,10 @@ export interface PaymentDecision {
 export function movePayment(payment: PaymentState | null, command: PaymentCommand, now: number): PaymentDecision {
   if (payment === null) return { state: null, reply: { kind: 'ignored', status: null }, effects: null, refused: true }
   switch (command.kind) {
+    case 'approve':
+      return payment.status === 'pending_approval' ? approve(payment, command.context, now) : ignored(payment)
+    case 'withdraw':
+      return payment.status === command.from && !payment.sent ? withdraw(payment, command, now) : ignored(payment)
     case 'hand_over':
       return payment.status === 'processing' && !payment.sent ? handOver(payment, command.context, now) : ignored(payment)
     case 'settled':
@@ -111,6 +132,32 @@ const isUnsettled = ({ status }: PaymentState): boolean => status === 'processin
  */
 const ignored = (payment: PaymentState): PaymentDecision =>
   ({ state: payment, reply: { kind: 'ignored', status: payment.status }, effects: null, refused: true })
+
+/** P7: it takes its place in the queue; the hold stays. */
+function approve(payment: PaymentState, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing' }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: 'processing', statusReason: null, approvedAt: now, cancelledAt: null, updatedAt: now }],
+    statusUpdates: [update(payment, next, 'Payment approved.', 'member', now)],
+    events: changeEvents(payment, next, context, now),
+    instructions: [{ paymentId: payment.id, shard: payment.shard }],
+  })
+}
+
+/** P8, P9, P13: the money is free again. */
+function withdraw(payment: PaymentState, { withdrawal: { status, reason, by }, context, key = null }: Extract<PaymentCommand, { kind: 'withdraw' }>, now: number): PaymentDecision {
+  const next: PaymentState = { ...payment, version: payment.version + 1, status }
+  const cancelledAt = status === 'cancelled' ? now : null
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status, statusReason: JSON.stringify(reason), approvedAt: null, cancelledAt, updatedAt: now }],
+    holdResolutions: [{ id: payment.holdId, balanceId: payment.sourceBalanceId, amount: payment.amount + payment.fee, status: 'released', capturedAmount: null, resolvedAt: now }],
+    statusUpdates: [update(payment, next, reason.message, by, now)],
+    events: changeEvents(payment, next, context, now),
+    ...(payment.status === 'processing' ? { instructionsDone: [payment.id] } : {}),
+    outflowReturns: [outflowReturn(payment)],
+    ...(key === null ? {} : { idempotency: { ...key, status: 200, resourceId: payment.id, answer: null, createdAt: now } }),
+  })
+}
 
 /** P17: L10, the hold captured, `processing` gone. Committed before the partner is called. No event. */
 function handOver(payment: PaymentState, context: MoveContext, now: number): PaymentDecision {
@@ -164,6 +211,7 @@ function fail(payment: PaymentState, context: MoveContext, schemeCode: string, e
     statusUpdates: [update(payment, next, failure.message, 'partner', now)],
     events: changeEvents(payment, next, context, now),
     instructionsDone: [payment.id],
+    outflowReturns: [outflowReturn(payment)],
     ...received(payment, event, schemeCode, now),
   })
 }
@@ -191,16 +239,19 @@ function resume(payment: PaymentState, context: MoveContext, now: number): Payme
   })
 }
 
+/** What it counted against a limit is free again. */
+const outflowReturn = ({ customerId, currency, amount, createdAt }: PaymentState) => ({ customerId, currency, day: dateIn(createdAt, 'UTC'), amount })
+
 const UNCHANGED = { providerRef: null, failure: null, exception: null, sentAt: null, completedAt: null, failedAt: null } as const
 
 const moved = (state: PaymentState, effects: Effects): PaymentDecision => ({ state, reply: { kind: 'moved', state }, effects })
 
-function update(before: PaymentState, after: PaymentState, message: string, actor: 'system' | 'partner', now: number) {
+function update(before: PaymentState, after: PaymentState, message: string, actor: 'system' | 'partner' | 'member', now: number) {
   return { objectId: after.id, version: after.version, customerId: after.customerId, status: after.status, previousStatus: before.status, message, actor, at: now }
 }
 
 /** `payment.status_changed`, and beside it the event of a terminal status. */
-function changeEvents(before: PaymentState, after: PaymentState, { ids }: MoveContext, now: number) {
+function changeEvents(before: PaymentState, after: PaymentState, { ids }: Pick<MoveContext, 'ids'>, now: number) {
   const event = (type: string) => ({
     id: ids.next(), createdAt: now, customerId: after.customerId, operatorId: after.operatorId, shard: after.shard, type,
     object: 'payment', objectId: after.id, status: after.status, previousStatus: before.status, amount: after.amount, currency: after.currency,

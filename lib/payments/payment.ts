@@ -10,6 +10,7 @@ import { moneyJson, type MoneyJson } from '../money.ts'
 import type { CurrencyCode } from '../currency.ts'
 import type { Failure as FailureReason } from './failure-codes.ts'
 import type { Rail } from './rails.ts'
+import { shownVerification, type KeptVerification } from '../recipients/verification.ts'
 
 export type PaymentStatus =
   | 'draft' | 'pending_approval' | 'scheduled' | 'processing' | 'on_hold' | 'completed' | 'failed' | 'returned'
@@ -46,8 +47,18 @@ export interface PaymentDetails {
   readonly instant: boolean
   readonly internalNote: string | null
   readonly notifyRecipient: boolean
-  /** As the creation answer showed it. */
-  readonly queued: QueuePlace
+  /** As the creation answer showed it; null where the payment waited for people first. */
+  readonly queued: QueuePlace | null
+  /** What the recipient's bank said of its name; absent where no bank is asked. */
+  readonly verification?: KeptVerification
+  /** The approval that it waited for; absent where it needed none. */
+  readonly approvalId?: string
+}
+
+/** Why a payment was rejected or cancelled. */
+export interface StatusReason {
+  readonly code: string
+  readonly message: string
 }
 
 /** Why a payment failed, and when. */
@@ -77,12 +88,16 @@ export interface PaymentRecord {
   readonly details: PaymentDetails
   readonly metadata: Readonly<Record<string, string>>
   readonly failure: Failure | null
+  /** Why it was rejected or cancelled. */
+  readonly statusReason: StatusReason | null
   /** JSON of the exception; shown to staff only. */
   readonly exception: { readonly kind: 'provider_timeout'; readonly code: string | null; readonly message: string; readonly since: string } | null
   readonly providerRef: string | null
   readonly sentAt: number | null
   readonly completedAt: number | null
   readonly failedAt: number | null
+  readonly approvedAt: number | null
+  readonly cancelledAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -104,7 +119,7 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     number: payment.number,
     externalId: payment.externalId,
     status: payment.status,
-    statusReason: payment.failure === null ? null : { code: payment.failure.code, message: payment.failure.message },
+    statusReason: payment.failure === null ? payment.statusReason : { code: payment.failure.code, message: payment.failure.message },
     sourceBalanceId: payment.sourceBalanceId,
     sourceBalanceName: details.sourceBalanceName,
     recipientId: payment.recipientId,
@@ -127,15 +142,14 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     executionDate: payment.executionDate,
     estimatedArrival: details.estimatedArrival,
     instant: details.instant,
-    approvalId: null,
+    approvalId: details.approvalId ?? null,
     ...(queued === null ? {} : { processing: { status: 'queued' as const, position: queued.position, etaSeconds: queued.etaSeconds, estimatedAt: queued.estimatedAt } }),
     exception: null,
     failure: payment.failure,
     return: null,
     recall: null,
-    verification: null,
-    // Nothing can be withdrawn yet: there is no cancel operation.
-    cancellable: false,
+    verification: details.verification === undefined ? null : shownVerification(details.verification, details.recipient.name),
+    cancellable: isCancellable(payment),
     bulkPaymentId: null,
     bulkRowId: null,
     scheduledPaymentId: null,
@@ -147,19 +161,25 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     createdVia: payment.createdVia,
     submittedBy: payment.createdBy,
     submittedAt: timestamp(payment.createdAt),
-    approvedAt: null,
+    approvedAt: at(payment.approvedAt),
     sentAt: at(payment.sentAt),
     completedAt: at(payment.completedAt),
     failedAt: at(payment.failedAt),
-    cancelledAt: null,
+    cancelledAt: at(payment.cancelledAt),
     metadata: payment.metadata,
     createdAt: timestamp(payment.createdAt),
     updatedAt: timestamp(payment.updatedAt),
   }
 }
 
+/** Whether it can still be withdrawn: it waits for people, or for the partner. */
+export function isCancellable({ status, sentAt }: Pick<PaymentRecord, 'status' | 'sentAt'>): boolean {
+  return status === 'pending_approval' || (status === 'processing' && sentAt === null)
+}
+
 /** The payment as it was answered when it was created, whatever has become of it since. */
 export function createdPayment(payment: PaymentRecord): PaymentRecord {
-  return { ...payment, status: 'processing', version: 1, failure: null, exception: null, providerRef: null, sentAt: null,
-    completedAt: null, failedAt: null, updatedAt: payment.createdAt }
+  return { ...payment, status: payment.details.approvalId === undefined ? 'processing' : 'pending_approval', version: 1, failure: null,
+    statusReason: null, exception: null, providerRef: null, sentAt: null, completedAt: null, failedAt: null, approvedAt: null,
+    cancelledAt: null, updatedAt: payment.createdAt }
 }

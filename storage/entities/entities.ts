@@ -1,27 +1,36 @@
 /**
  * All entities. Tables that have none (postings, status updates, events, idempotency, instructions, partner messages, the
- * sandbox bank's book, the trail of changes, failed sign-ins) are only ever written by statements of our own: no unit of work
+ * sandbox bank's book, the trail of changes, failed sign-ins, deliveries of webhooks) are only ever written by statements of our own: no unit of work
  * sees their rows, and MikroORM has no words for the partitions and composite keys by time that some of them have.
  */
 import { Account } from './account.ts'
 import { ApiKey } from './api-key.ts'
+import { ApprovalDecision } from './approval-decision.ts'
+import { ApprovalPolicy } from './approval-policy.ts'
+import { Approval } from './approval.ts'
 import { Balance } from './balance.ts'
 import { Challenge } from './challenge.ts'
+import { CustomerAddress } from './customer-address.ts'
 import { Customer } from './customer.ts'
 import { Hold } from './hold.ts'
 import { IncomingPayment } from './incoming-payment.ts'
+import { Invitation } from './invitation.ts'
 import { Membership } from './membership.ts'
 import { MfaFactor } from './mfa-factor.ts'
+import { Notification } from './notification.ts'
 import { Operator } from './operator.ts'
 import { PasswordReset } from './password-reset.ts'
 import { Payment } from './payment.ts'
 import { PlatformUser } from './platform-user.ts'
 import { ProviderConnection } from './provider-connection.ts'
+import { RecipientReview } from './recipient-review.ts'
 import { Recipient } from './recipient.ts'
 import { Session } from './session.ts'
+import { Team } from './team.ts'
 import { Transfer } from './transfer.ts'
+import { WebhookEndpoint } from './webhook-endpoint.ts'
 
 export const ENTITIES = [
-  Account, ApiKey, Balance, Challenge, Customer, Hold, IncomingPayment, Membership, MfaFactor, Operator, PasswordReset, Payment, PlatformUser,
-  ProviderConnection, Recipient, Session, Transfer,
+  Account, ApiKey, Approval, ApprovalDecision, ApprovalPolicy, Balance, Challenge, Customer, CustomerAddress, Hold, IncomingPayment, Invitation, Membership, MfaFactor, Operator, PasswordReset, Payment, PlatformUser,
+  Notification, ProviderConnection, Recipient, RecipientReview, Session, Team, Transfer, WebhookEndpoint,
 ] as const

@@ -16,8 +16,12 @@ export const Membership = defineEntity({
     status: p.text(),
     version: p.bigint().defaultRaw('1'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    isPrimaryOwner: p.boolean().fieldName('is_primary_owner').defaultRaw('false'),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
   },
-  uniques: [{ name: 'membership_unique', properties: ['tenantId', 'user'] }],
+  uniques: [
+    { name: 'membership_unique', properties: ['tenantId', 'user'] },
+    { name: 'membership_primary_owner', expression: 'create unique index membership_primary_owner on membership (tenant_id) where is_primary_owner' },
+  ],
   indexes: [{ name: 'membership_user', properties: ['user', 'id'] }],
 })

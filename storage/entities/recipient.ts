@@ -1,6 +1,10 @@
 /** Someone a customer pays. */
 import { defineEntity, p } from '@mikro-orm/core'
 
+/** As the migration has it: nodes that remember a recipient are told when it changes. */
+const TELL_NODES = `create trigger recipient_changed after update of version, status on recipient
+  for each row execute function recipient_changed()`
+
 export const Recipient = defineEntity({
   name: 'Recipient',
   tableName: 'recipient',
@@ -19,6 +23,9 @@ export const Recipient = defineEntity({
     defaultReference: p.text().fieldName('default_reference').nullable(),
     purpose: p.text().nullable(),
     externalId: p.text().fieldName('external_id').nullable(),
+    accountIdentity: p.text().fieldName('account_identity').nullable(),
+    verification: p.json().nullable(),
+    approval: p.json().nullable(),
     status: p.text(),
     metadata: p.json().defaultRaw(`'{}'`),
     version: p.bigint().defaultRaw('1'),
@@ -31,6 +38,9 @@ export const Recipient = defineEntity({
     { name: 'recipient_customer', expression: 'create index recipient_customer on recipient (customer_id, lower(name), id)' },
     { name: 'recipient_created', properties: ['customerId', 'id'] },
     { name: 'recipient_last_paid', expression: `create index recipient_last_paid on recipient (customer_id, coalesce(last_paid_at, '-infinity'::timestamptz), id)` },
+    { name: 'recipient_account_unique', expression: `create unique index recipient_account_unique on recipient (customer_id, currency, account_identity) where status <> 'deleted'` },
+    { name: 'recipient_external_id_unique', expression: `create unique index recipient_external_id_unique on recipient (customer_id, external_id) where external_id is not null and status <> 'deleted'` },
     { name: 'recipient_search', expression: `create index recipient_search on recipient using gin ((search_words(customer_id, name || ' ' || coalesce(nickname, '') || ' ' || coalesce(email, '') || ' ' || masked_identifier)))` },
   ],
+  triggers: [{ name: 'recipient_changed', timing: 'after', events: ['update'], expression: TELL_NODES }],
 })

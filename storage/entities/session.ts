@@ -9,6 +9,8 @@ export const Session = defineEntity({
     id: p.uuid().primary(),
     user: () => p.manyToOne(PlatformUser).fieldName('user_id').foreignKeyName('session_user_id_fkey').updateRule('no action').deleteRule('no action').index(false),
     tokenSha256: p.uint8array().fieldName('token_sha256'),
+    previousTokenSha256: p.uint8array().fieldName('previous_token_sha256').nullable(),
+    previousUntil: p.datetime().fieldName('previous_until').columnType('timestamptz').nullable(),
     status: p.text(),
     deviceName: p.text().fieldName('device_name').nullable(),
     deviceId: p.text().fieldName('device_id').nullable(),
@@ -20,5 +22,8 @@ export const Session = defineEntity({
     endedAt: p.datetime().fieldName('ended_at').columnType('timestamptz').nullable(),
   },
   uniques: [{ name: 'session_token_unique', properties: ['tokenSha256'] }],
-  indexes: [{ name: 'session_by_user', properties: ['user', 'id'] }],
+  indexes: [
+    { name: 'session_by_user', properties: ['user', 'id'] },
+    { name: 'session_by_previous_token', properties: ['previousTokenSha256'], where: 'previous_token_sha256 is not null' },
+  ],
 })

@@ -18,6 +18,8 @@ export interface RecordedCommand {
   readonly resource:
     | { readonly kind: 'payment'; readonly payment: PaymentRecord }
     | { readonly kind: 'transfer'; readonly transfer: TransferRecord }
+    /** Its answer is kept as it was given. */
+    | { readonly kind: 'recipient'; readonly id: string }
     | null
 }
 
@@ -42,5 +44,7 @@ export async function recordedResource(database: Database, id: string | null): P
   const payment = await findPayment(database, id)
   if (payment !== null) return { kind: 'payment', payment }
   const transfer = await findTransfer(database, id)
-  return transfer === null ? null : { kind: 'transfer', transfer }
+  if (transfer !== null) return { kind: 'transfer', transfer }
+  const recipients = await database.query<[string]>({ name: 'recorded_recipient', text: 'select id from recipient where id = $1', values: [id] })
+  return recipients.length === 0 ? null : { kind: 'recipient', id }
 }

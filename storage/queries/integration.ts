@@ -32,7 +32,7 @@ export function createIntegrationReads({ database, clock, deprecated, links }: I
 }
 
 async function integrationHome(database: Database, operatorId: string, { now, links }: { readonly now: number; readonly links: IntegrationLinks }) {
-  const [connections, [keys], usedLast24h, usageLast7Days] = await Promise.all([
+  const [connections, [keys], usedLast24h, usageLast7Days, integratorWebhooks] = await Promise.all([
     database.query<[string, string, string, string, string, string]>({
       name: 'integration_connections', values: [operatorId],
       text: 'select id, name, provider, environment, role, status from provider_connection where operator_id = $1 order by id',
@@ -44,6 +44,7 @@ async function integrationHome(database: Database, operatorId: string, { now, li
     }),
     keysUsedLately(database, operatorId, now),
     usageOfLastDays(database, operatorId, now),
+    webhooksAtAGlance(database, operatorId, now),
   ])
   const [active, live, test, operatorLevel] = (keys as [string, string, string, string]).map(Number) as [number, number, number, number]
   return {
@@ -55,8 +56,30 @@ async function integrationHome(database: Database, operatorId: string, { now, li
       ({ id, name, provider, environment, role, status, healthy: status === 'active', lastHealthAt: null })),
     apiKeys: { active, live, test, operatorLevel, usedLast24h },
     usageLast7Days,
-    // Endpoints of integrators cannot be registered yet.
-    integratorWebhooks: { endpoints: 0, active: 0, paused: 0, failed: 0, deliveriesPending: 0, deliveriesFailed24h: 0, lastDeliveryAt: null },
+    integratorWebhooks,
     links,
+  }
+}
+
+const WEBHOOKS = `select count(*), count(*) filter (where status = 'active'), count(*) filter (where status = 'paused'),
+    count(*) filter (where disabled_reason = 'delivery_failures'), (extract(epoch from max(last_delivery_at)) * 1000)::float8,
+    (select count(*) from webhook_queue q join webhook_endpoint e on e.id = q.endpoint_id where e.operator_id = $1),
+    (select count(*) from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
+      where e.operator_id = $1 and d.status = 'failed' and d.completed_at > $2::timestamptz and d.created_at > $3::timestamptz)
+  from webhook_endpoint where operator_id = $1`
+
+const DAY_MS = 86_400_000
+/** A delivery that failed in the last day was made in the days it is tried for, or is a redelivery, which is not looked for further. */
+const TRIED_MS = 5 * DAY_MS
+
+/** The endpoints of an operator and its customers. */
+async function webhooksAtAGlance(database: Database, operatorId: string, now: number) {
+  const [row] = await database.query<[string, string, string, string, number | null, string, string]>({
+    name: 'integration_webhooks', text: WEBHOOKS, values: [operatorId, timestamp(now - DAY_MS), timestamp(now - TRIED_MS)],
+  })
+  const [endpoints, active, paused, failed, lastDeliveryAt, pending, failedLately] = row as [string, string, string, string, number | null, string, string]
+  return {
+    endpoints: Number(endpoints), active: Number(active), paused: Number(paused), failed: Number(failed), deliveriesPending: Number(pending),
+    deliveriesFailed24h: Number(failedLately), lastDeliveryAt: lastDeliveryAt === null ? null : timestamp(lastDeliveryAt),
   }
 }

@@ -242,7 +242,7 @@ const ID_SLACK_MS = 300_000
 const UUID_TIME_MAX = 2 ** 48 - 1
 
 /** The smallest UUID of version 7 of a moment in epoch milliseconds. */
-function idAt(ms: number): string {
+export function idAt(ms: number): string {
   const hex = Math.min(Math.max(ms, 0), UUID_TIME_MAX).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }

@@ -56,19 +56,23 @@ interface PaymentRow {
   readonly details: string
   readonly metadata: Record<string, string> | null
   readonly failure: string | null
+  readonly status_reason: string | null
   readonly exception: string | null
   readonly provider_ref: string | null
   readonly sent_ms: number | null
   readonly completed_ms: number | null
   readonly failed_ms: number | null
+  readonly approved_ms: number | null
+  readonly cancelled_ms: number | null
   readonly created_ms: number
   readonly updated_ms: number
 }
 
 const COLUMNS = sql`p.id, p.customer_id, p.connection_id, p.number, p.external_id, p.status, p.version, p.source_balance_id, p.recipient_id,
   p.currency, p.amount, p.fee, p.rail, p.execution_date::text as execution_day, p.created_by, p.created_via, p.details, p.metadata,
-  p.failure, p.exception, p.provider_ref, ${epochMs('p.sent_at')} as sent_ms, ${epochMs('p.completed_at')} as completed_ms,
-  ${epochMs('p.failed_at')} as failed_ms, ${epochMs('p.created_at')} as created_ms, ${epochMs('p.updated_at')} as updated_ms`
+  p.failure, p.status_reason, p.exception, p.provider_ref, ${epochMs('p.sent_at')} as sent_ms, ${epochMs('p.completed_at')} as completed_ms,
+  ${epochMs('p.failed_at')} as failed_ms, ${epochMs('p.approved_at')} as approved_ms,
+  ${epochMs('p.cancelled_at')} as cancelled_ms, ${epochMs('p.created_at')} as created_ms, ${epochMs('p.updated_at')} as updated_ms`
 
 const ID = { expression: sql`p.id`, type: 'uuid' } as const
 
@@ -123,12 +127,13 @@ const RECORD = `select id, customer_id, connection_id, number, external_id, stat
     amount, fee, rail, execution_date::text, created_by, created_via, details, metadata, failure, exception, provider_ref,
     (extract(epoch from sent_at) * 1000)::float8, (extract(epoch from completed_at) * 1000)::float8,
     (extract(epoch from failed_at) * 1000)::float8, (extract(epoch from created_at) * 1000)::float8,
-    (extract(epoch from updated_at) * 1000)::float8
+    (extract(epoch from updated_at) * 1000)::float8, status_reason, (extract(epoch from approved_at) * 1000)::float8,
+    (extract(epoch from cancelled_at) * 1000)::float8
   from payment where id = $1`
 
 type RecordRow = [string, string, string, string, string | null, PaymentStatus, number, string, string, string, string, string, PaymentRecord['rail'],
   string, string, PaymentRecord['createdVia'], string, Record<string, string> | null, string | null, string | null, string | null,
-  number | null, number | null, number | null, number, number]
+  number | null, number | null, number | null, number, number, string | null, number | null, number | null]
 
 /** A payment by its id, whoever's it is; null when there is none. */
 export async function findPayment(database: Database, id: string): Promise<PaymentRecord | null> {
@@ -136,10 +141,10 @@ export async function findPayment(database: Database, id: string): Promise<Payme
   if (row === undefined) return null
   const [paymentId, customer_id, connection_id, number, external_id, status, version, source_balance_id, recipient_id, currency, amount,
     fee, rail, execution_day, created_by, created_via, details, metadata, failure, exception, provider_ref, sent_ms, completed_ms,
-    failed_ms, created_ms, updated_ms] = row
+    failed_ms, created_ms, updated_ms, status_reason, approved_ms, cancelled_ms] = row
   return paymentRecord({ id: paymentId, customer_id, connection_id, number, external_id, status, version, source_balance_id, recipient_id,
     currency, amount, fee, rail, execution_day, created_by, created_via, details, metadata, failure, exception, provider_ref, sent_ms,
-    completed_ms, failed_ms, created_ms, updated_ms })
+    completed_ms, failed_ms, created_ms, updated_ms, status_reason, approved_ms, cancelled_ms })
 }
 
 /** One payment of a customer with its version; null when it is not the tenant's. */
@@ -172,11 +177,14 @@ function paymentRecord(row: PaymentRow): PaymentRecord {
     details: JSON.parse(row.details) as PaymentDetails,
     metadata: row.metadata ?? {},
     failure: row.failure === null ? null : JSON.parse(row.failure) as Failure,
+    statusReason: row.status_reason === null ? null : JSON.parse(row.status_reason) as NonNullable<PaymentRecord['statusReason']>,
     exception: row.exception === null ? null : JSON.parse(row.exception) as NonNullable<PaymentRecord['exception']>,
     providerRef: row.provider_ref,
     sentAt: row.sent_ms,
     completedAt: row.completed_ms,
     failedAt: row.failed_ms,
+    approvedAt: row.approved_ms,
+    cancelledAt: row.cancelled_ms,
     createdAt: row.created_ms,
     updatedAt: row.updated_ms,
   }

@@ -8,6 +8,7 @@ import { findIdempotencyRecord } from './idempotency.ts'
 import { listJournal, type JournalListQuery } from './journal.ts'
 import type { ReadDatabase, Tenant } from './page.ts'
 import { getPayment, listPayments, type PaymentListQuery, type Queue } from './payments.ts'
+import { getRecipientReview, listRecipientReviews, type RecipientReviewListQuery } from './recipient-reviews.ts'
 import { getRecipient, listRecipients, type RecipientListQuery } from './recipients.ts'
 import { getTransfer } from './transfers.ts'
 
@@ -38,6 +39,8 @@ export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
     listHolds: (query: HoldListQuery) => listHolds(database, db, query),
     listRecipients: (query: RecipientListQuery) => listRecipients(db, query),
     getRecipient: (tenant: Tenant, id: string) => getRecipient(database, tenant, id),
+    listRecipientReviews: (query: RecipientReviewListQuery) => listRecipientReviews(db, query),
+    getRecipientReview: (tenant: Tenant, id: string) => getRecipientReview(database, tenant, id),
     listPayments: (query: PaymentListQuery) => listPayments(database, db, query, queue),
     getPayment: (tenant: Tenant, id: string) => getPayment(database, tenant, id, queue),
     getTransfer: (tenant: Tenant, id: string) => getTransfer(database, tenant, id),

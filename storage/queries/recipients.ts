@@ -1,8 +1,10 @@
 /** Recipients as the API shows them. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/clock.ts'
+import type { RecipientApproval, RecipientStatus } from '../../lib/recipients/review.ts'
+import type { RecipientVerification } from '../../lib/recipients/verification.ts'
 import type { Database } from '../database.ts'
-import { Conditions, EMPTY, epochMs, NEVER, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
+import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
 
 export interface RecipientFilters {
   readonly status?: readonly string[]
@@ -57,7 +59,7 @@ export interface StoredBank {
   readonly bankAddress?: StoredAddress | null
 }
 
-interface RecipientRow {
+export interface RecipientColumns {
   readonly id: string
   readonly customer_id: string
   readonly external_id: string | null
@@ -70,9 +72,12 @@ interface RecipientRow {
   readonly bank_country: string
   readonly bank: StoredBank
   readonly masked_identifier: string
+  readonly account_identity: string | null
   readonly default_reference: string | null
   readonly purpose: string | null
-  readonly status: 'pending_approval' | 'active' | 'rejected' | 'blocked' | 'deleted'
+  readonly status: RecipientStatus
+  readonly verification: RecipientVerification | null
+  readonly approval: RecipientApproval | null
   readonly last_paid_ms: number | null
   readonly created_by: string
   readonly metadata: Record<string, string>
@@ -81,9 +86,25 @@ interface RecipientRow {
   readonly updated_ms: number
 }
 
-const COLUMNS = sql`r.id, r.customer_id, r.external_id, r.type, r.name, r.nickname, r.email, r.address, r.currency, r.bank_country,
-  r.bank, r.masked_identifier, r.default_reference, r.purpose, r.status, ${epochMs('r.last_paid_at')} as last_paid_ms, r.created_by,
-  r.metadata, r.version, ${epochMs('r.created_at')} as created_ms, ${epochMs('r.updated_at')} as updated_ms`
+const ms = (column: string, name: string) => `(extract(epoch from r.${column}) * 1000)::float8 as ${name}`
+
+/** The columns of a recipient `r`. */
+export const recipientColumns = `r.id, r.customer_id, r.external_id, r.type, r.name, r.nickname, r.email, r.address, r.currency, r.bank_country,
+  r.bank, r.masked_identifier, r.account_identity, r.default_reference, r.purpose, r.status, r.verification, r.approval, r.created_by, r.metadata, r.version,
+  ${ms('last_paid_at', 'last_paid_ms')}, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
+
+/** A recipient with its version, as the API shows it, and the account that it is. */
+export interface RecipientRecord {
+  readonly version: bigint
+  readonly accountIdentity: string | null
+  /** Only the members that the recipient has. */
+  readonly bank: StoredBank
+  readonly view: ReturnType<typeof recipientJson>
+}
+
+export function recipientRecord(row: RecipientColumns): RecipientRecord {
+  return { version: BigInt(row.version), accountIdentity: row.account_identity, bank: row.bank, view: recipientJson(row, row.bank) }
+}
 
 const ORDERS: Readonly<Record<RecipientSort, Order>> = {
   name: { keys: [{ expression: sql`lower(r.name)`, type: 'text' }, { expression: sql`r.id`, type: 'uuid' }], descending: false },
@@ -98,7 +119,7 @@ const ORDERS: Readonly<Record<RecipientSort, Order>> = {
 /** The recipients of a customer; account numbers are left out. Operators have none of their own. */
 export async function listRecipients(db: ReadDatabase, query: RecipientListQuery): Promise<ListResult<ReturnType<typeof recipientJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
-  const { rows, ...page } = await readPage<RecipientRow>(db, [recipientBranch(query)], query)
+  const { rows, ...page } = await readPage<RecipientColumns>(db, [recipientBranch(query)], query)
   return { ...page, rows: rows.map((row) => recipientJson(row, listed(row.bank))) }
 }
 
@@ -112,29 +133,28 @@ export function recipientBranch({ tenant, filters, metadata, sort, q }: Recipien
     .anyOf(sql`r.bank_country`, filters.country, 'bpchar')
     .anyOf(sql`r.created_by`, filters.createdBy, 'uuid')
     .anyOf(sql`r.id`, filters.id, 'uuid')
+    .anyOf(sql`(r.verification->>'outcome')`, filters.verificationOutcome, 'text')
+    // Nobody had to look at those without a review.
+    .anyOf(sql`coalesce(r.approval->>'status', 'not_required')`, filters.approvalStatus, 'text')
     .during(sql`r.last_paid_at`, filters.lastPaidFrom, filters.lastPaidTo)
     .created('r', filters.createdFrom, filters.createdTo)
     .metadata(sql`r.metadata`, metadata)
-  // No recipient is verified or goes through an approval yet.
-  if (filters.verificationOutcome !== undefined || filters.approvalStatus !== undefined) where.add(NEVER)
+  // Those that were deleted are seen only by who asks for them.
+  if (filters.status === undefined) where.add(sql`r.status <> 'deleted'`)
   if (q !== null) where.add(sql`search_words(r.customer_id, ${SEARCHED}) @@ search_query(${tenant.id}::uuid, ${q})`)
-  return { columns: COLUMNS, from: sql`recipient r`, where: where.list, order: ORDERS[sort] }
+  return { columns: sql.raw(recipientColumns), from: sql`recipient r`, where: where.list, order: ORDERS[sort] }
 }
 
 /** As the index has it. */
 const SEARCHED = sql`r.name || ' ' || coalesce(r.nickname, '') || ' ' || coalesce(r.email, '') || ' ' || r.masked_identifier`
 
-const GET = `select id, customer_id, external_id, type, name, nickname, email, address, currency, bank_country, bank, masked_identifier,
-    default_reference, purpose, status, (extract(epoch from last_paid_at) * 1000)::float8 as last_paid_ms, created_by, metadata, version,
-    (extract(epoch from created_at) * 1000)::float8 as created_ms, (extract(epoch from updated_at) * 1000)::float8 as updated_ms
-  from recipient where id = $1 and customer_id = $2`
+const GET = `select ${recipientColumns} from recipient r where r.id = $1 and r.customer_id = $2 and r.status <> 'deleted'`
 
-/** One recipient of a customer, account numbers and all, with its version; null when it is not the tenant's. */
-export async function getRecipient(database: Database, tenant: Tenant, id: string) {
+/** One recipient of a customer, account numbers and all, with its version; null when it is not the tenant's or deleted. */
+export async function getRecipient(database: Database, tenant: Tenant, id: string): Promise<RecipientRecord | null> {
   if (tenant.kind !== 'customer') return null
-  const { rows } = await database.pool.query<RecipientRow>({ name: 'get_recipient', text: GET, values: [id, tenant.id] })
-  const [row] = rows
-  return row === undefined ? null : { version: BigInt(row.version), view: recipientJson(row, row.bank) }
+  const { rows: [row] } = await database.pool.query<RecipientColumns>({ name: 'get_recipient', text: GET, values: [id, tenant.id] })
+  return row === undefined ? null : recipientRecord(row)
 }
 
 /** Bank details for a list: what moves money is left out. */
@@ -142,7 +162,7 @@ function listed(bank: StoredBank): StoredBank {
   return { ...bank, iban: null, accountNumber: null, clabe: null, bankgiro: null, fpsId: null }
 }
 
-function recipientJson(row: RecipientRow, bank: StoredBank) {
+function recipientJson(row: RecipientColumns, bank: StoredBank) {
   return {
     id: row.id,
     customerId: row.customer_id,
@@ -180,14 +200,30 @@ function recipientJson(row: RecipientRow, bank: StoredBank) {
     defaultReference: row.default_reference,
     purpose: row.purpose,
     status: row.status,
-    verification: null,
+    verification: verificationJson(row.verification),
     lastPaidAt: row.last_paid_ms === null ? null : timestamp(row.last_paid_ms),
     createdBy: row.created_by,
     createdAt: timestamp(row.created_ms),
     updatedAt: timestamp(row.updated_ms),
-    approval: null,
+    approval: approvalJson(row.approval),
     metadata: row.metadata,
   }
+}
+
+/** In the order of the contract, as addresses are. */
+function verificationJson(verification: RecipientVerification | null) {
+  if (verification === null) return null
+  const { scheme, outcome, reasonCode, reason, matchedName, accountTypeMatch, requestedName, checkedAt, validUntil, override } = verification
+  return {
+    scheme, outcome, reasonCode, reason, matchedName, accountTypeMatch, requestedName, checkedAt, validUntil,
+    override: override === null ? null : { acceptOutcome: override.acceptOutcome, reason: override.reason, by: override.by, at: override.at },
+  }
+}
+
+function approvalJson(approval: RecipientApproval | null) {
+  if (approval === null) return null
+  const { mode, status, approvalId, stage, requestedAt, decidedAt, decidedBy, reason } = approval
+  return { mode, status, approvalId, stage, requestedAt, decidedAt, decidedBy, reason }
 }
 
 /** In the order of the contract; the database keeps members in its own. */

@@ -24,13 +24,14 @@ const FIND = `select s.id, s.user_id, u.email, u.name, u.status, s.status,
         'operatorId', m.operator_id, 'role', m.role) order by m.id), '[]')
       from membership m join operator o on o.id = m.operator_id left join customer c on m.level = 'customer' and c.id = m.tenant_id
       where m.user_id = u.id and m.status = 'active')
-  from session s join platform_user u on u.id = s.user_id where s.token_sha256 = decode($1, 'hex')`
+  from session s join platform_user u on u.id = s.user_id
+  where s.token_sha256 = decode($1, 'hex') or (s.previous_token_sha256 = decode($1, 'hex') and s.previous_until > $2::timestamptz)`
 
 type FindRow = [string, string, string, string, 'active' | 'disabled', 'mfa_required' | 'active' | 'revoked', number, number, number, number, MembershipRecord[]]
 
-/** The session whose token has this SHA-256, with its person; null when there is none. */
-export async function findSession(database: Database, tokenSha256: string) {
-  const [row] = await database.query<FindRow>({ name: 'find_session', text: FIND, values: [tokenSha256] })
+/** The session whose token, or the one before while that is still good, has this SHA-256, with its person; null when there is none. */
+export async function findSession(database: Database, tokenSha256: string, now: number) {
+  const [row] = await database.query<FindRow>({ name: 'find_session', text: FIND, values: [tokenSha256, timestamp(now)] })
   if (row === undefined) return null
   const [id, userId, email, name, userStatus, status, createdAt, lastSeenAt, expiresAt, factors, memberships] = row
   return { id, userId, email, name, userStatus, status, createdAt, lastSeenAt, expiresAt, factors, memberships }

@@ -21,7 +21,7 @@ import { until } from '../support/until.ts'
 interface Node {
   readonly system: ActorSystem
   readonly bugs: string[]
-  ask(balanceId: string, command: BalanceCommand): Promise<Outcome<BalanceReply>>
+  ask(balanceId: string, command: BalanceCommand, deadline?: number): Promise<Outcome<BalanceReply>>
   readonly backlog: number
 }
 
@@ -33,7 +33,7 @@ function openNode(t: Test, ledger: Ledger, options: { readonly url?: string; rea
   t.teardown(() => system.close())
   return {
     system, bugs,
-    ask: (balanceId, command) => system.ask(balanceActor, balanceId, ledger.shard, command),
+    ask: (balanceId, command, deadline) => system.ask(balanceActor, balanceId, ledger.shard, command, deadline),
     get backlog() { return system.lanes.reduce((sum, lane) => sum + lane.backlog, 0) },
   }
 }
@@ -171,6 +171,28 @@ t.test('an ask that waited too long is dropped undecided', async (t) => {
   await release()
   t.strictSame((await Promise.allSettled([underWay, ...late, fresh])).map(settledWord), ['payment_created', 'Overloaded', 'Overloaded', 'payment_created'])
   t.equal((await ledger.funds(a)).held, 19n)
+  t.equal(node.backlog, 0)
+  await auditIsClean(t, ledger)
+})
+
+t.test('an ask whose caller has given up by the time it could be decided is refused, and its key stays free', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [100n], clock)
+  const node = openNode(t, ledger, { clock })
+  const [a] = ledger.balances as [string]
+  const command = pay(ledger, 60n)
+  await t.rejects(node.ask(a, command, clock.now()), Overloaded)
+  t.equal((await ledger.funds(a)).held, 0n)
+  t.equal(wordOf(await node.ask(a, command, clock.now() + 1)), 'payment_created', 'nothing was recorded, so the key can be used again')
+  const release = await lockBalance(t, ledger, a)
+  const underWay = node.ask(a, pay(ledger, 10n))
+  await until('the commit waits', () => waitingBackends(ledger))
+  const impatient = node.ask(a, pay(ledger, 1n), clock.now() + 500)
+  const patient = node.ask(a, pay(ledger, 2n), clock.now() + 1_500)
+  clock.advance(1_000)
+  await release()
+  t.strictSame((await Promise.allSettled([underWay, impatient, patient])).map(settledWord), ['payment_created', 'Overloaded', 'payment_created'])
+  t.equal((await ledger.funds(a)).held, 72n)
   t.equal(node.backlog, 0)
   await auditIsClean(t, ledger)
 })

@@ -4,9 +4,12 @@ import { PaymentQueue } from '../../actors/flows/payment-queue.ts'
 import { submitPayment, type PaymentInput } from '../../actors/flows/submit-payment.ts'
 import type { BankMessage, BankPartner } from '../../actors/partners/bank.ts'
 import { SandboxBank } from '../../actors/partners/sandbox-bank.ts'
+import { paymentActor } from '../../actors/payment.ts'
 import { InProcessShards } from '../../actors/runtime/in-process-shards.ts'
 import { ActorSystem } from '../../actors/runtime/system.ts'
 import { ManualClock } from '../../lib/clock.ts'
+import { SHARD_COUNT } from '../../lib/shard.ts'
+import type { ShardHome, Shards, ShardsState } from '../../lib/shards.ts'
 import { OrderNumbers } from '../../storage/order-numbers.ts'
 import { RecipientDirectory } from '../../storage/recipient-directory.ts'
 import { ids, MONDAY, newKey, problemStatus, problemText } from '../support/commands.ts'
@@ -22,17 +25,16 @@ interface Node {
   readonly bank: SandboxBank
   readonly errors: string[]
   /** Makes a payment in euro; returns its id. */
-  pay(amount: bigint, reference?: string): Promise<string>
+  pay(amount: bigint, reference?: string, offeredTo?: Pick<PaymentQueue, 'place' | 'offer'>): Promise<string>
   stop(): Promise<void>
 }
 
 /** A node with its queue and the sandbox bank, running. `bank` stands between the queue and the bank. */
-async function openNode(t: Test, ledger: Ledger, between: (bank: SandboxBank) => BankPartner = (bank) => bank): Promise<Node> {
+async function openNode(t: Test, ledger: Ledger, between: (bank: SandboxBank) => BankPartner = (bank) => bank, shards: Shards = new InProcessShards('test')): Promise<Node> {
   const { database, clock, accounts } = ledger
   const errors: string[] = []
   const onError = (error: unknown, what: string) => { errors.push(`${what}: ${(error as Error).message}`) }
   const system = new ActorSystem({ databaseUrl: ledger.url, lanes: 1, clock, onBug: onError })
-  const shards = new InProcessShards('test')
   const bank = new SandboxBank({ database, clock, shards, onError })
   const queue = new PaymentQueue({ system, database, accounts, bank: between(bank), ids, clock, shards, onError })
   await queue.start()
@@ -43,16 +45,37 @@ async function openNode(t: Test, ledger: Ledger, between: (bank: SandboxBank) =>
     await system.close()
   }
   t.teardown(stop)
-  const world = { system, queue, recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock }
+  const world = { system, queue, payees: bank, recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
   return {
     queue, system, bank, errors, stop,
-    async pay(amount, reference = 'Invoice 1') {
+    async pay(amount, reference = 'Invoice 1', offeredTo = queue) {
       const input: PaymentInput = { sourceBalanceId: ledger.balances[0]!, recipientId: ledger.recipient.id, amount: { amountMinor: String(amount), currency: 'EUR' }, reference }
-      const asker = { customerId: ledger.customerId, shard: ledger.shard, createdBy: ledger.apiKeyId, createdVia: 'api_key' as const, key: newKey(), problemText, problemStatus }
-      const outcome = await submitPayment(world, asker, input)
+      const asker = { customerId: ledger.customerId, shard: ledger.shard, createdBy: ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key' as const, key: newKey(), deadline: Infinity, problemText, problemStatus }
+      const outcome = await submitPayment({ ...world, queue: offeredTo }, asker, input)
       if (outcome.kind !== 'payment_created') throw new Error(`the payment was not made: ${JSON.stringify(outcome)}`)
       return outcome.payment.id
     },
+  }
+}
+
+/** Homes that a test moves about. */
+class MovableShards implements Shards {
+  #owned: readonly number[] = []
+  readonly #listeners: Parameters<Shards['onChange']>[0][] = []
+
+  owns(shard: number): boolean { return this.#owned.includes(shard) }
+  owned(): readonly number[] { return this.#owned }
+  homeOf(shard: number): ShardHome { return { kind: this.owns(shard) ? 'here' : 'nowhere' } }
+  onChange(listener: Parameters<Shards['onChange']>[0]): void { this.#listeners.push(listener) }
+  state(): ShardsState { return { nodeId: 'movable', held: this.#owned.length, total: SHARD_COUNT, nodes: 2 } }
+  async start(): Promise<void> { /* The test moves them. */ }
+  async stop(): Promise<void> { /* And nobody else takes them. */ }
+
+  /** From now on these are at home here. */
+  move(owned: readonly number[]): void {
+    const change = { gained: owned.filter((shard) => !this.#owned.includes(shard)), lost: this.#owned.filter((shard) => !owned.includes(shard)) }
+    this.#owned = owned
+    for (const listener of this.#listeners) listener(change)
   }
 }
 
@@ -94,6 +117,48 @@ t.test('a payment goes to the bank and completes when the bank says so', async (
   t.equal((await ledger.read('select from provider_event where object_id = $1', [id])).length, 1)
   t.equal(node.queue.backlog, 0)
   t.equal(node.system.size.payment, 0, 'a payment that has ended leaves memory')
+  t.strictSame(node.errors, [])
+  await auditIsClean(t, ledger)
+})
+
+t.test('the work of a shard is done where it is at home, and nowhere else', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const homes = [new MovableShards(), new MovableShards()] as const
+  const handed: string[][] = [[], []]
+  const nodes = await Promise.all(homes.map((shards, nth) => openNode(t, ledger, (bank) => ({
+    submit: (orders) => { handed[nth]!.push(...orders.map(({ reference }) => reference)); return bank.submit(orders) },
+    status: (references) => bank.status(references),
+  }), shards)))
+  const [first, second] = nodes as [Node, Node]
+  const one = await first.pay(10n)
+  // Longer than any look at the rows takes to come round.
+  await new Promise((resolve) => setTimeout(resolve, 5_500))
+  t.strictSame(handed, [[], []], 'a shard without a home waits')
+  homes[1].move([ledger.shard])
+  await atTheBank(ledger, one)
+  const two = await first.pay(20n)
+  await atTheBank(ledger, two)
+  t.strictSame(handed, [[], [one, two]], 'also what another node has committed')
+  homes[1].move([])
+  homes[0].move([ledger.shard])
+  clock.advance(2 * SECOND)
+  for (const id of [one, two]) await reaches(ledger, id, 'completed')
+  const three = await second.pay(30n)
+  await atTheBank(ledger, three)
+  t.strictSame(handed, [[three], [one, two]])
+  t.strictSame([...first.errors, ...second.errors], [])
+  await auditIsClean(t, ledger)
+})
+
+t.test('a payment that nobody offered to the queue, because its commit was not heard of, goes to the bank all the same', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const node = await openNode(t, ledger)
+  const id = await node.pay(10_000n, 'Invoice 1', { place: (now) => node.queue.place(now), offer: () => undefined })
+  await atTheBank(ledger, id)
+  clock.advance(2 * SECOND)
+  await reaches(ledger, id, 'completed')
   t.strictSame(node.errors, [])
   await auditIsClean(t, ledger)
 })
@@ -163,6 +228,26 @@ t.test('a payment that nobody knows the outcome of is an exception, is asked abo
   await auditIsClean(t, ledger)
 })
 
+t.test('what is heard of a payment in the same moment is booked one after the other: no move is lost in the other\'s statement', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const node = await openNode(t, ledger)
+  const id = await node.pay(1501n)
+  await reaches(ledger, id, 'exception')
+  const [row] = await ledger.read<[string, string]>('select operator_id, connection_id from payment where id = $1', [id])
+  const [operatorId, connectionId] = row!
+  const context = { accounts: await ledger.accounts.accounts({ operatorId, connectionId, currency: 'EUR' }), ids, valueDate: '2026-05-04' }
+  const outcomes = await Promise.all(([
+    { kind: 'still_unknown', askAgainAt: clock.now() + SECOND },
+    { kind: 'settled', schemeCode: null, context, event: null },
+    { kind: 'still_unknown', askAgainAt: clock.now() + SECOND },
+  ] as const).map((command) => node.system.ask(paymentActor, id, ledger.shard, command)))
+  t.match(outcomes, [{ reply: { kind: 'moved' } }, { reply: { kind: 'moved' } }, { reply: { kind: 'ignored' } }])
+  t.equal((await see(ledger, id)).status, 'completed')
+  t.strictSame(await ledger.read('select from partner_instruction'), [], 'nothing waits for the bank')
+  await auditIsClean(t, ledger)
+})
+
 t.test('a whole call to the bank that fails makes exceptions, not repeats', async (t) => {
   const clock = new ManualClock(MONDAY)
   const ledger = await openLedger(t, [OPENING], clock)
@@ -199,7 +284,7 @@ t.test('a message that is repeated, late or contradicts what was said changes no
     message(completed, ledger, { id: said! }), message(completed, ledger), message(completed, ledger, { type: 'rejected', schemeCode: 'AC04' }),
     message(failed, ledger), message(failed, ledger, { type: 'rejected', schemeCode: 'AC06' }),
   ]
-  t.strictSame(await node.queue.inbox(messages), messages.map(({ id }) => id))
+  t.strictSame((await node.queue.inbox(messages)).toSorted(), messages.map(({ id }) => id).toSorted())
   for (const each of messages.toReversed()) t.strictSame(await node.queue.inbox([each, each]), [each.id, each.id])
   t.strictSame(await everything(ledger), before)
   t.strictSame(node.errors, [])
@@ -328,10 +413,10 @@ async function openDyingNode(t: Test, ledger: Ledger, last: (bank: SandboxBank, 
   await queue.start()
   // Its timers end; its calls do not, so nobody waits for them.
   t.teardown(async () => { void queue.stop(); await system.close() })
-  const world = { system, queue, recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock }
+  const world = { system, queue, payees: bank, recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
   return {
     async pay(amount) {
-      const outcome = await submitPayment(world, { customerId: ledger.customerId, shard: ledger.shard, createdBy: ledger.apiKeyId, createdVia: 'api_key' as const, key: newKey(), problemText, problemStatus },
+      const outcome = await submitPayment(world, { customerId: ledger.customerId, shard: ledger.shard, createdBy: ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key' as const, key: newKey(), deadline: Infinity, problemText, problemStatus },
         { sourceBalanceId: ledger.balances[0]!, recipientId: ledger.recipient.id, amount: { amountMinor: String(amount), currency: 'EUR' }, reference: 'Invoice 1' })
       if (outcome.kind !== 'payment_created') throw new Error('the payment was not made')
       return outcome.payment.id

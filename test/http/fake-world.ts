@@ -122,6 +122,20 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
     readiness: async () => ({ status: 'ready', checks: [] }),
     identity: NOBODY,
     people: new Proxy({} as World['people'], { get: () => () => { throw new Error('Nobody is signed in here.') } }),
+    recipients: new Proxy({} as World['recipients'], { get: () => () => { throw new Error('There are no recipients here.') } }),
+    notices: new Proxy({} as World['notices'], { get: () => () => { throw new Error('Nobody is told anything here.') } }),
+    noticeCommands: new Proxy({} as World['noticeCommands'], { get: () => () => { throw new Error('Nobody is told anything here.') } }),
+    customerLife: new Proxy({} as World['customerLife'], { get: () => () => { throw new Error('There are no customers here.') } }),
+    customerLifeCommands: new Proxy({} as World['customerLifeCommands'], { get: () => () => { throw new Error('There are no customers here.') } }),
+    members: new Proxy({} as World['members'], { get: () => () => { throw new Error('There are no members here.') } }),
+    memberCommands: new Proxy({} as World['memberCommands'], { get: () => () => { throw new Error('There are no members here.') } }),
+    settings: new Proxy({} as World['settings'], { get: () => () => { throw new Error('There are no settings here.') } }),
+    settingsCommands: new Proxy({} as World['settingsCommands'], { get: () => () => { throw new Error('There are no settings here.') } }),
+    approvals: new Proxy({} as World['approvals'], { get: () => () => { throw new Error('Nothing waits for approval here.') } }),
+    approvalCommands: new Proxy({} as World['approvalCommands'], { get: () => () => { throw new Error('Nothing waits for approval here.') } }),
+    webhooks: new Proxy({} as World['webhooks'], { get: () => () => { throw new Error('Nobody listens here.') } }),
+    webhookCommands: new Proxy({} as World['webhookCommands'], { get: () => () => { throw new Error('Nobody listens here.') } }),
+    isWorkspace: () => false,
     limitSignIn: () => undefined,
     findApiKey: async (sha256) => {
       world.lookUps++
@@ -135,6 +149,8 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
       listHolds: async () => null,
       listRecipients: pageOf,
       getRecipient: async () => null,
+      listRecipientReviews: pageOf,
+      getRecipientReview: async () => null,
       listPayments: pageOf,
       getPayment: async (_tenant, id) => (id === PAYMENT ? { version: 3, view: { id, status: 'processing' } as Payment } : null),
       getTransfer: async () => null,
@@ -147,6 +163,7 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
         world.payments.push(command)
         return answerTo(command, 'payments')
       },
+      cancelPayment: async (command) => answerTo(command, 'payments'),
       createTransfer: async (command) => {
         world.transfers.push(command)
         return answerTo(command, 'transfers')

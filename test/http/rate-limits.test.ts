@@ -144,6 +144,38 @@ t.test('calls without a credential are limited by address, health and the contra
   t.equal(addressBlock('::1'), '0:0:0:0::/64')
 })
 
+t.test('proofs are counted by where they come from, tests of an endpoint by the endpoint', async (t) => {
+  const world = fakeWorld()
+  const limits = new RateLimits({ clock: world.clock })
+  const proof = limits.prepare(route({ ...open, callers: 'session', limits: ['login'] } as never))
+  const person = (nth: number) => ({ kind: 'session', principalId: `p${nth}`, tenantId: CUSTOMER }) as const
+  const from = (address: string) => ({ address, resourceId: '' })
+  for (let nth = 0; nth < 100; nth++) limits.admit(proof, person(nth), '', () => undefined, from('192.0.2.7'))
+  t.throws(() => limits.admit(proof, person(100), '', () => undefined, from('::ffff:192.0.2.7')), { problem: { slug: 'rate-limited', extra: { violatedPolicies: ['login'] } } } as unknown as Error, 'whoever it is')
+  t.ok(limits.admit(proof, person(0), '', () => undefined, from('192.0.2.8')))
+
+  const tests = limits.prepare(route({ ...open, callers: 'key', limits: ['webhook-test'] } as never))
+  const key = (nth: number) => ({ kind: 'key', principalId: `k${nth}`, tenantId: CUSTOMER }) as const
+  const of = (resourceId: string) => ({ address: '192.0.2.7', resourceId })
+  for (let nth = 0; nth < 10; nth++) limits.admit(tests, key(nth), '', () => undefined, of('a'))
+  t.throws(() => limits.admit(tests, key(10), '', () => undefined, of('A')), { problem: { slug: 'rate-limited' } } as unknown as Error)
+  t.ok(limits.admit(tests, key(10), '', () => undefined, of('b')))
+})
+
+t.test('over HTTP, too: what a path names first is what is counted', async (t) => {
+  const world = fakeWorld()
+  const tests = route({
+    method: 'post', path: '/endpoints/{endpointId}/deliveries/{deliveryId}', operationId: 'tests', tag: 'public-api', summary: 'Made up', callers: 'key', scope: null,
+    tenant: 'customer', idempotency: 'none', limits: ['webhook-test'], success: { status: 200, description: 'Made up.' }, problems: [], handle: () => json(200, {}),
+  })
+  const service = await startFake(world, { app: { rateLimits: new RateLimits({ clock: world.clock, scale: 0.1 }) }, routes: [tests] })
+  t.teardown(service.stop)
+  const send = async (endpoint: string, delivery: string) => (await service.post(`/v1/endpoints/${endpoint}/deliveries/${delivery}`, {})).status
+  t.equal(await send(PAYMENT, PAYMENT), 200)
+  t.equal(await send(PAYMENT, CUSTOMER), 429, 'another delivery of the same endpoint')
+  t.equal(await send(CUSTOMER, PAYMENT), 200, 'another endpoint')
+})
+
 t.test('sign-ins are counted by the e-mail they name', async (t) => {
   const world = fakeWorld()
   const limits = new RateLimits({ clock: world.clock })

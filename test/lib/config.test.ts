@@ -11,6 +11,7 @@ const DATABASE = 'postgres://someone:s3cret@db.example:5432/vostro'
 t.test('an empty environment is a local sandbox', async t => {
   const { dataDir, ...config } = readConfig({})
   t.strictSame(config, {
+    trustedProxies: [],
     appEnv: 'local',
     host: '127.0.0.1',
     port: 3000,
@@ -29,6 +30,8 @@ t.test('an empty environment is a local sandbox', async t => {
     consoleOrigins: [],
     rateLimits: 'on',
     requestLogFlushMs: 5000,
+    ukModulusDir: null,
+    webhookTargets: 'public',
     sandbox: true,
   })
   t.ok(isAbsolute(dataDir))
@@ -166,4 +169,11 @@ t.test('a wrong setting stops the start with one sentence that names it', async 
     t.match(message, new RegExp(`^${name} .*set it to .*\\.$`))
     t.notMatch(message, /s3cret/, 'shows no secret')
   }
+})
+
+t.test('webhooks go anywhere on a developer\'s own machine only', async t => {
+  t.equal(readConfig({ WEBHOOK_TARGETS: 'any' }).webhookTargets, 'any')
+  t.throws(() => readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'staging' }), ConfigError)
+  t.throws(() => readConfig({ WEBHOOK_TARGETS: 'any', APP_ENV: 'production', DATABASE_URL: DATABASE, SECRETS_KEY: KEY }), { message: /WEBHOOK_TARGETS/ })
+  t.throws(() => readConfig({ WEBHOOK_TARGETS: 'private' }), { message: /public, any/ })
 })

@@ -10,7 +10,11 @@ const ACCOUNTS = { nostro: 'nostro', out_transit: 'out_transit', inc_fee: 'inc_f
 const context: MoveContext = { accounts: ACCOUNTS, ids, valueDate: '2026-05-04' }
 const event = { id: ids.next(), type: 'settled' }
 
+const reason = { code: 'cancelled_by_user', message: 'The payment was cancelled.' }
 const COMMANDS: { readonly [name: string]: PaymentCommand } = {
+  approve: { kind: 'approve', context },
+  reject: { kind: 'withdraw', from: 'pending_approval', withdrawal: { status: 'rejected', reason, by: 'member' }, context },
+  cancel: { kind: 'withdraw', from: 'processing', withdrawal: { status: 'cancelled', reason, by: 'member' }, context },
   hand_over: { kind: 'hand_over', context },
   settled: { kind: 'settled', context, schemeCode: null, event },
   rejected: { kind: 'rejected', context, schemeCode: 'AC04', event },
@@ -22,7 +26,7 @@ const COMMANDS: { readonly [name: string]: PaymentCommand } = {
 function payment(said: Partial<PaymentState> = {}): PaymentState {
   return { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 3, number: 'PAY0000000001',
     status: 'processing', version: 4, sent: false, sourceBalanceId: ids.next(), holdId: ids.next(), currency: 'EUR', amount: 100n, fee: 25n,
-    rail: 'sepa', reference: 'Invoice 1', recipientName: 'Amsterdam Trading BV', ...said }
+    rail: 'sepa', reference: 'Invoice 1', recipientName: 'Amsterdam Trading BV', createdAt: MONDAY, ...said }
 }
 
 /** In which place of its life a payment is, by the name the table gives it. */
@@ -40,20 +44,20 @@ const PLACES: { readonly [name: string]: Partial<PaymentState> | null } = {
 
 // What each command does in each place: the new status and the rule that is posted. A dot: nothing at all.
 const TABLE = `
-                    hand_over       settled        rejected    refused     timeout     still_unknown
-  none              .               .              .           .           .           .
-  draft             .               .              .           .           .           .
-  pending_approval  .               .              .           .           .           .
-  scheduled         .               .              .           .           .           .
-  on_hold           .               .              .           .           .           .
-  queued            processing/L10  .              .           .           .           .
-  submitted         .               completed/L11  failed/L12  failed/L12  exception/- .
-  exception         .               completed/L11  failed/L12  .           .           exception/-
-  completed         .               .              .           .           .           .
-  failed            .               .              .           .           .           .
-  returned          .               .              .           .           .           .
-  rejected          .               .              .           .           .           .
-  cancelled         .               .              .           .           .           .`
+                    approve       reject      cancel       hand_over       settled        rejected    refused     timeout     still_unknown
+  none              .             .           .            .               .              .           .           .           .
+  draft             .             .           .            .               .              .           .           .           .
+  pending_approval  processing/-  rejected/-  .            .               .              .           .           .           .
+  scheduled         .             .           .            .               .              .           .           .           .
+  on_hold           .             .           .            .               .              .           .           .           .
+  queued            .             .           cancelled/-  processing/L10  .              .           .           .           .
+  submitted         .             .           .            .               completed/L11  failed/L12  failed/L12  exception/- .
+  exception         .             .           .            .               completed/L11  failed/L12  .           .           exception/-
+  completed         .             .           .            .               .              .           .           .           .
+  failed            .             .           .            .               .              .           .           .           .
+  returned          .             .           .            .               .              .           .           .           .
+  rejected          .             .           .            .               .              .           .           .           .
+  cancelled         .             .           .            .               .              .           .           .           .`
 
 const [names = [], ...rows] = TABLE.trim().split('\n').map((line) => line.trim().split(/\s+/))
 const CASES = rows.flatMap(([place = '', ...cells]) => cells.map((expected, nth) => ({ place, name: names[nth] as string, expected })))
@@ -93,9 +97,10 @@ t.test('a move changes the version by one and says so once, in the row and in it
     const { state: after, effects } = movePayment(state, COMMANDS[name]!, MONDAY)
     const label = `${place} ${name}`
     t.equal(after?.version, state.version + 1, label)
-    t.match(effects?.paymentChanges, [{ id: state.id, version: state.version, status: after!.status, updatedAt: MONDAY }], `${label}: fenced by the version it was decided on`)
+    const changes = [...effects?.paymentChanges ?? [], ...effects?.paymentDecisions ?? []]
+    t.match(changes, [{ id: state.id, version: state.version, status: after!.status, updatedAt: MONDAY }], `${label}: fenced by the version it was decided on`)
     t.match(effects?.statusUpdates, [{ objectId: state.id, version: state.version + 1, status: after!.status, previousStatus: state.status, at: MONDAY }], label)
-    t.equal(effects?.paymentChanges?.length, 1, label)
+    t.equal(changes.length, 1, label)
     t.equal(effects?.statusUpdates?.length, 1, label)
   }
   t.end()
@@ -111,9 +116,31 @@ t.test('a change of status has exactly one status_changed, and an end has its ow
   t.strictSame(told('submitted', 'refused'), ['payment.status_changed', 'payment.failed'])
   t.strictSame(told('submitted', 'timeout'), ['payment.status_changed'])
   t.strictSame(told('exception', 'still_unknown'), [], 'nothing changed')
+  t.strictSame(told('pending_approval', 'approve'), ['payment.status_changed'])
+  t.strictSame(told('pending_approval', 'reject'), ['payment.status_changed'], 'rejected and cancelled have no event of their own')
+  t.strictSame(told('queued', 'cancel'), ['payment.status_changed'])
   const { effects } = movePayment(payment({ sent: true }), COMMANDS['settled']!, MONDAY)
   t.equal(new Set(effects?.events?.map(({ id }) => id)).size, 2, 'each event has an id of its own')
   t.match(effects?.events, [{ status: 'completed', previousStatus: 'processing' }, { status: 'completed', previousStatus: 'processing' }])
+  t.end()
+})
+
+t.test('an approval takes a place in the queue and keeps the hold; a withdrawal leaves both', (t) => {
+  const waiting = payment({ status: 'pending_approval' })
+  const approved = movePayment(waiting, COMMANDS['approve']!, MONDAY).effects
+  t.strictSame(approved?.instructions, [{ paymentId: waiting.id, shard: waiting.shard }])
+  t.equal(approved?.holdResolutions, undefined)
+  t.match(approved?.paymentDecisions, [{ approvedAt: MONDAY, cancelledAt: null, statusReason: null }])
+  const released = (state: PaymentState) => [{ id: state.holdId, balanceId: state.sourceBalanceId, amount: 125n, status: 'released', capturedAmount: null, resolvedAt: MONDAY }]
+  const rejected = movePayment(waiting, COMMANDS['reject']!, MONDAY).effects
+  t.strictSame(rejected?.holdResolutions, released(waiting))
+  t.equal(rejected?.instructionsDone, undefined, 'it had no place in the queue')
+  t.match(rejected?.paymentDecisions, [{ approvedAt: null, cancelledAt: null, statusReason: JSON.stringify(reason) }])
+  const queued = payment()
+  const cancelled = movePayment(queued, COMMANDS['cancel']!, MONDAY).effects
+  t.strictSame(cancelled?.holdResolutions, released(queued))
+  t.strictSame(cancelled?.instructionsDone, [queued.id])
+  t.match(cancelled?.paymentDecisions, [{ cancelledAt: MONDAY }])
   t.end()
 })
 
@@ -128,9 +155,9 @@ t.test('the hand-over captures the whole hold and leaves what is available as it
   t.end()
 })
 
-t.test('only the hand-over touches the hold', (t) => {
+t.test('only the hand-over and a withdrawal touch the hold', (t) => {
   for (const { place, name, expected } of CASES) {
-    if (expected === '.' || name === 'hand_over') continue
+    if (expected === '.' || ['hand_over', 'reject', 'cancel'].includes(name)) continue
     const { effects } = movePayment(payment(PLACES[place]!), COMMANDS[name]!, MONDAY)
     t.equal(effects?.holdResolutions, undefined, `${place} ${name}`)
     t.equal(effects?.holds, undefined, `${place} ${name}`)
@@ -206,19 +233,20 @@ t.test('the message of the partner is logged with the move that it caused, once'
 })
 
 t.test('in whatever order and however often messages come, a payment ends once and its money agrees with its status', (t) => {
-  fc.assert(fc.property(fc.array(fc.constantFrom(...Object.keys(COMMANDS)), { maxLength: 30 }), (order) => {
-    let state: PaymentState | null = payment()
+  fc.assert(fc.property(fc.array(fc.constantFrom(...Object.keys(COMMANDS)), { maxLength: 30 }), fc.boolean(), (order, waits) => {
+    let state: PaymentState | null = payment(waits ? { status: 'pending_approval' } : {})
     const nets = { source: 0n, transit: 0n, fee: 0n, nostro: 0n }
-    let ends = 0
-    let captured = 0
+    // What is instructed less what is done: a payment that did not wait for people is instructed from the start.
+    let instructed = waits ? 0 : 1
+    let resolved = 0
     for (const name of order) {
       const { state: after, effects } = movePayment(state, COMMANDS[name]!, MONDAY)
       nets.source += netOf(effects, state!.sourceBalanceId)
       nets.transit += netOf(effects, 'out_transit')
       nets.fee += netOf(effects, 'inc_fee')
       nets.nostro += netOf(effects, 'nostro')
-      ends += effects?.instructionsDone?.length ?? 0
-      captured += effects?.holdResolutions?.length ?? 0
+      instructed += (effects?.instructions?.length ?? 0) - (effects?.instructionsDone?.length ?? 0)
+      resolved += effects?.holdResolutions?.length ?? 0
       state = after
     }
     const { status, sent } = state!
@@ -227,8 +255,8 @@ t.test('in whatever order and however often messages come, a payment ends once a
       : status === 'failed' ? { source: 0n, transit: 0n, fee: 0n, nostro: 0n }
       : { source: -125n, transit: 100n, fee: 25n, nostro: 0n }
     t.strictSame(nets, expected, `${status} after ${order.join(' ')}`)
-    t.equal(ends, status === 'completed' || status === 'failed' ? 1 : 0)
-    t.equal(captured, sent ? 1 : 0)
+    t.equal(instructed, status === 'processing' || status === 'exception' ? 1 : 0)
+    t.equal(resolved, sent || status === 'rejected' || status === 'cancelled' ? 1 : 0, 'a hold ends once')
   }), { numRuns: 300 })
   t.end()
 })

@@ -45,6 +45,7 @@ t.test('the first start prints a command that makes a payment; later ones find e
     await using node = await startNode(dataDir.path)
     t.match(node.stdout, new RegExp(`vostro listens on ${node.url}/v1\n`))
     t.match(node.stdout, `${node.url}/v1/openapi.json`)
+    t.match(node.stdout, `${node.url}/docs`)
     first = await dataDir.sandbox()
     t.equal((await stat(join(dataDir.path, 'sandbox.json'))).mode & 0o777, 0o600, 'keys are for their owner alone')
     t.equal((await stat(join(dataDir.path, 'secrets.key'))).mode & 0o777, 0o600)

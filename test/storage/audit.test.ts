@@ -1,6 +1,8 @@
 import t from 'tap'
 
+import { DEFAULT_TIER, NO_POLICY } from '../../lib/approvals/policy.ts'
 import { audit } from '../../storage/audit.ts'
+import { writePolicy } from '../../storage/policies.ts'
 import { openBooks, type Books } from './books.ts'
 
 /** Payments in every state, transfers, and credits. */
@@ -19,7 +21,11 @@ async function fill(books: Books) {
   await books.time(unknown)
   const savings = await books.openBalance('Savings')
   const transfer = await books.transfer(savings, 5_000n)
-  return { queued, sent, completed, failed, unknown, savings, transfer }
+  const { id } = books.sandbox.customer
+  await writePolicy(books.client, { customerId: id, kind: 'payment', terms: { ...NO_POLICY, enabled: true, tiers: [DEFAULT_TIER] }, by: id, now: Date.UTC(2026, 4, 4) })
+  const waiting = await books.pay()
+  await books.client.query('delete from approval_policy')
+  return { queued, sent, completed, failed, unknown, savings, transfer, waiting }
 }
 
 async function broken(books: Books): Promise<string[]> {
@@ -94,6 +100,12 @@ t.test('every kind of corruption is found', async (t) => {
     ['an event has no change', `update outbox set type = 'payment.returned' where object_id = '${made.completed}' and type = 'payment.completed'`, ['events']],
     ['the event of a transfer is missing', `delete from outbox where object_id = '${made.transfer}'`, ['events']],
     ['the event of a credit is missing', `delete from outbox where id = (select id from outbox where object = 'incoming_payment' limit 1)`, ['incoming payments']],
+    ['a payment waits for no approval', `delete from approval where subject_id = '${made.waiting}'`, ['approvals']],
+    ['an approval ended without its payment', `update approval set status = 'cancelled' where subject_id = '${made.waiting}'`, ['approvals', 'approvals and their events']],
+    ['a payment went on without its approval', `update payment set status = 'processing' where id = '${made.waiting}'`, ['partner instructions', 'status updates', 'approvals']],
+    ['an approval counts a word that nobody said', `update approval set received = required where subject_id = '${made.waiting}'`, ['approvals']],
+    ['nobody was told of an approval', `delete from outbox where object = 'approval'`, ['approvals and their events']],
+    ['a payment that waits holds nothing', `update hold set status = 'released' where subject_id = '${made.waiting}'`, ['held amounts', 'payments and their money']],
     ['a command made nothing', `update idempotency set resource_id = gen_random_uuid() where resource_id = '${made.queued}'`, ['remembered commands']],
     ['two commands made the same', `insert into idempotency select gen_random_uuid(), day, fingerprint, status, resource_id, answer, created_at
       from idempotency where resource_id = '${made.queued}'`, ['remembered commands']],
@@ -120,7 +132,7 @@ t.test('every kind of corruption is found', async (t) => {
   t.strictSame(await broken(books), [], 'all was put back')
 })
 
-const TABLES = ['account', 'balance', 'hold', 'posting', 'payment', 'transfer', 'incoming_payment', 'status_update', 'partner_instruction', 'outbox', 'idempotency']
+const TABLES = ['account', 'balance', 'hold', 'posting', 'payment', 'transfer', 'incoming_payment', 'status_update', 'partner_instruction', 'outbox', 'idempotency', 'approval', 'approval_decision']
 
 t.test('a long list of disagreeing rows is cut, and counted', async (t) => {
   const books = await openBooks(t)

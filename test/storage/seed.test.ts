@@ -53,6 +53,7 @@ t.test('a new sandbox has money, recipients and working keys', async (t) => {
   const all = { tenant, filters: {}, metadata: [], limit: 100, position: null, withTotal: false, q: null }
   const recipients = await reads.listRecipients({ ...all, sort: 'name' })
   t.strictSame(recipients.rows.map(({ status }) => status).sort(), ['active', 'active', 'active', 'pending_approval'])
+  t.match(recipients.rows.find(({ status }) => status === 'pending_approval')?.approval, { mode: 'customer_tier', status: 'pending', stage: 'customer', approvalId: String }, 'somebody is asked about the one that waits')
   t.equal(await audited(), true)
 })
 

@@ -44,6 +44,9 @@ export const LEASE_MS = 3_000
 /** A small disk for the tables: enough for what they hold at first. */
 const DISK_MEGABYTES = 96
 const STOP_DEADLINE_MS = 15_000
+/** A node without its Redis gives up after ten seconds; a supervisor does not. */
+const STARTS_MAX = 6
+const RESTART_MS = 500
 
 export interface ClusterOptions {
   readonly nodes: number
@@ -64,20 +67,34 @@ export class ClusterNode {
   /** What it has logged as an error, over all of its lives. */
   readonly errors: string[] = []
 
-  constructor(options: { readonly name: string; readonly port: number; readonly wire: Wire; readonly dataDir: string; readonly env: Readonly<Record<string, string>> }) {
+  readonly metricsUrl: string
+
+  constructor(options: { readonly name: string; readonly port: number; readonly metricsPort: number; readonly wire: Wire; readonly dataDir: string; readonly env: Readonly<Record<string, string>> }) {
     this.name = options.name
     this.url = `http://127.0.0.1:${options.port}`
+    this.metricsUrl = `http://127.0.0.1:${options.metricsPort}/metrics`
     this.wire = options.wire
     this.#dataDir = options.dataDir
-    this.#env = { ...options.env, PORT: String(options.port), NODE_URL: this.url, NODE_ID: options.name, DATABASE_URL: options.wire.url }
+    this.#env = { ...options.env, PORT: String(options.port), METRICS_PORT: String(options.metricsPort), NODE_URL: this.url, NODE_ID: options.name, DATABASE_URL: options.wire.url }
   }
 
   get running(): boolean { return this.#process !== null }
   get stalled(): boolean { return this.#stalled }
 
-  /** @throws when it does not come up */
+  /**
+   * Starts it, as a supervisor does: again, should it end instead because Postgres or Redis are not there just now.
+   *
+   * @throws when it does not come up at all
+   */
   async start(): Promise<void> {
-    this.#process = await startNode(this.#dataDir, this.#env)
+    for (let attempt = 1; this.#process === null; attempt++) {
+      try {
+        this.#process = await startNode(this.#dataDir, this.#env)
+      } catch (error) {
+        if (attempt === STARTS_MAX) throw error
+        await pause(RESTART_MS)
+      }
+    }
   }
 
   /** kill -9 */
@@ -129,6 +146,14 @@ export class ClusterNode {
     }
   }
 
+  /** One of its metrics. @throws when it has none of this name */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(this.metricsUrl)).text()
+    const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]
+    if (value === undefined) throw new Error(`${this.name} has no metric ${name}.`)
+    return Number(value)
+  }
+
   /** The lines it has logged as errors while it lives. */
   look(): void { if (this.#process !== null) this.#errorsOf(this.#process) }
 
@@ -148,9 +173,11 @@ export class ClusterRedis {
   readonly port: number
   readonly #program: string
   readonly #directory: string
+  readonly #args: readonly string[]
   #child: ChildProcess | null = null
 
-  constructor(options: { readonly port: number; readonly program: string; readonly directory: string }) {
+  constructor(options: { readonly port: number; readonly program: string; readonly directory: string; readonly args?: readonly string[] }) {
+    this.#args = options.args ?? []
     this.port = options.port
     this.#program = options.program
     this.#directory = options.directory
@@ -159,7 +186,7 @@ export class ClusterRedis {
   get url(): string { return `redis://127.0.0.1:${this.port}` }
 
   async start(): Promise<void> {
-    const child = spawn(this.#program, ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#directory, '--save', '', '--appendonly', 'no'], { stdio: 'ignore' })
+    const child = spawn(this.#program, [...this.#args, '--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.#directory, '--save', '', '--appendonly', 'no'], { stdio: 'ignore' })
     this.#child = child
     const kill = () => child.kill('SIGKILL')
     process.once('exit', kill)
@@ -268,7 +295,7 @@ export class Cluster implements AsyncDisposable {
       made.defer(() => wire.close())
       const dataDir = join(directory, `node${nth}`)
       await mkdir(dataDir)
-      const node = new ClusterNode({ name: `n${nth}`, port: await freePort(), wire, dataDir, env: shared })
+      const node = new ClusterNode({ name: `n${nth}`, port: await freePort(), metricsPort: await freePort(), wire, dataDir, env: shared })
       nodes.push(node)
       made.defer(() => node.kill())
     }
@@ -291,8 +318,16 @@ export class Cluster implements AsyncDisposable {
     }, { deadlineMs, pollMs: 50 })
   }
 
+  /** Asks Postgres itself. While it is down, because that is what happens to it, the question waits. */
   async query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.#admin.query<Row>(sql, [...values])).rows
+    return await until('Postgres answers', async () => {
+      try {
+        return (await this.#admin.query<Row>(sql, [...values])).rows
+      } catch (error) {
+        if (isLost(error)) return null
+        throw error
+      }
+    }, { deadlineMs: 60_000, pollMs: 50 })
   }
 
   /** The checks that found something, with what they found. */
@@ -372,12 +407,15 @@ export class Cluster implements AsyncDisposable {
   async stallBank(ms: number): Promise<void> {
     const client = new pg.Client({ connectionString: this.databaseUrl })
     client.on('error', () => undefined)
-    await client.connect()
     try {
+      await client.connect()
       await client.query('begin')
       await client.query('lock table sandbox_order in access exclusive mode')
       await pause(ms)
       await client.query('rollback')
+    } catch (error) {
+      // Somebody has crashed Postgres meanwhile: the bank is free again.
+      if (!isLost(error)) throw error
     } finally {
       await client.end().catch(() => undefined)
     }
@@ -405,10 +443,22 @@ export class Cluster implements AsyncDisposable {
     return (await this.query(`update sandbox_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`)).length
   }
 
+  /** What would be asked of the bank again in a while is asked now. @returns how many payments */
+  async askBankNow(): Promise<number> {
+    return (await this.query('update partner_instruction set attention_at = now() where attention_at > now() returning 1')).length
+  }
+
   async [Symbol.asyncDispose](): Promise<void> { await this.#held.disposeAsync() }
 }
 
-async function redisProgram(): Promise<string> {
+/** Whether an error says that the connection or the server has gone: no code of SQL, or one of class 08 or 57. */
+function isLost(error: unknown): boolean {
+  const { code } = error as { code?: string }
+  return code === undefined || /^(08|57)...$|^E[A-Z]+$/.test(code)
+}
+
+/** The program that is Redis here. @throws when there is none */
+export async function redisProgram(): Promise<string> {
   for (const name of ['redis-server', 'valkey-server']) {
     if (await run(name, ['--version']).then(() => true, () => false)) return name
   }
@@ -423,7 +473,8 @@ function listens(port: number): Promise<boolean> {
   })
 }
 
-async function freePort(): Promise<number> {
+/** A port of the loopback interface that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

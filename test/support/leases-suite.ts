@@ -20,8 +20,8 @@ const ALL = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
 /** How long a dead node's shards may be without a home, and how long anything may take to settle. */
 export const SETTLE_MAX_MS = 5_000
-/** How soon the others have what a stopping node gave up. */
-const HAND_OVER_MAX_MS = 1_000
+/** How soon the others have what a stopping node gave up, on a machine that does other things too: no lease has to end first. */
+const HAND_OVER_MAX_MS = 2_500
 /** The lease of the implementation's own settings; nothing may be owned longer than this without a word from Redis. */
 export const LEASE_MS = 3_000
 /** More shards than the fair share may move when a node joins or leaves: rendezvous hashing with full nodes. */

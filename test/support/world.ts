@@ -4,6 +4,9 @@
  *   await using world = await createWorld()
  *   const { client, balances, recipients } = world.seeded
  *
+ * With TEST_NODES=2 in the environment every world has so many nodes instead, that know nothing of each other and hold no
+ * leases, and each request goes to the next of them: what a test claims must hold all the same (I3).
+ *
  * When it is left, the service is stopped and two things are asserted whatever the test was about: the books are right
  * (storage/audit.ts), and the service has logged no error, which is how it reports a bug of its own.
  */
@@ -52,7 +55,7 @@ export interface Customer {
 }
 
 export interface World extends AsyncDisposable {
-  /** The service that runs now; `restart` replaces it. */
+  /** The service that runs now, the first where there are several; `restart` replaces it. */
   readonly service: Service
   readonly url: string
   readonly databaseUrl: string
@@ -83,6 +86,9 @@ export interface World extends AsyncDisposable {
   audit(): Promise<void>
 }
 
+/** Nodes of each world. */
+export const NODES = Number(process.env['TEST_NODES'] ?? 1)
+
 /** pino's level of an error. */
 const ERROR_LEVEL = 50
 
@@ -108,8 +114,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   let offset = 0
   const clock = { now: () => systemClock.now() + offset }
   const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...options.settings })
-  const start = (overrides: Pick<Overrides, 'dispatch'> = {}) =>
-    createService(config, { clock, log, dispatch: options.dispatch ?? true, ...options.overrides, ...overrides })
+  const start = async (overrides: Pick<Overrides, 'dispatch'> = {}): Promise<readonly Service[]> => {
+    const services: Service[] = []
+    // One after the other: the first makes the sandbox, the others find it.
+    for (let node = 0; node < NODES; node++) {
+      services.push(await createService(config, { clock, log, dispatch: options.dispatch ?? true, ...options.overrides, ...overrides }))
+    }
+    return services
+  }
+  const stop = () => Promise.all(services.map((service) => service.close()))
 
   const check = async () => {
     const connection = await admin.connect()
@@ -122,22 +135,23 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     }
   }
   if (database !== null) made.defer(check)
-  let service = await start()
-  made.defer(() => service.close())
+  let services = await start()
+  made.defer(async () => { await stop() })
 
-  const sandbox = service.sandbox!
-  const url = () => service.url
+  const sandbox = services[0]!.sandbox!
+  let requests = 0
+  const url = () => services[requests++ % NODES]!.url
   const kept = made.move()
   return {
-    get service() { return service },
-    get url() { return service.url },
+    get service() { return services[0]! },
+    get url() { return url() },
     databaseUrl,
     dataDir,
     errors,
     logged,
     now: () => clock.now(),
     person(role) {
-      const { operator, customer } = service.sandbox!
+      const { operator, customer } = services[0]!.sandbox!
       const member = role === 'owner' || role === 'approver' || role === 'preparer'
       const login = member ? customer.members[role] : operator.staff.find((person) => person.role === role)
       if (login === undefined) throw new Error(`The sandbox has no ${role}.`)
@@ -156,8 +170,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     query: async <Row extends object>(sql: string, values: readonly unknown[] = []) => (await admin.query<Row>(sql, [...values])).rows,
     advance(ms) { offset += ms },
     async restart(overrides) {
-      await service.close()
-      service = await start(overrides)
+      await stop()
+      services = await start(overrides)
     },
     audit: check,
     async [Symbol.asyncDispose]() {

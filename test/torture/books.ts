@@ -64,8 +64,7 @@ async function readDecisions(cluster: Pick<Cluster, 'query'>, customers: readonl
     const owner = owners.get(from) as CreatedCustomer
     return [idempotencyId({ principalId: owner.apiKeyId, tenantId: owner.id, method: 'POST', path: kind === 'payment' ? '/v1/payments' : '/v1/transfers', key }), key]
   }))
-  // Rows of one transaction lie in the order in which they were decided.
   const rows = await cluster.query<{ id: string; transaction: string; at: number; status: number }>(
-    `select i.id, i.xmin::text as transaction, ${at('i')} as at, i.status from idempotency i where i.id = any($1) order by i.tableoid, i.ctid`, [[...keys.keys()]])
-  return rows.map(({ id, transaction, at, status }, nth) => ({ key: keys.get(id) as string, transaction, at, nth, yes: status === 201 }))
+    `select i.id, i.xmin::text as transaction, ${at('i')} as at, i.status from idempotency i where i.id = any($1)`, [[...keys.keys()]])
+  return rows.map(({ id, transaction, at, status }) => ({ key: keys.get(id) as string, transaction, at, yes: status === 201 }))
 }

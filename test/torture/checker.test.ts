@@ -8,7 +8,7 @@ const no = (available: number, required: number): string => JSON.stringify({
 const pay = (key: string, amount: bigint, said: Partial<Command> = {}): Command => ({ key, kind: 'payment', from: 'A', to: null, amount, ends: 'completed', ...said })
 const call = (key: string, start: number, end: number, status: number | null, answer = '', said: Partial<Call> = {}): Call =>
   ({ key, node: 'n1', start, end, status, answer, retryAfter: status === 503, ...said })
-const decided = (key: string, transaction: string, at: number, nth: number, isYes: boolean): Decided => ({ key, transaction, at, nth, yes: isYes })
+const decided = (key: string, transaction: string, at: number, isYes: boolean): Decided => ({ key, transaction, at, yes: isYes })
 const hold = (transaction: string, at: number, held: bigint, balanceId = 'A'): Change => ({ balanceId, transaction, at, posted: 0n, held, line: null })
 const line = (transaction: string, at: number, posted: bigint, sequence: bigint, running: bigint, held = 0n, balanceId = 'A'): Change =>
   ({ balanceId, transaction, at, posted, held, line: { sequence, running } })
@@ -33,7 +33,7 @@ function good(): { history: History; books: Books } {
       effects: [{ id: 'P1', key: 'p1', kind: 'payment', from: 'A', to: null, amount: 60n, status: 'completed' },
         { id: 'T1', key: 't1', kind: 'transfer', from: 'A', to: 'B', amount: 30n, status: 'completed' }],
       changes: [line('x0', 1, 100n, 1n, 100n), hold('x1', 11, 60n), line('x2', 15, -60n, 2n, 40n, -60n), line('x4', 32, -30n, 3n, 10n), line('x4', 32, 30n, 1n, 30n, 0n, 'B')],
-      decisions: [decided('p1', 'x1', 11, 0, true), decided('p2', 'x3', 21, 0, false), decided('t1', 'x4', 32, 0, true), decided('p3', 'x4', 32, 1, false)],
+      decisions: [decided('p1', 'x1', 11, true), decided('p2', 'x3', 21, false), decided('t1', 'x4', 32, true), decided('p3', 'x4', 32, false)],
       updates: [{ objectId: 'P1', version: 1, previous: null, status: 'processing' }, { objectId: 'P1', version: 2, previous: 'processing', status: 'processing' },
         { objectId: 'P1', version: 3, previous: 'processing', status: 'completed' }, { objectId: 'T1', version: 1, previous: null, status: 'completed' }],
       events: [{ objectId: 'P1', type: 'payment.created', status: 'processing' }, { objectId: 'P1', type: 'payment.status_changed', status: 'completed' },
@@ -68,7 +68,7 @@ const rows: readonly (readonly [claim: string, expected: string, spoil: Spoil])[
   ['another amount', 'what was made is not what was asked for', ({ books }) => ({ books: { effects: [{ ...books.effects[0]!, amount: 61n }, books.effects[1]!] } })],
   ['an answer about another payment', 'the answer names another resource than the one that was made', ({ books }) => ({ books: { effects: [{ ...books.effects[0]!, id: 'P8' }, books.effects[1]!] } })],
   ['a no that is not remembered', 'an answer was given that is not remembered', ({ books }) => ({ books: { decisions: books.decisions.filter(({ key }) => key !== 'p2') } })],
-  ['a key decided on two days', 'a key was decided twice', ({ books }) => ({ books: { decisions: [...books.decisions, decided('p2', 'x9', 22, 0, false)] } })],
+  ['a key decided on two days', 'a key was decided twice', ({ books }) => ({ books: { decisions: [...books.decisions, decided('p2', 'x9', 22, false)] } })],
   ['a lost update', 'a line does not continue from the one before it', ({ books }) => ({ books: { changes: books.changes.map((each) => (each.transaction === 'x4' && each.balanceId === 'A' ? { ...each, line: { sequence: 3n, running: 70n } } : each)) } })],
   ['a sequence given twice', 'the lines of a balance are not numbered in the order of their transactions', ({ books }) => ({ books: { changes: books.changes.map((each) => (each.transaction === 'x4' && each.balanceId === 'A' ? { ...each, line: { sequence: 2n, running: 10n } } : each)) } })],
   ['an overdraft', 'a balance fell below zero', ({ books }) => ({ books: { changes: [...books.changes, hold('x5', 40, 11n)], balances: [{ id: 'A', posted: 10n, held: 11n }, books.balances[1]!] } })],

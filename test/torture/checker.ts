@@ -66,12 +66,11 @@ export interface Change {
   readonly line: { readonly sequence: bigint; readonly running: bigint } | null
 }
 
-/** A decided command, yes or no, as it is remembered. `nth` orders those of a transaction. */
+/** A decided command, yes or no, as it is remembered. In which order those of a transaction were decided is not written down. */
 export interface Decided {
   readonly key: string
   readonly transaction: string
   readonly at: number
-  readonly nth: number
   readonly yes: boolean
 }
 
@@ -256,11 +255,10 @@ function checkAccounts({ commands, looks }: History, books: Books, outcomes: Rea
         continue
       }
       // Decided one after the other on what was read: yeses before it in the same transaction have taken theirs.
-      const taken = (accepted.get(decision.transaction) ?? []).reduce(
-        (sum, { key, amount }) => ((decided.get(key) as Decided).nth < decision.nth ? sum + amount : sum), 0n)
-      if (!momentsWithin(moments, firstStart - toleranceMs, decision.at + toleranceMs).some(({ posted, held }) => posted - held - taken === available)) {
+      const taken = partialSums((accepted.get(decision.transaction) ?? []).map(({ amount }) => amount))
+      if (!momentsWithin(moments, firstStart - toleranceMs, decision.at + toleranceMs).some(({ posted, held }) => taken.has(posted - held - available))) {
         report('C3', 'a no tells of funds that the balance had at no moment between the question and the answer', {
-          command, final, decision, taken, moments: momentsWithin(moments, firstStart - toleranceMs, decision.at + toleranceMs).slice(-20) })
+          command, final, decision, taken: [...taken], moments: momentsWithin(moments, firstStart - toleranceMs, decision.at + toleranceMs).slice(-20) })
       }
     }
     for (const look of seen.get(balance.id) ?? []) {
@@ -297,6 +295,13 @@ function momentsOf(balanceId: string, changes: readonly Change[], report: Report
     moments.push({ from: at, until: Infinity, posted, held })
   }
   return moments
+}
+
+/** What any of these may come to together. The few of one balance in one transaction have few sums. */
+function partialSums(amounts: readonly bigint[]): ReadonlySet<bigint> {
+  const sums = new Set([0n])
+  for (const amount of amounts) for (const sum of [...sums]) sums.add(sum + amount)
+  return sums
 }
 
 const firstLine = (changes: readonly Change[]): bigint | undefined => changes.find(({ line }) => line !== null)?.line?.sequence

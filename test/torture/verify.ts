@@ -27,8 +27,9 @@ async function drain(cluster: Cluster, customers: readonly CreatedCustomer[], dr
      from payment p left join partner_instruction i on i.payment_id = p.id left join sandbox_order o on o.reference = p.id
      where p.customer_id = any($1) and p.status in ('processing', 'exception') and not (p.details like '%SBX/TIMEOUT"%' and p.status = 'exception') limit 10`,
     [customers.map(({ id }) => id)])
-  // What the bank would know in a minute it knows now.
-  await until('every payment has ended', async () => { await cluster.bankRemembers(); return (await open()).length === 0 }, { deadlineMs: drainMs, pollMs: 250 }).catch(() => undefined)
+  // What the bank would know in a minute it knows now, and is asked for it now.
+  const hurry = async () => { await cluster.bankRemembers(); await cluster.askBankNow() }
+  await until('every payment has ended', async () => { await hurry(); return (await open()).length === 0 }, { deadlineMs: drainMs, pollMs: 250 }).catch(() => undefined)
   return await open()
 }
 

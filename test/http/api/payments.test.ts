@@ -8,7 +8,7 @@ import type { Payment } from '../../../http/schemas/payment.ts'
 import { generateApiKey } from '../../../lib/api-key.ts'
 import type { Client, ProblemBody, RawRequest, Reply } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
-import { createWorld, paymentBody, transferBody } from '../../support/world.ts'
+import { createWorld, NODES, paymentBody, transferBody } from '../../support/world.ts'
 import type { World } from '../../support/world.ts'
 
 /** What the contract documents for customers; `processing` is there while the payment is queued. */
@@ -168,7 +168,9 @@ t.test('the same key in flight moves money once', async t => {
     t.equal((await client.createPayment(body, key)).text, fresh[0]!.text)
   })
 
-  await t.test('while the first one is held up in the database', async t => {
+  // Without leases a key in use is known to the node that has it; the others wait for the row and then give its answer.
+  const homeless = NODES > 1 && 'the customer has no single home'
+  await t.test('while the first one is held up in the database', { skip: homeless }, async t => {
     const blocker = new pg.Client({ connectionString: world.databaseUrl })
     await blocker.connect()
     try {
@@ -192,8 +194,8 @@ t.test('the same key in flight moves money once', async t => {
       await blocker.end()
     }
   })
-  t.equal((await client.list('/payments', { withTotal: true })).body.page.total, 2, 'two keys, two payments')
-  t.equal((await client.balance(balances.EUR)).heldBalance.amountMinor, '1400')
+  t.equal((await client.list('/payments', { withTotal: true })).body.page.total, homeless ? 1 : 2, 'a payment for each key')
+  t.equal((await client.balance(balances.EUR)).heldBalance.amountMinor, homeless ? '700' : '1400')
 })
 
 t.test('a no is remembered: the same key says no even when the money has come', async t => {

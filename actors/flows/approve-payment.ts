@@ -1,0 +1,52 @@
+/** What becomes of a payment when its approval ends, and of the approval when the payment is withdrawn. */
+import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
+import { movePayment, type PaymentCommand, type Withdrawal } from '../../lib/payments/payment-moves.ts'
+import type { ApprovalTx, Ending } from '../../storage/approvals.ts'
+import { readReviewed } from '../../storage/recipient-directory.ts'
+import { loadPayments } from '../../storage/states.ts'
+import type { ApprovalSubject, SubjectOutcome } from '../approvals.ts'
+import type { PaymentQueue } from './payment-queue.ts'
+
+/** What an approval of a payment keeps of it. */
+interface Payload {
+  readonly recipientId: string
+  readonly recipientDigest: string
+}
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  cancelled_by_user: 'The payment was cancelled.',
+  approval_expired: 'The payment was not approved in time.',
+  recipient_changed: 'The recipient has changed since the payment was submitted.',
+}
+
+/** How an approval that ended without a yes ends its payment. */
+function withdrawalOf({ status, reason }: Ending): Withdrawal {
+  if (status === 'rejected') return { status: 'rejected', reason: { code: 'rejected', message: reason ?? 'The payment was rejected.' }, by: 'member' }
+  const code = status === 'expired' ? 'approval_expired' : reason ?? 'cancelled_by_user'
+  return { status: 'cancelled', reason: { code, message: MESSAGES[code] ?? 'The payment was cancelled.' }, by: code === 'cancelled_by_user' ? 'member' : 'system' }
+}
+
+/** Payments as the subjects of approvals. */
+export function paymentSubject({ queue }: { readonly queue: Pick<PaymentQueue, 'offer'> }): ApprovalSubject {
+  return {
+    async changed({ client }, { payload }) {
+      const { recipientId, recipientDigest } = JSON.parse(payload as string) as Payload
+      const recipient = await readReviewed(client, recipientId)
+      if (recipient?.status === 'active' && recipient.digest === recipientDigest) return null
+      return { reason: 'recipient_changed', currentMaskedIdentifier: recipient?.maskedIdentifier ?? null }
+    },
+    ended: (tx, approval, ending) => end(tx, approval, ending),
+  }
+
+  async function end({ client, ids, now }: ApprovalTx, { subjectId }: ApprovalRecord, ending: Ending): Promise<SubjectOutcome> {
+    const reader = { query: async (statement: { name: string; text: string; values: unknown[] }) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
+    const payment = (await loadPayments(reader, [subjectId], false)).get(subjectId) ?? null
+    const command: PaymentCommand = ending.status === 'approved'
+      ? { kind: 'approve', context: { ids } }
+      : { kind: 'withdraw', from: 'pending_approval', withdrawal: withdrawalOf(ending), context: { ids } }
+    const { reply, effects } = movePayment(payment, command, now)
+    // A payment leaves `pending_approval` with its approval and in no other way, so this would be a bug.
+    if (reply.kind !== 'moved') throw new Error(`The payment ${subjectId} is ${reply.status ?? 'gone'}, not pending_approval.`)
+    return { effects: effects ?? {}, ...(ending.status === 'approved' ? { after: () => queue.offer(reply.state.id, reply.state.shard) } : {}) }
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Cancelling a payment that has not left yet: one that waits for people ends with its approval, one that waits for the
+ * partner is taken out of the queue by its own actor, which alone knows whether it has been handed over.
+ */
+import type { CommandKey } from '../../lib/ledger/decision.ts'
+import type { Effects } from '../../lib/ledger/effects.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { isCancellable, type PaymentRecord } from '../../lib/payments/payment.ts'
+import type { Withdrawal } from '../../lib/payments/payment-moves.ts'
+import { refuse, type Problem } from '../../lib/problems.ts'
+import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
+import type { StoredOutcome } from '../../storage/commit.ts'
+import type { Database } from '../../storage/database.ts'
+import type { AuditBy } from '../../storage/identity-audit.ts'
+import { findPayment } from '../../storage/queries/payments.ts'
+import { inTransaction } from '../../storage/transaction.ts'
+import type { Approvals } from '../approvals.ts'
+import { paymentActor } from '../payment.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import type { Asker, FlowWorld } from './submit-payment.ts'
+
+export interface CancelWorld extends FlowWorld {
+  readonly database: Database
+  readonly approvals: Approvals
+}
+
+export type CancelOutcome =
+  | { readonly kind: 'cancelled'; readonly payment: PaymentRecord }
+  | { readonly kind: 'refused'; readonly problem: Problem; readonly body: string | null }
+  /** The same key was decided before. */
+  | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
+
+/** Members give their own words; nobody else sees them but those who read the history. */
+const CANCELLED = 'The payment was cancelled.'
+
+/**
+ * Cancels a payment of the asker's customer.
+ *
+ * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ */
+export async function cancelPayment(world: CancelWorld, asker: Asker, paymentId: string, reason: string | null): Promise<CancelOutcome> {
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const payment = await findPayment(world.database, paymentId)
+    if (payment === null || payment.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
+    if (!isCancellable(payment)) return await sayNo(world, asker, payment)
+    const withdrawal: Withdrawal = { status: 'cancelled', reason: { code: 'cancelled_by_user', message: reason ?? CANCELLED }, by: 'member' }
+    const outcome = payment.status === 'pending_approval' ? await endApproval(world, asker, payment) : await leaveQueue(world, asker, payment, withdrawal)
+    if (outcome === 'cancelled') return { kind: 'cancelled', payment: await findPayment(world.database, paymentId) as PaymentRecord }
+    if (outcome !== 'moved_on') return outcome
+  }
+  throw new Overloaded('The payment keeps changing; try again.')
+}
+
+type Attempt = 'cancelled' | 'moved_on' | Extract<CancelOutcome, { kind: 'recorded' }>
+
+async function endApproval({ approvals }: CancelWorld, asker: Asker, payment: PaymentRecord): Promise<Attempt> {
+  return await unlessRecorded(async () => {
+    const ended = await approvals.cancel({
+      approvalId: payment.details.approvalId as string, reason: 'cancelled_by_user', by: auditBy(asker), effects: (now) => remembered(asker.key, 200, payment.id, null, now),
+    })
+    return ended ? 'cancelled' : 'moved_on'
+  })
+}
+
+async function leaveQueue({ system, ids }: CancelWorld, asker: Asker, payment: PaymentRecord, withdrawal: Withdrawal): Promise<Attempt> {
+  const outcome = await system.ask(paymentActor, payment.id, asker.shard, { kind: 'withdraw', from: 'processing', withdrawal, context: { ids }, key: asker.key }, asker.deadline)
+  switch (outcome.kind) {
+    case 'decided':
+      if (outcome.reply.kind === 'moved') system.forget('payment', payment.id)
+      return outcome.reply.kind === 'moved' ? 'cancelled' : 'moved_on'
+    case 'recorded': return outcome
+    default: throw new Error(`Cancelling a payment met ${outcome.kind}.`)
+  }
+}
+
+/** A no is remembered under its key as a yes is. */
+async function sayNo({ database, clock }: CancelWorld, asker: Asker, { status }: PaymentRecord): Promise<CancelOutcome> {
+  const problem: Problem = { slug: 'not-cancellable', detail: 'The payment can no longer be cancelled.', extra: { currentStatus: status } }
+  if (asker.key === null) return { kind: 'refused', problem, body: null }
+  const body = asker.problemText(problem)
+  const outcome = await unlessRecorded(async () => {
+    await inTransaction(database, (client) => writeEffects({ client, now: clock.now() }, remembered(asker.key, asker.problemStatus(problem), null, body, clock.now())))
+    return 'moved_on' as const
+  })
+  return typeof outcome === 'string' ? { kind: 'refused', problem, body } : outcome
+}
+
+function remembered(key: CommandKey | null, status: number, resourceId: string | null, answer: string | null, now: number): Effects {
+  return key === null ? {} : { idempotency: { ...key, status, resourceId, answer, createdAt: now } }
+}
+
+async function unlessRecorded<Result>(work: () => Promise<Result>): Promise<Result | Extract<CancelOutcome, { kind: 'recorded' }>> {
+  try {
+    return await work()
+  } catch (error) {
+    const recorded = error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'recorded') : undefined
+    if (recorded?.kind === 'recorded') return { kind: 'recorded', outcome: recorded.outcome }
+    throw error
+  }
+}
+
+function auditBy({ createdBy, createdByName, createdVia }: Asker): AuditBy {
+  return { actor: { type: createdVia === 'api_key' ? 'key' : 'member', id: createdBy, name: createdByName }, address: null, requestId: null }
+}

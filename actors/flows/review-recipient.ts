@@ -1,0 +1,150 @@
+/**
+ * The reviews of a recipient: who is asked first, and what each answer makes of it. The customer's people answer through an
+ * approval, the operator's through a review of their own; both come to `applyRecipientApproval`.
+ */
+import { DEFAULT_TIER, tierFor } from '../../lib/approvals/policy.ts'
+import { SANDBOX_DECISION_MS, summary } from '../../lib/approvals/opening.ts'
+import type { RecipientMode } from '../../lib/approvals/policy.ts'
+import type { Effects } from '../../lib/ledger/effects.ts'
+import { afterStage, firstStage, openedReview, type RecipientApproval, type RecipientStatus, type ReviewEnd } from '../../lib/recipients/review.ts'
+import { sandboxTokens } from '../../lib/sandbox/triggers.ts'
+import { endApproval, lockPendingApproval, openApproval, readPolicy, writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
+import { writeAudit, type AuditBy } from '../../storage/identity-audit.ts'
+import { endReview, insertReview, lockPendingReview } from '../../storage/recipient-reviews.ts'
+import { lockRecipient, recipientCustomer, setRecipientState, type RecipientCustomer } from '../../storage/recipients.ts'
+import type { ApprovalSubject } from '../approvals.ts'
+
+/** Staff have two weeks. */
+const REVIEW_EXPIRES_MS = 14 * 86_400_000
+
+/** What a review is about. */
+export interface Reviewed {
+  readonly id: string
+  readonly customerId: string
+  readonly name: string
+  readonly maskedIdentifier: string
+}
+
+/** Who wants it used. */
+export interface Requester {
+  readonly id: string
+  readonly name: string
+  readonly byKey: boolean
+}
+
+export interface ReviewWorld {
+  /** Where there is a sandbox, tokens in a name may decide. */
+  readonly sandbox: boolean
+}
+
+/** The mode of a customer: its own policy goes before its operator's setting. */
+export async function approvalModeOf({ client }: Pick<ApprovalTx, 'client'>, customerId: string, { approvalMode }: RecipientCustomer): Promise<RecipientMode> {
+  return (await readPolicy(client, customerId, 'recipient'))?.recipientMode ?? approvalMode
+}
+
+/**
+ * Begins the review that a new or changed recipient needs; null when nobody has to look at it. A review that it waited for
+ * must have been withdrawn.
+ */
+export async function beginReview(
+  tx: ApprovalTx, world: ReviewWorld, recipient: Reviewed,
+  { customer, requester, wasRejected }: { readonly customer: RecipientCustomer; readonly requester: Requester; readonly wasRejected: boolean },
+): Promise<RecipientApproval | null> {
+  const mode = await approvalModeOf(tx, recipient.customerId, customer)
+  const stage = firstStage(mode, { byKey: requester.byKey, wasRejected })
+  if (stage === null) return null
+  if (stage === 'operator') {
+    await openOperatorReview(tx, world, recipient, { customer, requester })
+    return openedReview(mode, stage, null, tx.now)
+  }
+  const policy = await readPolicy(tx.client, recipient.customerId, 'recipient')
+  const match = tierFor(policy, { amount: null, currency: null, recipientId: recipient.id })
+  const approvalId = await openApproval(tx, {
+    customerId: recipient.customerId, subjectType: 'recipient', subjectId: recipient.id,
+    subject: summary({ title: `Recipient ${recipient.name}`, recipientName: recipient.name, recipientMaskedIdentifier: recipient.maskedIdentifier }),
+    kind: 'recipient', source: match !== null ? 'snapshot' : mode === 'none' ? 'default' : 'recipient', tier: match?.tier ?? DEFAULT_TIER,
+    tierCurrency: policy?.currency ?? 'EUR', requestedBy: requester.id, requestedByName: requester.name, sandboxTexts: world.sandbox ? [recipient.name] : null,
+  })
+  return openedReview(mode, stage, approvalId, tx.now)
+}
+
+async function openOperatorReview({ client, ids, now }: ApprovalTx, { sandbox }: ReviewWorld, recipient: Reviewed, { customer, requester }: { readonly customer: RecipientCustomer; readonly requester: Pick<Requester, 'id' | 'name'> }): Promise<void> {
+  const token = sandbox ? sandboxTokens(recipient.name).find((code) => code === 'APPROVE' || code === 'REJECT') : undefined
+  const expiresAt = now + REVIEW_EXPIRES_MS
+  await insertReview(client, {
+    id: ids.next(), recipientId: recipient.id, customerId: recipient.customerId, operatorId: customer.operatorId, shard: customer.shard,
+    requestedBy: requester.id, requestedByName: requester.name, sandboxDecision: token === undefined ? null : token === 'APPROVE' ? 'approved' : 'rejected',
+    wakeAt: token === undefined ? expiresAt : now + SANDBOX_DECISION_MS, expiresAt, now,
+  })
+}
+
+/** Withdraws whatever a recipient waits for, because it was changed or deleted in this very transaction. */
+export async function withdrawReviews(tx: ApprovalTx, recipientId: string, pending: PendingReviews, reason: string, by: AuditBy): Promise<void> {
+  const { approval, review } = pending
+  if (approval !== null) await writeEffects(tx, await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by))
+  if (review !== null) {
+    await endReview(tx.client, review.id, { status: 'cancelled', by: null, reason, now: tx.now })
+    await writeAudit(tx.client, {
+      ...by, id: tx.ids.next(), tenantId: review.customerId, at: tx.now, action: 'recipient_review.cancelled', object: { type: 'recipient', id: recipientId },
+      before: { status: 'pending' }, after: { status: 'cancelled', reason },
+    })
+  }
+}
+
+export type PendingReviews = Awaited<ReturnType<typeof lockPendingReviews>>
+
+/** What a recipient waits for, locked; to be called before the recipient itself is. */
+export async function lockPendingReviews({ client }: Pick<ApprovalTx, 'client'>, recipientId: string) {
+  return { approval: await lockPendingApproval(client, recipientId), review: await lockPendingReview(client, recipientId) }
+}
+
+/** What the change of a recipient's status wants written besides the row. */
+export function statusEvent(tx: ApprovalTx, customer: Pick<RecipientCustomer, 'operatorId' | 'shard'>, recipient: { readonly id: string; readonly customerId: string; readonly status: RecipientStatus; readonly previousStatus: RecipientStatus | null }): NonNullable<Effects['events']>[number] {
+  return {
+    id: tx.ids.next(), createdAt: tx.now, customerId: recipient.customerId, operatorId: customer.operatorId, shard: customer.shard, type: 'recipient.status_changed',
+    object: 'recipient', objectId: recipient.id, status: recipient.status, previousStatus: recipient.previousStatus, amount: null, currency: null,
+  }
+}
+
+/**
+ * What the end of a stage makes of its recipient, within the transaction of the decision: it can be used, it cannot, or the
+ * operator's people are asked next. A recipient that no longer waits stays as it is.
+ *
+ * @returns the events to be written with it
+ */
+export async function applyRecipientApproval(tx: ApprovalTx, world: ReviewWorld, { recipientId, customerId, requester, end }: {
+  readonly recipientId: string
+  readonly customerId: string
+  readonly requester: Pick<Requester, 'id' | 'name'>
+  readonly end: ReviewEnd
+}): Promise<Pick<Effects, 'events'>> {
+  const recipient = await lockRecipient(tx.client, customerId, recipientId)
+  if (recipient === null || recipient.view.status !== 'pending_approval' || recipient.view.approval === null) return {}
+  const { view } = recipient
+  const customer = await recipientCustomer(tx.client, customerId)
+  const after = afterStage(view.status, view.approval as RecipientApproval, end, tx.now)
+  if (after.next === 'operator') {
+    await openOperatorReview(tx, world, view, { customer, requester })
+    await setRecipientState(tx.client, recipientId, { status: view.status, approval: { ...view.approval as RecipientApproval, stage: 'operator' }, now: tx.now })
+    return {}
+  }
+  await setRecipientState(tx.client, recipientId, { status: after.status, approval: after.approval, now: tx.now })
+  return after.status === view.status ? {} : { events: [statusEvent(tx, customer, { id: recipientId, customerId, status: after.status, previousStatus: view.status })] }
+}
+
+/** Recipients as the subjects of approvals. `changed` is told of each that a decision has changed, when it is written. */
+export function recipientSubject({ sandbox, changed }: ReviewWorld & { readonly changed: (recipientId: string) => void }): ApprovalSubject {
+  return {
+    async ended(tx, { id, customerId, subjectId, requestedBy, requestedByName }, { status, reason }) {
+      const { rows: [last] } = await tx.client.query<{ user_id: string }>({
+        name: 'last_approval_decision', text: 'select user_id from approval_decision where approval_id = $1 order by id desc limit 1', values: [id],
+      })
+      const decided = status === 'approved' || status === 'rejected'
+      const effects = await applyRecipientApproval(tx, { sandbox }, {
+        recipientId: subjectId, customerId, requester: { id: requestedBy, name: requestedByName },
+        end: { status: status as ReviewEnd['status'], by: decided ? last?.user_id ?? null : null, reason },
+      })
+      return { effects, after: () => changed(subjectId) }
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/** A payee's name, checked with the bank that keeps the account. */
+import type { Clock } from '../../lib/clock.ts'
+import {
+  stillValid, verificationGate, verificationOfAnswer, withStandingOverride, type GateResult, type OverrideInput, type PayeeAnswer, type PayeeQuestion, type RecipientVerification,
+} from '../../lib/recipients/verification.ts'
+import type { PayableRecipient } from '../../storage/recipient-directory.ts'
+import type { PayeeVerifier } from '../partners/bank.ts'
+
+/** A bank that has not answered by then has not answered: the rule of the euro area's scheme, kept for both. */
+const ANSWER_WITHIN_MS = 5_000
+
+export interface PayeeWorld {
+  readonly payees: PayeeVerifier
+  readonly clock: Clock
+  readonly answerWithinMs?: number
+}
+
+/** Asks, and says what the answer means. A partner that fails or is late is an outcome like others: unavailable. */
+export async function verifyPayee({ payees, clock, answerWithinMs = ANSWER_WITHIN_MS }: PayeeWorld, question: PayeeQuestion): Promise<RecipientVerification> {
+  const answer = await new Promise<PayeeAnswer | null>((resolve) => {
+    const late = setTimeout(resolve, answerWithinMs, null)
+    const settle = (found: PayeeAnswer | null) => {
+      clearTimeout(late)
+      resolve(found)
+    }
+    // Whoever is down cannot say whose account it is; payments do not wait for them.
+    payees.verifyPayee(question).then(settle, () => settle(null))
+  })
+  return verificationOfAnswer(question, answer, clock.now())
+}
+
+/** Rails on which every payment is checked afresh: its rules let nobody rely on an earlier answer. */
+const CHECKED_EVERY_TIME: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
+
+/**
+ * Whether a payment may go to a recipient after the check of its name. Null where no bank is asked. An earlier answer that is
+ * still valid stands where its scheme lets it, and what was accepted for the recipient stands while the bank says the same.
+ */
+export async function payeeGate(
+  world: PayeeWorld,
+  { payee, verification, verificationPolicy: policy }: Pick<PayableRecipient, 'payee' | 'verification' | 'verificationPolicy'>,
+  { rail, override, by }: { readonly rail: string; readonly override: OverrideInput | null; readonly by: string },
+): Promise<GateResult | null> {
+  if (payee === null) return null
+  const now = world.clock.now()
+  const kept = !CHECKED_EVERY_TIME.has(rail) && stillValid(verification, now) ? verification : null
+  const checked = kept ?? withStandingOverride(await verifyPayee(world, payee), verification)
+  // What somebody accepted and may still be accepted needs no second word.
+  if (override === null && checked.override !== null && policy.allowedOverrides.includes(checked.outcome)) return { verification: checked }
+  return verificationGate({ ...checked, override: null }, { policy, override, by, now })
+}

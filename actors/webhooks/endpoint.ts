@@ -1,0 +1,289 @@
+/**
+ * An endpoint's actor: takes its due deliveries from the queue, a bounded number at a time, and makes them, at most ten at
+ * once. It shares nothing with other endpoints, so a slow one delays itself alone.
+ *
+ * Events of one object leave in their order: while one is under way the next of the same object waits. A failed one does
+ * not hold the others up; it comes again by the schedule, behind them.
+ */
+import { LIMITS } from '../../lib/limits.ts'
+import { timestamp, type Clock } from '../../lib/clock.ts'
+import type { SecretBox } from '../../lib/secret-box.ts'
+import { callbackHeaders, envelope } from '../../lib/webhooks/envelope.ts'
+import { nextAttemptAt } from '../../lib/webhooks/schedule.ts'
+import { sign, type Signatures } from '../../lib/webhooks/signature.ts'
+import type { TargetPolicy } from '../../lib/webhooks/target.ts'
+import type { Database } from '../../storage/database.ts'
+import type { StoredAttempt } from '../../storage/queries/webhooks.ts'
+import { readEndpointSettings, type EndpointSettings } from '../../storage/webhook-endpoints.ts'
+import { claimDeliveries, discardDeliveries, releaseDeliveries, type ClaimedDelivery, type FinishedAttempt } from '../../storage/webhook-queue.ts'
+import type { SignBatch } from '../../workers/pool.ts'
+import { Line, type AttemptResult, type ResolveHost } from './sender.ts'
+
+/** A claim lasts for an attempt and for the wait before it. A dead node's deliveries are taken up after this. */
+const CLAIM_MS = 20_000
+/** An attempt begins only while its claim will outlast it. */
+const ATTEMPT_ROOM_MS = LIMITS.webhookTimeoutMs + 1_000
+/** Deliveries taken at a time: twice as many when they went quickly, half when they did not. */
+const CLAIM_FIRST = 16
+const CLAIM_MIN = LIMITS.webhookInFlightMax
+/** Attempts whose outcome is not written yet: what a death now would repeat. Sending waits for the writing beyond. */
+const UNWRITTEN_MAX = 64
+const CLAIM_QUICK_MS = 500
+const CLAIM_SLOW_MS = 4_000
+/** A URL whose path ends so is answered by the sandbox itself, with a 500. */
+const SANDBOX_FAILURE = '/sbx-fail'
+
+/** The node's sockets. */
+export interface Sockets {
+  /** Takes one. When none is left the answer is no, and `onFree` is called once when there may be. */
+  take(onFree: () => void): boolean
+  give(): void
+}
+
+/** What the actors of all endpoints share. */
+export interface EndpointWorld {
+  readonly database: Database
+  readonly clock: Clock
+  readonly secrets: Pick<SecretBox, 'open'>
+  readonly policy: TargetPolicy
+  readonly resolve: ResolveHost
+  readonly sandbox: boolean
+  readonly signBatch: SignBatch
+  /** 0 to 1, different each time. */
+  readonly chance: () => number
+  /** Takes the outcome of an attempt, to be written with others; resolves when it is. */
+  readonly finish: (attempt: FinishedAttempt) => Promise<void>
+  readonly sockets: Sockets
+  readonly onError: (error: unknown, what: string) => void
+}
+
+interface Waiting {
+  readonly delivery: ClaimedDelivery
+  readonly body: string
+  readonly signed: { readonly seconds: number; readonly signatures: Signatures } | null
+}
+
+interface Known extends EndpointSettings {
+  readonly secretsOf: (now: number) => string[]
+  readonly failsBySandbox: boolean
+}
+
+/** The context that an endpoint's secrets are sealed under. */
+export const secretContext = (endpointId: string): string => `webhook_endpoint ${endpointId}`
+
+export class EndpointActor {
+  readonly id: string
+  readonly shard: number
+  readonly #world: EndpointWorld
+  readonly #line: Line
+  #known: Known | null = null
+  #waiting: Waiting[] = []
+  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #objects = new Set<string>()
+  /** Rows may be due that are not in memory. */
+  #more = false
+  #taking: Promise<void> | null = null
+  #unwritten = 0
+  #claimSize = CLAIM_FIRST
+  #takenAt = 0
+  #failing = false
+  #closed = false
+  #givenUp = false
+  readonly #onFree = (): void => this.pump()
+  /** When it last had something to do, epoch milliseconds. */
+  busyAt: number
+
+  constructor(id: string, shard: number, world: EndpointWorld) {
+    this.id = id
+    this.shard = shard
+    this.#world = world
+    this.#line = new Line({ policy: world.policy, resolve: world.resolve, connections: LIMITS.webhookInFlightMax, now: () => world.clock.now() })
+    this.busyAt = world.clock.now()
+  }
+
+  get underWay(): number { return this.#underWay.size }
+  get idle(): boolean { return this.#underWay.size === 0 && this.#waiting.length === 0 && this.#taking === null && !this.#more }
+
+  /** Something may be due. */
+  wake(): void {
+    this.#more = true
+    this.pump()
+  }
+
+  /** Makes one delivery as soon as it can, whatever else waits. @returns false when it could not be taken */
+  async now(deliveryId: string): Promise<boolean> {
+    const [taken] = await this.#claim(1, deliveryId)
+    if (taken === undefined) return false
+    this.#waiting.unshift(taken)
+    this.pump()
+    return true
+  }
+
+  /** Its settings have changed: what has not left yet is given back, and taken again under the new ones. */
+  async changed(): Promise<void> {
+    this.#known = null
+    await this.#release(this.#waiting.splice(0))
+    this.wake()
+  }
+
+  /** Starts what may start, and takes more when little is left. */
+  pump(): void {
+    if (this.#closed) return
+    const most = this.#failing ? LIMITS.webhookInFlightFailingMax : LIMITS.webhookInFlightMax
+    for (let at = 0; at < this.#waiting.length && this.#underWay.size < most && this.#unwritten < UNWRITTEN_MAX;) {
+      const next = this.#waiting[at] as Waiting
+      if (this.#objects.has(next.delivery.event.objectId)) { at += 1; continue }
+      if (!this.#world.sockets.take(this.#onFree)) break
+      this.#waiting.splice(at, 1)
+      this.#begin(next)
+    }
+    if (this.#more && this.#taking === null && this.#waiting.length < this.#claimSize / 2) this.#take()
+  }
+
+  /** Stops: gives back what waits, lets what is under way end for a moment, then cuts it off. */
+  async close(patienceMs: number): Promise<void> {
+    this.#closed = true
+    await this.#taking
+    const released = this.#release(this.#waiting.splice(0))
+    const cut = setTimeout(() => { this.#givenUp = true; this.#line.giveUp() }, patienceMs)
+    await Promise.allSettled(this.#underWay.values())
+    clearTimeout(cut)
+    this.#line.close()
+    await released
+  }
+
+  #take(): void {
+    this.#more = false
+    const now = this.#world.clock.now()
+    const lasted = now - this.#takenAt
+    if (this.#takenAt > 0 && lasted < CLAIM_QUICK_MS) this.#claimSize = Math.min(LIMITS.webhookClaimMax, this.#claimSize * 2)
+    if (this.#takenAt > 0 && lasted > CLAIM_SLOW_MS) this.#claimSize = Math.max(CLAIM_MIN, Math.floor(this.#claimSize / 2))
+    this.#takenAt = now
+    const limit = this.#claimSize
+    this.#taking = this.#claim(limit, null).then((taken) => {
+      if (taken.length === limit) this.#more = true
+      this.#waiting.push(...taken)
+    }).catch((error: unknown) => {
+      // The next look takes it up again.
+      this.#world.onError(error, 'taking webhook deliveries')
+    }).finally(() => {
+      this.#taking = null
+      this.pump()
+    })
+  }
+
+  async #claim(limit: number, only: string | null): Promise<Waiting[]> {
+    const { database, clock } = this.#world
+    const now = clock.now()
+    this.busyAt = now
+    const claimed = await claimDeliveries(database, this.id, { now, until: now + CLAIM_MS, limit, only })
+    const newest = claimed[0]?.endpointVersion
+    if (newest === undefined) return []
+    if (this.#known === null || this.#known.version < newest) await this.#learn()
+    const known = this.#known as Known | null
+    if (known === null) {
+      // Disabled since the relay looked.
+      await discardDeliveries(database, claimed, clock.now())
+      return []
+    }
+    return await this.#prepare(known, claimed)
+  }
+
+  async #learn(): Promise<void> {
+    const { database, secrets, sandbox } = this.#world
+    const settings = await readEndpointSettings(database, this.id)
+    if (settings === null || settings.status === 'disabled') { this.#known = null; return }
+    const open = (sealed: Uint8Array): string => {
+      const secret = secrets.open(sealed, secretContext(this.id))
+      if (secret === null) throw new Error(`The secret of the endpoint ${this.id} was sealed under another key.`)
+      return secret
+    }
+    const current = open(settings.secret)
+    const previous = settings.previousSecret === null ? null : open(settings.previousSecret)
+    const until = settings.previousSecretExpiresAt ?? 0
+    this.#failing = settings.failing
+    const failsBySandbox = sandbox && new URL(settings.url).pathname.endsWith(SANDBOX_FAILURE)
+    this.#known = { ...settings, failsBySandbox, secretsOf: (now) => (previous !== null && now < until ? [current, previous] : [current]) }
+  }
+
+  async #prepare(known: Known, claimed: readonly ClaimedDelivery[]): Promise<Waiting[]> {
+    const bodies = claimed.map(({ event, test }) => JSON.stringify(envelope(event, { tenantId: known.tenantId, apiVersion: known.apiVersion, test })))
+    const plain = (delivery: ClaimedDelivery, index: number): Waiting => ({ delivery, body: bodies[index] as string, signed: null })
+    if (claimed.length < LIMITS.webhookSignBatchMin) return claimed.map(plain)
+    const now = this.#world.clock.now()
+    const seconds = Math.floor(now / 1_000)
+    const secrets = known.secretsOf(now)
+    const signatures = await this.#world.signBatch({ secrets, timestamp: seconds, callbacks: claimed.map(({ event }, index) => ({ eventId: event.id, body: bodies[index] as string })) })
+      // Busy or gone: each is signed when it is sent.
+      .catch(() => null)
+    if (signatures === null) return claimed.map(plain)
+    return claimed.map((delivery, index) => ({ delivery, body: bodies[index] as string, signed: { seconds, signatures: signatures[index] as Signatures } }))
+  }
+
+  #begin(next: Waiting): void {
+    const { delivery } = next
+    const { sockets, onError } = this.#world
+    this.#objects.add(delivery.event.objectId)
+    const done = this.#attempt(next).catch((error: unknown) => onError(error, `webhook delivery ${delivery.id}`)).finally(() => {
+      this.#objects.delete(delivery.event.objectId)
+      this.#underWay.delete(delivery.id)
+      sockets.give()
+      this.pump()
+    })
+    this.#underWay.set(delivery.id, done)
+  }
+
+  async #attempt({ delivery, body, signed }: Waiting): Promise<void> {
+    const { clock, finish, chance } = this.#world
+    const startedAt = clock.now()
+    const known = this.#known
+    // Too late for this claim, or the endpoint is no longer what it was: it is taken again.
+    if (known === null || delivery.claimedUntil - startedAt < ATTEMPT_ROOM_MS) {
+      this.#more = true
+      return await this.#giveBack([delivery])
+    }
+    const { event } = delivery
+    const seconds = signed?.seconds ?? Math.floor(startedAt / 1_000)
+    const signatures = signed?.signatures ?? sign({ eventId: event.id, timestamp: seconds, body, secrets: known.secretsOf(startedAt) })
+    const from = performance.now()
+    const result = await this.#send(known, delivery, body, { seconds, signatures })
+    if (this.#givenUp && result.responseStatus === null) return await this.#giveBack([delivery])
+    const endedAt = clock.now()
+    this.#failing = !result.succeeded
+    this.busyAt = endedAt
+    const next = result.succeeded ? null : nextAttemptAt({
+      endedAt, attempts: delivery.windowAttempts + 1, windowEndsAt: delivery.windowEndsAt, retryAfterMs: result.retryAfterMs, chance: chance(),
+    })
+    const { responseStatus, errorKind, errorMessage, responseSnippet, resolvedAddress } = result
+    const attempt: StoredAttempt = {
+      startedAt: timestamp(startedAt), durationMs: Math.round(performance.now() - from), responseStatus, errorKind, errorMessage, responseSnippet,
+      resolvedAddress, signedAt: seconds,
+    }
+    this.#unwritten += 1
+    void finish({ delivery, succeeded: result.succeeded, endedAt, nextAttemptAt: next, attempt: JSON.stringify(attempt) }).then(() => {
+      this.#unwritten -= 1
+      this.pump()
+    })
+  }
+
+  async #send(known: Known, delivery: ClaimedDelivery, body: string, { seconds, signatures }: { readonly seconds: number; readonly signatures: Signatures }): Promise<AttemptResult> {
+    if (known.failsBySandbox) return SANDBOX_ANSWER
+    const { event, test, windowAttempts } = delivery
+    const headers = { ...callbackHeaders({ eventId: event.id, eventType: event.type, seconds, test }), 'Service-Signature': signatures.service, 'webhook-signature': signatures.standard }
+    return await this.#line.send({ url: known.url, headers, body, nth: windowAttempts })
+  }
+
+  async #release(waiting: readonly Waiting[]): Promise<void> {
+    await this.#giveBack(waiting.map(({ delivery }) => delivery))
+  }
+
+  async #giveBack(deliveries: readonly ClaimedDelivery[]): Promise<void> {
+    // Not given back, they are free when their claim is over.
+    await releaseDeliveries(this.#world.database, deliveries, this.#world.clock.now()).catch((error: unknown) => this.#world.onError(error, 'giving webhook deliveries back'))
+  }
+}
+
+const SANDBOX_ANSWER: AttemptResult = {
+  succeeded: false, responseStatus: 500, errorKind: 'http_status', errorMessage: 'The sandbox answers for addresses that end with /sbx-fail.',
+  responseSnippet: null, resolvedAddress: null, retryAfterMs: null,
+}

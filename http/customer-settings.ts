@@ -1,0 +1,87 @@
+/** What the HTTP layer asks of the settings of a customer. */
+import { timestamp } from '../lib/clock.ts'
+import type { IdSource } from '../lib/ids.ts'
+import { refuse } from '../lib/problems.ts'
+import type { Database } from '../storage/database.ts'
+import { writeAudit } from '../storage/identity-audit.ts'
+import { readSetting, writeSetting, type StoredSetting } from '../storage/settings.ts'
+import { inTransaction } from '../storage/transaction.ts'
+import { listCurrencies, updateCurrencies } from './customer-currencies.ts'
+import { getCustomerLimits, updateCustomerLimits } from './customer-limits.ts'
+import type { CurrenciesWrite, CurrencySetting } from './schemas/currency-setting.ts'
+import type { ByInTenant } from './identity.ts'
+import { auditMember } from './identity-world.ts'
+import type { CustomerLimits, CustomerLimitsWrite } from './schemas/customer-limits.ts'
+import { SETTING_DEFAULTS, type SettingName } from './schemas/customer-settings.ts'
+import type { Tenant, Versioned } from './world.ts'
+
+export interface SettingsWorld {
+  readonly database: Database
+  readonly ids: IdSource
+  readonly clock: { now(): number }
+}
+
+/** Reads. Null: no such customer in the tenant. */
+export interface SettingsReads {
+  /** Whether the tenant is the customer, or the operator that the customer belongs to. */
+  reaches(tenant: Tenant, customerId: string): Promise<boolean>
+  getCustomerLimits(customerId: string): Promise<Versioned<CustomerLimits> | null>
+  listCurrencies(customerId: string): Promise<Versioned<readonly CurrencySetting[]>>
+  /** A document as it was set, or what holds while nobody has. */
+  getSetting(customerId: string, name: SettingName): Promise<Versioned<object>>
+}
+
+/** Writes. Everything that is refused is thrown as a problem. */
+export interface SettingsCommands {
+  updateCustomerLimits(by: ByInTenant, customerId: string, body: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>>
+  updateCurrencies(by: ByInTenant, body: CurrenciesWrite, expected: number | bigint | null): Promise<Versioned<readonly CurrencySetting[]>>
+  /** Sets the members of a document that are given; the others stay. */
+  updateSetting(by: ByInTenant, name: SettingName, change: object, expected: number | bigint | null): Promise<Versioned<object>>
+}
+
+/** The reads of settings. */
+export function createSettingsReads(world: SettingsWorld): SettingsReads {
+  const { database } = world
+  return {
+    async reaches(tenant, customerId) {
+      if (tenant.kind === 'customer') return tenant.id === customerId
+      const rows = await database.query({ name: 'customer_of_operator', text: 'select 1 from customer where id = $1 and operator_id = $2', values: [customerId, tenant.id] })
+      return rows.length === 1
+    },
+    getCustomerLimits: (customerId) => getCustomerLimits(world, customerId),
+    listCurrencies: (customerId) => listCurrencies(world, customerId),
+    getSetting: async (customerId, name) => view(name, await readSetting(database.pool, customerId, name)),
+  }
+}
+
+/** The commands of settings. */
+export function createSettingsCommands(world: SettingsWorld): SettingsCommands {
+  return {
+    updateCustomerLimits: (by, customerId, body) => updateCustomerLimits(world, by, customerId, body),
+    updateCurrencies: (by, body, expected) => updateCurrencies(world, by, body, expected),
+    async updateSetting(by, name, change, expected) {
+      const { database, clock, ids } = world
+      const customerId = by.tenant.id
+      await inTransaction(database, async (client) => {
+        const now = clock.now()
+        const before = await readSetting(client, customerId, name, true)
+        if (expected !== null && BigInt(expected) !== BigInt(before?.version ?? 0)) refuse('precondition-failed', 'The setting has changed since it was read.')
+        const was = before?.value as object | undefined ?? SETTING_DEFAULTS[name]
+        const value = { ...was, ...change }
+        await writeSetting(client, { ownerId: customerId, name, value, by: by.session.userId, now })
+        await writeAudit(client, {
+          ...auditMember(by), id: ids.next(), tenantId: customerId, at: now, action: `${name}.updated`, object: { type: 'customer', id: customerId }, before: was, after: value,
+        })
+      })
+      return view(name, await readSetting(database.pool, customerId, name))
+    },
+  }
+}
+
+function view(name: SettingName, stored: StoredSetting | null): Versioned<object> {
+  const value = stored?.value as object | undefined ?? SETTING_DEFAULTS[name]
+  return {
+    version: stored?.version ?? 0,
+    view: { ...value, updatedBy: stored?.updatedBy ?? null, updatedAt: stored === null ? null : timestamp(stored.updatedAt) },
+  }
+}

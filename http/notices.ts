@@ -1,0 +1,42 @@
+/** What a person was told, and what they want to hear of. */
+import { NO_PREFERENCES, NOTICE_PREFERENCES } from '../lib/notices.ts'
+import { refuse } from '../lib/problems.ts'
+import { readNotice } from '../storage/notices.ts'
+import { getNotice, listNotices } from '../storage/queries/notices.ts'
+import { readDatabase } from '../storage/queries/queries.ts'
+import { readSetting, writeSetting } from '../storage/settings.ts'
+import { inTransaction } from '../storage/transaction.ts'
+import type { SettingsWorld } from './customer-settings.ts'
+import type { ListQuery, ListResult } from './list.ts'
+import type { Notification, notificationList, NotificationPreferences } from './schemas/notification.ts'
+
+export interface NoticeReads {
+  listNotifications(userId: string, query: ListQuery<typeof notificationList>): Promise<ListResult<Notification>>
+  notificationPreferences(userId: string): Promise<NotificationPreferences>
+}
+
+export interface NoticeCommands {
+  /** @throws ProblemError `not-found` when it is not theirs */
+  readNotification(userId: string, tenantId: string, id: string): Promise<Notification>
+  setNotificationPreferences(userId: string, preferences: NotificationPreferences): Promise<NotificationPreferences>
+}
+
+export function createNotices({ database, clock }: SettingsWorld): { readonly reads: NoticeReads; readonly commands: NoticeCommands } {
+  const db = readDatabase(database)
+  return {
+    reads: {
+      listNotifications: (userId, query) => listNotices(db, userId, query),
+      notificationPreferences: async (userId) => ({ ...NO_PREFERENCES, ...(await readSetting(database.pool, userId, NOTICE_PREFERENCES))?.value as object | undefined }) as NotificationPreferences,
+    },
+    commands: {
+      async readNotification(userId, tenantId, id) {
+        await inTransaction(database, (client) => readNotice(client, { id, userId, tenantId, now: clock.now() }))
+        return await getNotice(db, userId, tenantId, id) ?? refuse('not-found', 'No such resource exists in this tenant.')
+      },
+      async setNotificationPreferences(userId, preferences) {
+        await inTransaction(database, (client) => writeSetting(client, { ownerId: userId, name: NOTICE_PREFERENCES, value: preferences, by: userId, now: clock.now() }))
+        return preferences
+      },
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/** Everything about recipients, put together: what payments know of them, what routes command, and what must be stopped. */
+import type { Approvals, ApprovalSubject } from '../actors/approvals.ts'
+import { recipientSubject } from '../actors/flows/review-recipient.ts'
+import type { PayeeVerifier } from '../actors/partners/bank.ts'
+import { RecipientReviews } from '../actors/recipient-reviews.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/ids.ts'
+import type { Mailer } from '../lib/mail.ts'
+import type { UkModulusTable } from '../lib/recipients/uk-modulus.ts'
+import type { Shards } from '../lib/shards.ts'
+import type { Database } from '../storage/database.ts'
+import { Notifications } from '../storage/notifications.ts'
+import { RecipientDirectory } from '../storage/recipient-directory.ts'
+import { createRecipientCommands, type RecipientCommands, type RecipientWorld } from './recipients.ts'
+
+/** Where the database says that a recipient has changed; the payload is its id, or empty for all. */
+const RECIPIENT_CHANGED = 'recipient_changed'
+/** How long a change waits for other nodes to forget the recipient. A payment that is decided on an old one is decided again. */
+const FORGOTTEN_WITHIN_MS = 1_000
+
+export interface RecipientServiceOptions {
+  readonly database: Database
+  readonly databaseUrl: string
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Shards
+  readonly mailer: Mailer
+  readonly sandbox: boolean
+  readonly ukModulus: UkModulusTable
+  readonly payees: PayeeVerifier
+  readonly problemBase: string
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export interface RecipientService {
+  /** What payments know of recipients. */
+  readonly directory: RecipientDirectory
+  /** What an approval does to one. */
+  readonly subject: ApprovalSubject
+  commands(approvals: Pick<Approvals, 'cancel'>, findIdempotencyRecord: RecipientWorld['findIdempotencyRecord']): RecipientCommands
+  /** Begins to hear of recipients that other nodes change, and to look after reviews. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+export function createRecipientService(options: RecipientServiceOptions): RecipientService {
+  const { database, databaseUrl, sandbox, onError } = options
+  const directory = new RecipientDirectory(database)
+  const tell = (id: string) => (id === '' ? directory.forgetAll() : directory.forget(id))
+  const notifications = new Notifications({ url: databaseUrl, channel: RECIPIENT_CHANGED, onMessage: tell, onGap: () => directory.forgetAll(), onError })
+  const changed = (id: string) => directory.forget(id)
+  const reviews = new RecipientReviews({ ...options, changed })
+  return {
+    directory,
+    subject: recipientSubject({ sandbox, changed }),
+    commands: (approvals, findIdempotencyRecord) => createRecipientCommands({
+      ...options, approvals, reviews, findIdempotencyRecord,
+      async forget(id) {
+        directory.forget(id)
+        await notifications.heard(id, FORGOTTEN_WITHIN_MS)
+      },
+    }),
+    async start() {
+      await notifications.start()
+      reviews.start()
+    },
+    async stop() {
+      await reviews.stop()
+      await notifications.stop()
+    },
+  }
+}

@@ -1,0 +1,45 @@
+/** What a sandbox can do to webhooks: events that did not happen, and a clean slate. */
+import { route } from '../route.ts'
+import { SimulationResult } from '../schemas/simulation.ts'
+import { SandboxReset, SandboxResetResult, SimWebhookEvent } from '../schemas/webhook.ts'
+
+export const simulateWebhookEvent = route({
+  method: 'post',
+  path: '/simulations/webhook-events',
+  operationId: 'simulateWebhookEvent',
+  tag: 'simulations',
+  summary: 'Send an event that did not happen',
+  description: 'To the customer\'s active endpoints that subscribe to its type, with `data.sandbox: true`.',
+  callers: 'key',
+  scope: 'webhooks:manage',
+  tenant: 'customer',
+  sandbox: 'simulation',
+  idempotency: 'optional',
+  limits: ['simulate'],
+  body: SimWebhookEvent,
+  success: { status: 202, description: 'The event is on its way.', schema: SimulationResult },
+  problems: [],
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { webhookCommands }) =>
+    await webhookCommands.simulate({ tenant, principal, session, source, requestId }, body, idempotency),
+})
+
+export const resetSandbox = route({
+  method: 'post',
+  path: '/sandbox/reset',
+  operationId: 'resetSandbox',
+  tag: 'public-api',
+  summary: 'Clean up the webhooks of a sandbox',
+  description: 'Paused endpoints become active and deliveries are deleted. Money is not touched.',
+  callers: 'key',
+  scope: 'webhooks:manage',
+  tenant: 'customer',
+  sandbox: 'only',
+  idempotency: 'optional',
+  limits: ['simulate'],
+  body: SandboxReset,
+  bodyOptional: true,
+  success: { status: 200, description: 'What was done.', schema: SandboxResetResult },
+  problems: [],
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { webhookCommands }) =>
+    await webhookCommands.resetSandbox({ tenant, principal, session, source, requestId }, body, idempotency),
+})

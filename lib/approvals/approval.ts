@@ -1,0 +1,97 @@
+/** An approval as it is kept and as it is shown, and what a decision makes of it. */
+import { timestamp } from '../clock.ts'
+import type { ApprovalStatus, SubjectSummary, SubjectType, TierSource } from './opening.ts'
+import type { PolicyKind, TierJson } from './policy.ts'
+
+/** An approval as storage gives it back; times are epoch milliseconds. */
+export interface ApprovalRecord {
+  readonly id: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly subjectType: SubjectType
+  readonly subjectId: string
+  readonly subject: SubjectSummary
+  readonly payload: string | null
+  readonly kind: PolicyKind | null
+  readonly source: TierSource
+  readonly tier: TierJson
+  readonly required: number
+  readonly received: number
+  readonly requestedBy: string
+  readonly requestedByName: string
+  readonly status: ApprovalStatus
+  readonly version: number
+  readonly sandboxDecision: 'approved' | 'rejected' | null
+  readonly expiresAt: number
+  readonly wakeAt: number
+  readonly announcedAt: number | null
+  readonly warnedAt: number | null
+  readonly remindedAt: number | null
+  readonly createdAt: number
+}
+
+/** One person's word. */
+export interface DecisionRecord {
+  readonly id: string
+  readonly userId: string
+  readonly userName: string
+  readonly decision: 'approved' | 'rejected'
+  readonly comment: string | null
+  readonly decidedAt: number
+  readonly stepUpMethod: string | null
+}
+
+export type ApprovalIssueCode = 'not_enough_approvers' | 'requester_only_approver' | 'approver_suspended' | 'rate_unavailable' | 'policy_changed'
+
+const ISSUES: Readonly<Record<ApprovalIssueCode, string>> = {
+  not_enough_approvers: 'Fewer people may decide than approvals are needed.',
+  requester_only_approver: 'Only the requester could decide, and may not.',
+  approver_suspended: 'A named approver is suspended.',
+  rate_unavailable: 'The amount could not be converted to the currency of the policy; its highest tier applies.',
+  policy_changed: 'The policy has changed since; this approval keeps the tier it opened with.',
+}
+
+/** What depends on who is looking, and on how things stand now. */
+export interface ApprovalSight {
+  readonly canDecide: boolean
+  readonly showsComments: boolean
+  readonly issues: readonly ApprovalIssueCode[]
+}
+
+/** The approval as the API shows it. */
+export function approvalJson(approval: ApprovalRecord, decisions: readonly DecisionRecord[], { canDecide, showsComments, issues }: ApprovalSight) {
+  return {
+    id: approval.id,
+    subjectType: approval.subjectType,
+    subjectId: approval.subjectId,
+    subjectSummary: approval.subject,
+    tier: approval.tier.tier,
+    status: approval.status,
+    requiredApprovals: approval.required,
+    received: approval.received,
+    decisions: decisions.map(({ id, userId, userName, decision, comment, decidedAt, stepUpMethod }) => ({
+      id, userId, userName, decision, ...(showsComments ? { comment } : {}), decidedAt: timestamp(decidedAt), stepUpMethod,
+    })),
+    requestedBy: approval.requestedBy,
+    requestedByName: approval.requestedByName,
+    canDecide,
+    expiresAt: timestamp(approval.expiresAt),
+    createdAt: timestamp(approval.createdAt),
+    policy: { kind: approval.kind, source: approval.source, tier: approval.tier, issues: issues.map((code) => ({ code, message: ISSUES[code] })) },
+  }
+}
+
+/** What one more decision makes of a pending approval: one no is enough, a yes counts. */
+export function afterDecision({ received, required }: Pick<ApprovalRecord, 'received' | 'required'>, decision: 'approved' | 'rejected'): { readonly status: ApprovalStatus; readonly received: number } {
+  if (decision === 'rejected') return { status: 'rejected', received }
+  return { status: received + 1 === required ? 'approved' : 'pending', received: received + 1 }
+}
+
+/** Approvers are warned this long before an approval expires, when it waits longer than that in all. */
+const WARNING_MS = 24 * 3_600_000
+
+/** When the people who may decide are warned that it expires; null when they need not be. */
+export function warningAt({ expiresAt, createdAt, warnedAt }: Pick<ApprovalRecord, 'expiresAt' | 'createdAt' | 'warnedAt'>): number | null {
+  return warnedAt === null && expiresAt - createdAt > WARNING_MS ? expiresAt - WARNING_MS : null
+}

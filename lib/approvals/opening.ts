@@ -1,0 +1,119 @@
+/** The opening of an approval: what is written about it, wherever its subject comes from. */
+import type { Effects } from '../ledger/effects.ts'
+import { sandboxTokens } from '../sandbox/triggers.ts'
+import type { Rail } from '../payments/rails.ts'
+import type { PolicyKind, Tier } from './policy.ts'
+import { tierJson } from './policy.ts'
+
+export const SUBJECT_TYPES = ['payment', 'recipient', 'bulk_payment', 'exchange', 'approval_policy_change'] as const
+export type SubjectType = (typeof SUBJECT_TYPES)[number]
+
+export const APPROVAL_STATUSES = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number]
+
+/**
+ * Where the tier came from: `snapshot` is the tier of a policy as it was, `default` the built-in approval of one, `recipient`
+ * the approval mode of recipients.
+ */
+export type TierSource = 'snapshot' | 'default' | 'recipient'
+
+/** What an approver is shown about the subject, as it was when the approval opened. */
+export interface SubjectSummary {
+  readonly title: string
+  readonly amount: { readonly amountMinor: string; readonly currency: string } | null
+  readonly recipientName: string | null
+  readonly sourceBalanceId: string | null
+  readonly sourceBalanceName: string | null
+  readonly rail: Rail | null
+  readonly itemCount: number | null
+  readonly recipientMaskedIdentifier: string | null
+}
+
+/** A subject that knows less. */
+export const summary = (known: Partial<SubjectSummary> & Pick<SubjectSummary, 'title'>): SubjectSummary => ({
+  amount: null, recipientName: null, sourceBalanceId: null, sourceBalanceName: null, rail: null, itemCount: null, recipientMaskedIdentifier: null, ...known,
+})
+
+export interface OpenApproval {
+  /** New ids, of the approval and of its event. */
+  readonly id: string
+  readonly eventId: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly subjectType: SubjectType
+  readonly subjectId: string
+  readonly subject: SubjectSummary
+  /** What the approval is about beyond what is shown, as JSON text: the proposed policy, or what the subject is compared with later. */
+  readonly payload?: string | null
+  readonly kind: PolicyKind | null
+  readonly source: TierSource
+  readonly tier: Tier
+  /** What the tier's amounts are in. */
+  readonly tierCurrency: string
+  /** False where the amount could not be converted to the policy's currency. */
+  readonly converted?: boolean
+  /** A person, or a key: a key is its own requester. */
+  readonly requestedBy: string
+  readonly requestedByName: string
+  /** What a sandbox reads its tokens in; null where there is none. */
+  readonly sandboxTexts: readonly string[] | null
+}
+
+/** An approval as it is first written. Times are epoch milliseconds. */
+export interface ApprovalRow {
+  readonly id: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly subjectType: string
+  readonly subjectId: string
+  readonly subject: string
+  readonly payload: string | null
+  readonly kind: string | null
+  readonly source: string
+  readonly tier: string
+  readonly tierNumber: number
+  readonly required: number
+  readonly converted: boolean
+  readonly requestedBy: string
+  readonly requestedByName: string
+  readonly sandboxDecision: string | null
+  readonly expiresAt: number
+  readonly createdAt: number
+}
+
+/** How long the sandbox's own approver takes. */
+export const SANDBOX_DECISION_MS = 5_000
+
+/** What an approval that opens wants written: the row, and `approval.requested`. */
+export function opening(open: OpenApproval, now: number): Required<Pick<Effects, 'approvals' | 'events'>> {
+  return {
+    approvals: [{
+      id: open.id, customerId: open.customerId, operatorId: open.operatorId, shard: open.shard, subjectType: open.subjectType,
+      subjectId: open.subjectId, subject: JSON.stringify(open.subject), payload: open.payload ?? null, kind: open.kind, source: open.source,
+      tier: JSON.stringify(tierJson(open.tier, open.tierCurrency)), tierNumber: open.tier.tier, required: open.tier.requiredApprovals,
+      converted: open.converted ?? true, requestedBy: open.requestedBy, requestedByName: open.requestedByName,
+      sandboxDecision: sandboxDecision(open.sandboxTexts), expiresAt: now + open.tier.expiresAfterHours * 3_600_000, createdAt: now,
+    }],
+    events: [approvalEvent({ ...open, status: 'pending', previousStatus: null }, now)],
+  }
+}
+
+/** `approval.requested` when there was no status before, `approval.decided` after that. */
+export function approvalEvent(
+  { id, eventId, customerId, operatorId, shard, status, previousStatus }:
+  Pick<OpenApproval, 'id' | 'eventId' | 'customerId' | 'operatorId' | 'shard'> & { readonly status: ApprovalStatus; readonly previousStatus: ApprovalStatus | null },
+  now: number,
+) {
+  return {
+    id: eventId, createdAt: now, customerId, operatorId, shard, type: previousStatus === null ? 'approval.requested' : 'approval.decided', object: 'approval',
+    objectId: id, status, previousStatus, amount: null, currency: null,
+  }
+}
+
+/** How the sandbox's own approver decides; null when nothing asks for it. The first token counts. */
+function sandboxDecision(texts: readonly string[] | null): 'approved' | 'rejected' | null {
+  const token = texts?.flatMap(sandboxTokens).find((code) => code === 'APPROVE' || code === 'REJECT')
+  return token === undefined ? null : token === 'APPROVE' ? 'approved' : 'rejected'
+}

@@ -1,0 +1,211 @@
+/**
+ * Approval policies: which payments, recipients and changes need people, how many, and who they may be.
+ *
+ * A policy is a customer's, one for each kind, with tiers by amount. The tier that something falls into is captured when its
+ * approval opens; what becomes of the policy afterwards changes nothing for it.
+ */
+import type { MemberRole } from '../identity/capabilities.ts'
+import type { Rail } from '../payments/rails.ts'
+
+export const POLICY_KINDS = ['payment', 'bulk_payment', 'exchange', 'recipient', 'policy_change'] as const
+export type PolicyKind = (typeof POLICY_KINDS)[number]
+
+export const RECIPIENT_MODES = ['none', 'customer_tier', 'operator_queue', 'customer_then_operator'] as const
+export type RecipientMode = (typeof RECIPIENT_MODES)[number]
+
+/** Whose role lets them decide at all. */
+export const APPROVER_ROLES = ['owner', 'admin', 'approver'] as const satisfies readonly MemberRole[]
+
+/** A tier; amounts in minor units of the policy's currency. All three lists empty: everybody whose role lets them decide. */
+export interface Tier {
+  readonly tier: number
+  /** Inclusive. */
+  readonly minAmount: bigint
+  /** Exclusive; null for no limit. */
+  readonly maxAmount: bigint | null
+  readonly requiredApprovals: number
+  readonly approverRoles: readonly MemberRole[]
+  readonly approverUserIds: readonly string[]
+  readonly approverTeamIds: readonly string[]
+  readonly allowSelfApproval: boolean
+  /** No two approvals from people of one team. */
+  readonly distinctTeams: boolean
+  readonly expiresAfterHours: number
+}
+
+/** What a policy is limited to; null is everything. All that are given must match. */
+export interface AppliesTo {
+  readonly balanceIds: string[] | null
+  readonly rails: Rail[] | null
+  readonly recipientIds: string[] | null
+}
+
+/** What people write about a policy. */
+export interface PolicyTerms {
+  readonly enabled: boolean
+  /** ISO 4217; what the tiers' amounts are in. */
+  readonly currency: string
+  readonly tiers: readonly Tier[]
+  readonly appliesTo: AppliesTo | null
+  readonly exemptOwnAccounts: boolean
+  readonly recipientMode: RecipientMode
+}
+
+export const TIERS_MAX = 5
+export const APPROVALS_MAX = 5
+export const EXPIRES_HOURS_MAX = 720
+/** Hours an approval waits where nothing else is said: a week. */
+export const EXPIRES_HOURS = 168
+
+/** The approval of one, which everything that needs people falls back to. */
+export const DEFAULT_TIER: Tier = {
+  tier: 1, minAmount: 0n, maxAmount: null, requiredApprovals: 1, approverRoles: APPROVER_ROLES, approverUserIds: [], approverTeamIds: [],
+  allowSelfApproval: false, distinctTeams: false, expiresAfterHours: EXPIRES_HOURS,
+}
+
+/** A policy that was never set. */
+export const NO_POLICY: PolicyTerms = {
+  enabled: false, currency: 'EUR', tiers: [], appliesTo: null, exemptOwnAccounts: true, recipientMode: 'none',
+}
+
+/** What is measured against a policy. */
+export interface Measured {
+  /** Minor units of `currency`; null for what has no amount. */
+  readonly amount: bigint | null
+  readonly currency: string | null
+  readonly balanceId?: string
+  readonly rail?: string
+  readonly recipientId?: string
+}
+
+/** An amount in another currency, exact minor units; null when there is no rate. */
+export type Convert = (amount: bigint, from: string, to: string) => bigint | null
+
+/** Without rates nothing can be converted. */
+export const NO_RATES: Convert = (amount, from, to) => (from === to ? amount : null)
+
+/** The tier that something falls into. `converted` is false where the amount could not be: the highest tier is the safe one. */
+export interface TierMatch {
+  readonly tier: Tier
+  readonly converted: boolean
+}
+
+/** The tier of a policy that something falls into; null when it needs nobody. */
+export function tierFor(policy: PolicyTerms | null, measured: Measured, convert: Convert = NO_RATES): TierMatch | null {
+  if (policy === null || !policy.enabled || policy.tiers.length === 0 || !applies(policy.appliesTo, measured)) return null
+  if (measured.amount === null || measured.currency === null) return { tier: policy.tiers[0] as Tier, converted: true }
+  const amount = convert(measured.amount, measured.currency, policy.currency)
+  if (amount === null) return { tier: policy.tiers.at(-1) as Tier, converted: false }
+  const tier = policy.tiers.find(({ minAmount, maxAmount }) => amount >= minAmount && (maxAmount === null || amount < maxAmount))
+  return tier === undefined ? null : { tier, converted: true }
+}
+
+function applies(appliesTo: AppliesTo | null, { balanceId, rail, recipientId }: Measured): boolean {
+  if (appliesTo === null) return true
+  const within = (list: readonly string[] | null, value: string | undefined) => list === null || (value !== undefined && list.includes(value))
+  return within(appliesTo.balanceIds, balanceId) && within(appliesTo.rails, rail) && within(appliesTo.recipientIds, recipientId)
+}
+
+/**
+ * Whether `after` lets something pass that `before` would have stopped, or with fewer or other people. When in doubt it
+ * does: a change that is no plain tightening has to be approved.
+ */
+export function loosens(before: PolicyTerms, after: PolicyTerms): boolean {
+  if (!stops(before) && !waits(before)) return false
+  if (stops(before)) {
+    if (!stops(after) || after.currency !== before.currency) return true
+    if (narrows(before.appliesTo, after.appliesTo) || (after.exemptOwnAccounts && !before.exemptOwnAccounts)) return true
+    // Between two thresholds nothing changes, so looking at every threshold looks at every amount.
+    const thresholds = new Set([...before.tiers, ...after.tiers].flatMap(({ minAmount, maxAmount }) => (maxAmount === null ? [minAmount] : [minAmount, maxAmount])))
+    for (const amount of thresholds) {
+      const was = at(before.tiers, amount)
+      if (was !== undefined && isLooser(was, at(after.tiers, amount))) return true
+    }
+  }
+  return waits(before) && !includesMode(after.recipientMode, before.recipientMode)
+}
+
+const stops = ({ enabled, tiers }: PolicyTerms): boolean => enabled && tiers.length > 0
+const waits = ({ recipientMode }: PolicyTerms): boolean => recipientMode !== 'none'
+const at = (tiers: readonly Tier[], amount: bigint) => tiers.find(({ minAmount, maxAmount }) => amount >= minAmount && (maxAmount === null || amount < maxAmount))
+const includesMode = (after: RecipientMode, before: RecipientMode): boolean => after === before || after === 'customer_then_operator'
+
+/** Whether the new scope leaves out something that the old one had. */
+function narrows(before: AppliesTo | null, after: AppliesTo | null): boolean {
+  if (after === null) return false
+  const lost = (was: readonly string[] | null, is: readonly string[] | null) => is !== null && (was === null || was.some((value) => !is.includes(value)))
+  const all = before ?? { balanceIds: null, rails: null, recipientIds: null }
+  return lost(all.balanceIds, after.balanceIds) || lost(all.rails, after.rails) || lost(all.recipientIds, after.recipientIds)
+}
+
+function isLooser(was: Tier, is: Tier | undefined): boolean {
+  if (is === undefined || is.requiredApprovals < was.requiredApprovals) return true
+  if ((is.allowSelfApproval && !was.allowSelfApproval) || (was.distinctTeams && !is.distinctTeams)) return true
+  return admitsMore(was, is)
+}
+
+/** Whether somebody may approve who could not before. */
+function admitsMore(was: Tier, is: Tier): boolean {
+  const open = ({ approverRoles, approverUserIds, approverTeamIds }: Tier) => approverRoles.length + approverUserIds.length + approverTeamIds.length === 0
+  if (open(was)) return false
+  if (open(is)) return true
+  const more = (before: readonly string[], after: readonly string[]) => after.some((value) => !before.includes(value))
+  return more(was.approverRoles, is.approverRoles) || more(was.approverUserIds, is.approverUserIds) || more(was.approverTeamIds, is.approverTeamIds)
+}
+
+/** What is wrong with the tiers of a policy, as a JSON Pointer and a code; null when nothing is. */
+export function tiersFault({ enabled, tiers, currency }: Pick<PolicyTerms, 'enabled' | 'tiers' | 'currency'>, currencies: readonly string[]): { readonly field: string; readonly message: string; readonly code: 'required' | 'invalid_value' | 'currency_mismatch' } | null {
+  const foreign = currencies.findIndex((one) => one !== currency)
+  if (foreign >= 0) return { field: '/tiers', code: 'currency_mismatch', message: `Amounts of tiers are in ${currency}, the currency of the policy.` }
+  if (enabled && tiers.length === 0) return { field: '/tiers', code: 'required', message: 'An enabled policy has at least one tier.' }
+  for (const [index, { tier, minAmount, maxAmount, requiredApprovals, distinctTeams, approverUserIds, approverRoles, approverTeamIds }] of tiers.entries()) {
+    const field = `/tiers/${index}`
+    const before = tiers[index - 1]
+    if (tier !== index + 1) return { field: `${field}/tier`, code: 'invalid_value', message: 'Tiers are numbered from 1.' }
+    if (maxAmount !== null && maxAmount <= minAmount) return { field: `${field}/maxAmount`, code: 'invalid_value', message: 'A tier ends above where it begins.' }
+    if (before !== undefined && (before.maxAmount === null || minAmount < before.maxAmount)) {
+      return { field: `${field}/minAmount`, code: 'invalid_value', message: 'A tier begins where the one before it has ended.' }
+    }
+    const onlyUsers = approverRoles.length === 0 && approverTeamIds.length === 0 && approverUserIds.length > 0
+    if (onlyUsers && new Set(approverUserIds).size < requiredApprovals) {
+      return { field: `${field}/approverUserIds`, code: 'invalid_value', message: 'Fewer approvers than approvals.' }
+    }
+    if (distinctTeams && approverTeamIds.length > 0 && onlyTeams({ approverRoles, approverUserIds }) && new Set(approverTeamIds).size < requiredApprovals) {
+      return { field: `${field}/approverTeamIds`, code: 'invalid_value', message: 'Fewer teams than approvals.' }
+    }
+  }
+  return null
+}
+
+const onlyTeams = ({ approverRoles, approverUserIds }: Pick<Tier, 'approverRoles' | 'approverUserIds'>): boolean => approverRoles.length === 0 && approverUserIds.length === 0
+
+// ── As it is kept and as it is shown ──────────────────────────────────────────────────────────────────────────────────
+
+/** A tier as JSON: amounts are money. The same in the API and in a snapshot. */
+export interface TierJson extends Omit<Tier, 'minAmount' | 'maxAmount' | 'approverRoles' | 'approverUserIds' | 'approverTeamIds'> {
+  readonly approverRoles: MemberRole[]
+  readonly approverUserIds: string[]
+  readonly approverTeamIds: string[]
+  readonly minAmount: { readonly amountMinor: string; readonly currency: string }
+  readonly maxAmount: { readonly amountMinor: string; readonly currency: string } | null
+}
+
+export function tierJson({ tier, minAmount, maxAmount, approverRoles, approverUserIds, approverTeamIds, ...rest }: Tier, currency: string): TierJson {
+  return {
+    tier, minAmount: { amountMinor: minAmount.toString(), currency },
+    maxAmount: maxAmount === null ? null : { amountMinor: maxAmount.toString(), currency },
+    approverRoles: [...approverRoles], approverUserIds: [...approverUserIds], approverTeamIds: [...approverTeamIds], ...rest,
+  }
+}
+
+export function tierOf({ minAmount, maxAmount, ...tier }: TierJson): Tier {
+  return { ...tier, minAmount: BigInt(minAmount.amountMinor), maxAmount: maxAmount === null ? null : BigInt(maxAmount.amountMinor) }
+}
+
+/** The terms of a policy as JSON: what a row keeps. */
+export interface TermsJson extends Omit<PolicyTerms, 'tiers'> {
+  readonly tiers: readonly TierJson[]
+}
+
+export const termsJson = (terms: PolicyTerms): TermsJson => ({ ...terms, tiers: terms.tiers.map((tier) => tierJson(tier, terms.currency)) })
+export const termsOf = (json: TermsJson): PolicyTerms => ({ ...json, tiers: json.tiers.map(tierOf) })

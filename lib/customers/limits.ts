@@ -1,0 +1,104 @@
+/**
+ * What a customer may pay out: in one payment, in a day and in a month, each currency by itself. Days and months are those
+ * of UTC, because balances of one currency may pay by rails of several zones.
+ *
+ * What has been paid out is counted with the payment itself: the balance remembers the count as it remembers what is
+ * available, and the commit refuses to count beyond the limit whatever was remembered.
+ */
+import { dateIn } from '../clock.ts'
+import type { CurrencyCode } from '../currency.ts'
+import { moneyJson, formatMajor } from '../money.ts'
+import type { Problem } from '../problems.ts'
+
+/** Limits in one currency, minor units; null is none. */
+export interface CurrencyLimits {
+  readonly currency: string
+  readonly single: bigint | null
+  readonly daily: bigint | null
+  readonly monthly: bigint | null
+}
+
+/** What a row keeps: amounts as text. */
+export interface LimitsJson {
+  readonly currencies: readonly { readonly currency: string; readonly single: string | null; readonly daily: string | null; readonly monthly: string | null }[]
+}
+
+export const LIMIT_KINDS = ['single', 'daily', 'monthly'] as const
+export type LimitKind = (typeof LIMIT_KINDS)[number]
+
+export function limitsOf({ currencies }: LimitsJson): readonly CurrencyLimits[] {
+  const amount = (text: string | null) => (text === null ? null : BigInt(text))
+  return currencies.map(({ currency, single, daily, monthly }) => ({ currency, single: amount(single), daily: amount(daily), monthly: amount(monthly) }))
+}
+
+export function limitsJson(limits: readonly CurrencyLimits[]): LimitsJson {
+  const text = (amount: bigint | null) => (amount === null ? null : amount.toString())
+  return { currencies: limits.map(({ currency, single, daily, monthly }) => ({ currency, single: text(single), daily: text(daily), monthly: text(monthly) })) }
+}
+
+/** What was paid out in one period, as far as is known. */
+export interface Used {
+  /** Its first day, `YYYY-MM-DD`. */
+  readonly start: string
+  readonly amount: bigint
+}
+
+/** Limits of a balance's currency with what was used of them last. */
+export interface LimitState {
+  readonly limits: CurrencyLimits
+  readonly day: Used
+  readonly month: Used
+}
+
+/** The day and the month of a moment, each by its first day. */
+export function periodsOf(now: number): { readonly day: string; readonly month: string } {
+  const day = dateIn(now, 'UTC')
+  return { day, month: `${day.slice(0, 8)}01` }
+}
+
+/** What counts in the period that begins then: what is known of an earlier one counts no more. */
+const usedIn = (used: Used, start: string): bigint => (used.start === start ? used.amount : 0n)
+
+/** What a payment would add to, for its commit. */
+export interface Outflow {
+  readonly customerId: string
+  readonly currency: string
+  readonly periodKind: 'day' | 'month'
+  readonly periodStart: string
+  readonly amount: bigint
+  readonly maxAmount: bigint
+}
+
+/** The limit that an amount would break, the first of single, daily and monthly; null when it breaks none. */
+export function brokenLimit({ limits, day, month }: LimitState, amount: bigint, now: number): Problem | null {
+  const periods = periodsOf(now)
+  if (limits.single !== null && amount > limits.single) return exceeded(limits, 'single', limits.single, null, limits.single)
+  for (const [kind, limit, used, period] of [
+    ['daily', limits.daily, usedIn(day, periods.day), periods.day], ['monthly', limits.monthly, usedIn(month, periods.month), periods.month.slice(0, 7)],
+  ] as const) {
+    if (limit !== null && used + amount > limit) return exceeded(limits, kind, limit, period, limit > used ? limit - used : 0n)
+  }
+  return null
+}
+
+function exceeded({ currency }: CurrencyLimits, kind: LimitKind, amount: bigint, period: string | null, remaining: bigint): Problem {
+  const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
+  return {
+    slug: 'limit-exceeded', detail: `The ${kind} limit is ${formatMajor(amount, currency as CurrencyCode)} ${currency}, of which ${formatMajor(remaining, currency as CurrencyCode)} ${currency} remain.`,
+    extra: { limit: { kind, amount: money(amount), period, remaining: money(remaining) } },
+  }
+}
+
+/** The state after an amount was paid out, and what the commit counts. */
+export function countOutflow(state: LimitState, customerId: string, amount: bigint, now: number): { readonly state: LimitState; readonly outflows: readonly Outflow[] } {
+  const { limits } = state
+  const periods = periodsOf(now)
+  const outflows: Outflow[] = []
+  const shared = { customerId, currency: limits.currency, amount }
+  if (limits.daily !== null) outflows.push({ ...shared, periodKind: 'day', periodStart: periods.day, maxAmount: limits.daily })
+  if (limits.monthly !== null) outflows.push({ ...shared, periodKind: 'month', periodStart: periods.month, maxAmount: limits.monthly })
+  return {
+    state: { limits, day: { start: periods.day, amount: usedIn(state.day, periods.day) + amount }, month: { start: periods.month, amount: usedIn(state.month, periods.month) + amount } },
+    outflows,
+  }
+}

@@ -1,0 +1,19 @@
+/** What people are told about, in the service and by mail. */
+export const NOTICE_TYPES = [
+  'webhook_endpoint_changed', 'webhook_paused', 'webhook_disabled', 'approval_requested', 'approval_decided', 'approval_expiring', 'payment_failed', 'payment_returned',
+  'incoming_payment', 'balance_low', 'recipient_decided', 'kyb_info_requested', 'kyb_decided', 'api_key_created', 'api_key_expiring', 'new_login', 'invitation',
+  'forward_deposit_due', 'exchange_overdue', 'mandate_cancelled', 'collection_returned', 'statement_ready', 'workspace_expiring',
+] as const
+export type NoticeType = (typeof NOTICE_TYPES)[number]
+
+/** What a person wants to hear of; what is not named they do. */
+export interface NoticePreferences {
+  /** Types that are not shown. */
+  readonly mutedInApp: readonly NoticeType[]
+  /** Types that are not mailed. */
+  readonly mutedByMail: readonly NoticeType[]
+}
+
+export const NO_PREFERENCES: NoticePreferences = { mutedInApp: [], mutedByMail: [] }
+/** The name of the document that keeps them. */
+export const NOTICE_PREFERENCES = 'notification_preferences'

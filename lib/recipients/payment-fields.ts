@@ -1,0 +1,26 @@
+/** What a payment must say because of its recipient, by the same table that the requirements operation shows. */
+import type { FieldErrorCode } from '../problems.ts'
+import { qrReferenceValid } from './check-digits.ts'
+import { isQrIban } from './iban.ts'
+import { purposeRuleOf } from './requirements.ts'
+
+export interface PaymentFieldFault {
+  readonly field: '/purposeCode' | '/reference'
+  readonly code: FieldErrorCode
+  readonly message: string
+}
+
+/** What a payment to a recipient lacks; null: nothing. */
+export function paymentFieldFault(
+  recipient: { readonly bankCountry: string; readonly iban: string | null },
+  payment: { readonly reference: string; readonly purposeCode?: string | null },
+): PaymentFieldFault | null {
+  const rule = purposeRuleOf(recipient.bankCountry)
+  const purpose = payment.purposeCode ?? null
+  if (rule !== null && purpose === null) return { field: '/purposeCode', code: 'required', message: `Payments to ${recipient.bankCountry} say what they are for.` }
+  if (rule !== null && !new RegExp(rule.pattern).test(purpose as string)) return { field: '/purposeCode', code: 'invalid_format', message: rule.description }
+  if (recipient.iban === null || !isQrIban(recipient.iban)) return null
+  const reference = payment.reference.replaceAll(' ', '')
+  if (!/^[0-9]{27}$/.test(reference)) return { field: '/reference', code: 'invalid_format', message: 'A QR-IBAN is paid with the QR reference of the bill, 27 digits.' }
+  return qrReferenceValid(reference) ? null : { field: '/reference', code: 'invalid_checksum', message: 'The check digit of the QR reference does not agree.' }
+}

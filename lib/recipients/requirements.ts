@@ -1,0 +1,437 @@
+/**
+ * What a recipient must have, by currency and country of the bank. One table: the requirements operation shows it, and the
+ * validation of recipients (lib/recipients/validation.ts) is made from it, so what is shown is what is checked.
+ *
+ * Which members identify an account on which rail, and whether a rail needs the address, is in the table of rails
+ * (`needs` in lib/payments/rails.ts); here is what each member looks like. A recipient must satisfy one rail.
+ */
+import { hash } from 'node:crypto'
+import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../currency.ts'
+import { moneyJson, type MoneyJson } from '../money.ts'
+import { CHARACTERS, PARTNER_ZONE, RAILS, SEPA_COUNTRIES, type BankField, type Rail, type RailTerms } from '../payments/rails.ts'
+import type { BankMember, BankValues, CheckName } from './bank-checks.ts'
+import { bankingCountry, ibanLength, ibanOf, usesIban } from './iban.ts'
+
+/** How one member of the bank details looks in one market. */
+export interface MemberRule {
+  readonly member: BankMember
+  readonly label: string
+  readonly minLength: number
+  readonly maxLength: number
+  /** Of the normal form; null for free text. */
+  readonly pattern: string | null
+  readonly example: string
+  readonly description: string
+  readonly checks: readonly CheckName[]
+  readonly options?: readonly { readonly value: string; readonly label: string }[]
+  /** Filled up with zeros on the left to its `maxLength`, which this is. */
+  readonly padTo?: number
+  /** Dashes are part of it; elsewhere they only group digits and are dropped. */
+  readonly dashes?: true
+}
+
+/** What every member rule of one market needs beyond its form. */
+export interface Market {
+  readonly members: readonly MemberRule[]
+  /** Members in the form in which they are kept, from the form in which they were sent. */
+  readonly complete?: (bank: BankValues) => BankValues
+  /** What the name of the recipient must be fit for. */
+  readonly nameChecks?: readonly CheckName[]
+  /** What must be said besides, by what the bank details turn out to be. */
+  readonly extra?: (bank: BankValues, recipient: { readonly purpose: string | null }) => { readonly field: string; readonly message: string } | null
+}
+
+function rule(member: BankMember, label: string, [minLength, maxLength]: readonly [number, number], pattern: string | null, example: string, rest: Partial<MemberRule> = {}): MemberRule {
+  return { member, label, minLength, maxLength, pattern, example, description: '', checks: [], ...rest }
+}
+
+const digits = (member: BankMember, label: string, min: number, max: number, example: string, rest: Partial<MemberRule> = {}): MemberRule =>
+  rule(member, label, [min, max], min === max ? `^[0-9]{${min}}$` : `^[0-9]{${min},${max}}$`, example, rest)
+
+/** An IBAN; of one country its length is known. */
+function iban(example: string, checks: readonly CheckName[] = [], country?: string): MemberRule {
+  const length = country === undefined ? null : ibanLength(country)
+  return rule('iban', 'IBAN', length === null ? [15, 33] : [length, length], '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,29}$', example, { checks: ['iban', 'country_match', ...checks] })
+}
+
+const BIC_PATTERN = '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$'
+const bic = (example: string): MemberRule =>
+  rule('bic', 'BIC', [8, 11], BIC_PATTERN, example, { checks: ['bic', 'country_match'], description: 'Of the bank, with or without its branch.' })
+
+function accountType(values: readonly ('checking' | 'savings' | 'current')[], description = ''): MemberRule {
+  const labels = { checking: 'Checking', savings: 'Savings', current: 'Current' }
+  return rule('accountType', 'Account type', [7, 8], `^(${values.join('|')})$`, values[0] as string, { description, options: values.map((value) => ({ value, label: labels[value] })) })
+}
+
+const BANK_NAME = rule('bankName', 'Bank name', [1, 70], null, 'Example Bank', { description: 'For people; payments do not depend on it.' })
+const accountNumber = (min: number, max: number, example: string, rest: Partial<MemberRule> = {}): MemberRule => digits('accountNumber', 'Account number', min, max, example, rest)
+
+/** Sort code and account are inside a British IBAN. */
+function withUkAccount(bank: BankValues): BankValues {
+  if (bank.iban === undefined || bank.iban.length !== 22) return bank
+  return { ...bank, sortCode: bank.sortCode ?? bank.iban.slice(8, 14), accountNumber: bank.accountNumber ?? bank.iban.slice(14) }
+}
+
+/** A Polish account number is an IBAN without its country. */
+function withPolishIban({ accountNumber: nrb, ...bank }: BankValues): BankValues {
+  return nrb === undefined ? bank : { ...bank, iban: bank.iban ?? `PL${nrb}` }
+}
+
+/** The suffix of a New Zealand account has three digits; where it is written with two, a zero is left out before them. */
+function withLongSuffix(bank: BankValues): BankValues {
+  const account = bank.accountNumber
+  return account?.length === 15 ? { ...bank, accountNumber: `${account.slice(0, 13)}0${account.slice(13)}` } : bank
+}
+
+/** The markets that have rails of their own, by their currency; their countries are those of the rails. */
+const LOCAL: { readonly [currency in CurrencyCode]?: Market } = {
+  EUR: { members: [iban('NL77SBOX0100000001'), bic('SBOXNL2A')] },
+  GBP: {
+    members: [
+      digits('sortCode', 'Sort code', 6, 6, '990001', { checks: ['uk_modulus'] }),
+      accountNumber(6, 8, '12345678', { padTo: 8, description: 'Filled up to eight digits with zeros on the left.' }),
+      iban('GB48SBOX99000112345678', [], 'GB'),
+      rule('secondaryReference', 'Roll number', [1, 35], null, 'A-12345678', { description: 'Where the account belongs to a building society.' }),
+    ],
+    complete: withUkAccount,
+  },
+  USD: {
+    members: [
+      digits('routingNumber', 'Routing number', 9, 9, '099000011', { checks: ['aba'] }),
+      rule('accountNumber', 'Account number', [4, 17], '^[A-Z0-9]{4,17}$', '1000000001'),
+      accountType(['checking', 'savings']),
+    ],
+  },
+  PLN: {
+    members: [
+      iban('PL61109010140000071219812874', ['public_account_pl'], 'PL'),
+      accountNumber(26, 26, '61109010140000071219812874', { description: 'NRB; kept as the IBAN.' }),
+    ],
+    complete: withPolishIban,
+  },
+  CHF: { members: [iban('CH9300762011623852957', ['qr_iban'], 'CH')] },
+  SEK: {
+    members: [
+      iban('SE4550000000058398257466', [], 'SE'),
+      digits('clearingNumber', 'Clearing number', 4, 5, '5000'),
+      accountNumber(1, 10, '0058398257'),
+      digits('bankgiro', 'Bankgiro', 7, 8, '9912346', { checks: ['luhn'] }),
+    ],
+  },
+  NOK: { members: [iban('NO9386011117947', [], 'NO'), accountNumber(11, 11, '86011117947', { checks: ['mod11_no'] })] },
+  DKK: {
+    members: [
+      iban('DK5000400440116243', [], 'DK'),
+      digits('bankCode', 'Registration number', 4, 4, '0040'),
+      accountNumber(4, 10, '0440116243', { padTo: 10, description: 'Filled up to ten digits with zeros on the left.' }),
+    ],
+  },
+  CZK: {
+    members: [
+      iban('CZ6508000000192000145399', [], 'CZ'),
+      rule('accountNumber', 'Account number', [2, 17], '^([0-9]{1,6}-)?[0-9]{2,10}$', '19-2000145399', { dashes: true, checks: ['mod11_cz'] }),
+      digits('bankCode', 'Bank code', 4, 4, '0800'),
+    ],
+  },
+  HUF: {
+    members: [
+      iban('HU42117730161111101800000000', [], 'HU'),
+      rule('accountNumber', 'Account number', [16, 24], '^([0-9]{16}|[0-9]{24})$', '117730161111101800000000', { checks: ['giro_hu'] }),
+    ],
+  },
+  RON: {
+    members: [iban('RO49AAAA1B31007593840000', [], 'RO')],
+    extra: ({ iban: account }, { purpose }) => (account?.slice(4, 8) === 'TREZ' && !/[0-9]{2,13}/.test(purpose ?? '')
+      ? { field: '/purpose', message: 'Payments to the treasury need the tax id of the payer in the purpose.' } : null),
+  },
+  AUD: { members: [digits('bsb', 'BSB', 6, 6, '062000'), accountNumber(5, 9, '123456789')] },
+  NZD: {
+    members: [accountNumber(15, 16, '0100010001234000', { description: 'Bank, branch, account and suffix.' })],
+    complete: withLongSuffix,
+  },
+  CAD: {
+    members: [
+      digits('institutionNumber', 'Institution number', 3, 3, '003'),
+      digits('transitNumber', 'Transit number', 5, 5, '00012'),
+      accountNumber(5, 12, '1234567'),
+    ],
+  },
+  SGD: {
+    members: [
+      bic('DBSSSGSG'),
+      digits('bankCode', 'Bank code', 4, 4, '7171'),
+      digits('branchCode', 'Branch code', 3, 3, '001'),
+      accountNumber(4, 19, '0010000001'),
+    ],
+  },
+  HKD: {
+    members: [
+      digits('bankCode', 'Bank code', 3, 3, '004'),
+      accountNumber(9, 17, '600123456001', { description: 'With the branch in front.' }),
+      digits('fpsId', 'FPS identifier', 7, 9, '1234567'),
+    ],
+  },
+  JPY: {
+    members: [
+      digits('bankCode', 'Bank code', 4, 4, '0001'),
+      digits('branchCode', 'Branch code', 3, 3, '001'),
+      accountType(['savings', 'current'], 'Savings is futsu, current is toza.'),
+      accountNumber(1, 7, '1234567', { padTo: 7, description: 'Filled up to seven digits with zeros on the left.' }),
+    ],
+    nameChecks: ['kana'],
+  },
+  INR: {
+    members: [rule('ifsc', 'IFSC', [11, 11], '^[A-Z]{4}0[A-Z0-9]{6}$', 'SBIN0000001'), accountNumber(9, 18, '12345678901')],
+  },
+  MXN: { members: [digits('clabe', 'CLABE', 18, 18, '999010000000000004', { checks: ['clabe'] })] },
+  ZAR: {
+    members: [
+      digits('branchCode', 'Branch code', 6, 6, '250655', { description: 'The universal one of the bank.' }),
+      accountNumber(7, 11, '62000000001'),
+      accountType(['current', 'savings', 'checking']),
+    ],
+  },
+  AED: { members: [iban('AE070331234567890123456', [], 'AE')] },
+}
+
+const INTERNATIONAL_ACCOUNT = rule('accountNumber', 'Account number', [1, 34], '^[A-Z0-9]{1,34}$', '1234567890')
+
+/** Everywhere else banks are reached by SWIFT: with an IBAN where the country has them, in dollars also without. */
+function international(currency: CurrencyCode, country: string): Market {
+  const hasIban = usesIban(country)
+  return {
+    members: [
+      bic(`SBOX${bankingCountry(country)}2A`),
+      ...(hasIban ? [iban('DE89370400440532013000')] : []),
+      ...(hasIban && currency !== 'USD' ? [] : [INTERNATIONAL_ACCOUNT]),
+      rule('intermediaryBic', 'BIC of the intermediary bank', [8, 11], BIC_PATTERN, 'SBOXUS33', { checks: ['bic'] }),
+    ],
+  }
+}
+
+/** The rails that reach a country's banks in a currency: its own, or SWIFT where there are none. */
+export function reachableRails(currency: CurrencyCode, country: string): readonly RailTerms[] {
+  const own = [...RAILS.values()].filter((row) => row.currency === currency && row.countries?.has(country) === true && row.withdrawnSince === null)
+  return own.length > 0 ? own : [RAILS.get('swift') as RailTerms]
+}
+
+/** The rules of a market. */
+export function marketOf(currency: CurrencyCode, country: string): Market {
+  const local = reachableRails(currency, country).some(({ rail }) => rail !== 'swift') ? LOCAL[currency] : undefined
+  const market = local ?? international(currency, country)
+  return { ...market, members: [...market.members, BANK_NAME] }
+}
+
+/** The groups of a rail that can be met with the members of a market. */
+export function groupsOf(row: RailTerms, market: Market): readonly (readonly BankField[])[] {
+  const known = new Set<string>(['address', ...market.members.map(({ member }) => member)])
+  return row.needs.filter((group) => group.every((field) => known.has(field)))
+}
+
+// ── Addresses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const STATES = new Set(['US', 'CA', 'AU', 'MX', 'IN'])
+/** In Ireland most addresses are written without one. */
+const POSTAL_CODES = new Set([...SEPA_COUNTRIES, 'US', 'CA'].filter((country) => country !== 'IE'))
+
+/** Members of an address besides line, city and country that a country's addresses must have. */
+export function addressNeeds(country: string): readonly ('postalCode' | 'state')[] {
+  return [...(POSTAL_CODES.has(country) ? ['postalCode' as const] : []), ...(STATES.has(country) ? ['state' as const] : [])]
+}
+
+// ── Payments ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+interface PurposeRule {
+  readonly pattern: string
+  readonly maxLength: number
+  readonly example: string
+  readonly description: string
+}
+
+const PARTNER_PURPOSE: PurposeRule = { pattern: '^[A-Z0-9]{1,5}$', maxLength: 5, example: 'GDDS', description: 'From the list of the country’s central bank.' }
+
+/** Countries whose central bank wants to know what every payment is for. */
+const PURPOSES: Readonly<Record<string, PurposeRule>> = {
+  AE: { pattern: '^[A-Z]{3}$', maxLength: 3, example: 'GDS', description: 'From the list of the Central Bank of the UAE, for example SAL, FAM, GDS, IGT, INS.' },
+  IN: { pattern: '^P[0-9]{4}$', maxLength: 5, example: 'P0103', description: 'From the list of the Reserve Bank of India.' },
+  ZA: { pattern: '^[0-9]{3}$', maxLength: 3, example: '101', description: 'Balance of payments category of the South African Reserve Bank.' },
+  ...Object.fromEntries(['CN', 'MY', 'PH', 'TH', 'BH', 'JO', 'KZ', 'KW', 'OM', 'QA'].map((country) => [country, PARTNER_PURPOSE])),
+}
+
+/** What a payment to a country's banks must say about its purpose; null: nothing. */
+export function purposeRuleOf(country: string): PurposeRule | null {
+  return PURPOSES[country] ?? null
+}
+
+// ── Verification of the payee ─────────────────────────────────────────────────────────────────────────────────────────
+
+export type VerificationScheme = 'cop' | 'vop' | 'none'
+
+/** The scheme by which a payee's name can be checked, and whether it has to be. */
+export function verificationOf(currency: CurrencyCode, country: string): { readonly scheme: VerificationScheme; readonly mandatory: boolean } {
+  const [first] = reachableRails(currency, country)
+  if (first?.currency === 'GBP') return { scheme: 'cop', mandatory: true }
+  if (first?.currency === 'EUR') return { scheme: 'vop', mandatory: true }
+  return { scheme: 'none', mandatory: false }
+}
+
+// ── The same, shown ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface RequirementField {
+  /** JSON Pointer into the body. */
+  readonly name: string
+  readonly label: string
+  readonly required: boolean
+  readonly requiredWhen?: string
+  readonly type: 'string' | 'enum' | 'date' | 'object'
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly options?: readonly { readonly value: string; readonly label: string }[]
+  readonly example: string
+  readonly description: string
+  readonly checks: readonly CheckName[]
+  readonly rails: readonly Rail[]
+}
+
+export interface RequirementRail {
+  readonly rail: Rail
+  readonly available: boolean
+  readonly reason?: string
+  readonly fields: readonly string[]
+  readonly referenceRule: { readonly maxLength: number; readonly characters: string; readonly pattern: string }
+  readonly limit: MoneyJson | null
+  readonly cutOff: { readonly time: string; readonly zone: string } | null
+  readonly speed: string
+  readonly chargeBearers: readonly ('shared' | 'sender' | 'recipient')[]
+}
+
+export interface Requirements {
+  readonly currency: string
+  readonly country: string
+  readonly type: 'business' | 'individual' | null
+  readonly version: string
+  readonly rails: readonly RequirementRail[]
+  readonly fields: readonly RequirementField[]
+  readonly paymentFields: readonly RequirementField[]
+  readonly verification: { readonly scheme: VerificationScheme; readonly mandatory: boolean }
+}
+
+const NAME_LENGTH = { minLength: 2, maxLength: 140 } as const
+const TYPES = [{ value: 'business', label: 'Business' }, { value: 'individual', label: 'Individual' }]
+const SEPA_RAILS: ReadonlySet<Rail> = new Set(['sepa', 'sepa_instant'])
+
+/** What must be known of a recipient. `currency` must be one of ours that is not withdrawn. */
+export function requirementsOf({ currency, country, type }: { readonly currency: CurrencyCode; readonly country: string; readonly type: 'business' | 'individual' | null }): Requirements {
+  const rows = reachableRails(currency, country)
+  const market = marketOf(currency, country)
+  const rails = rows.map(({ rail }) => rail)
+  const members = market.members.map((member) => memberField(member, rows, market))
+  const always = (name: string, label: string, example: string, rest: Partial<RequirementField> = {}): RequirementField =>
+    ({ name, label, required: true, type: 'string', example, description: '', checks: [], rails, ...rest })
+  return {
+    currency, country, type, version: REQUIREMENTS_VERSION,
+    rails: rows.map((row) => railJson(row, market, currency)),
+    fields: [
+      always('/name', 'Name', 'Amsterdam Trading BV', { ...NAME_LENGTH, checks: market.nameChecks ?? [], description: 'Longer names than a rail carries are cut.' }),
+      always('/type', 'Type', 'business', { type: 'enum', options: TYPES }),
+      always('/currency', 'Currency', currency, { minLength: 3, maxLength: 3, pattern: '^[A-Z]{3}$' }),
+      always('/bank/bankCountry', 'Country of the bank', country, {
+        minLength: 2, maxLength: 2, pattern: '^[A-Z]{2}$', ...(members.some(({ name }) => name === '/bank/iban') ? { requiredWhen: '/bank/iban is null' } : {}),
+      }),
+      ...members,
+      ...addressFields(rows, market, country),
+    ],
+    paymentFields: paymentFields(rails, market, country),
+    verification: verificationOf(currency, country),
+  }
+}
+
+function memberField(member: MemberRule, rows: readonly RailTerms[], market: Market): RequirementField {
+  const { member: name, label, minLength, maxLength, pattern, options, example, description, checks } = member
+  const groups = rows.flatMap((row) => groupsOf(row, market).map((group) => ({ rail: row.rail, group })))
+  const using = groups.filter(({ group }) => group.includes(name as BankField))
+  // What stands in for it, told by a member that the other way needs and this one does not.
+  const ways = groups.filter(({ group }) => !group.includes(name as BankField))
+    .map(({ group }) => group.find((field) => field !== 'address' && !using.some((own) => own.group.includes(field))) ?? group[0] as BankField)
+  const requiredWhen = [...new Set(ways)].map((field) => `/bank/${field} is null`).join(' and ')
+  const named = using.length === 0 ? rows.map(({ rail }) => rail) : [...new Set(using.map(({ rail }) => rail))]
+  return {
+    name: `/bank/${name}`, label, required: using.length > 0, ...(using.length > 0 && requiredWhen !== '' ? { requiredWhen } : {}),
+    type: options === undefined ? 'string' : 'enum', minLength, maxLength, ...(pattern === null ? {} : { pattern }), ...(options === undefined ? {} : { options }),
+    example, description, checks, rails: named,
+  }
+}
+
+/** Fields of the address for the rails that need one: required when every way needs it. */
+function addressFields(rows: readonly RailTerms[], market: Market, country: string): RequirementField[] {
+  const needing = rows.filter((row) => groupsOf(row, market).some((group) => group.includes('address')))
+  if (needing.length === 0) return []
+  const shared = { required: needing.length === rows.length, type: 'string' as const, checks: [], rails: needing.map(({ rail }) => rail), description: '' }
+  const more = new Set<string>(addressNeeds(country))
+  return [
+    { ...shared, name: '/address/line1', label: 'Street', minLength: 1, maxLength: 70, example: 'Keizersgracht 1' },
+    { ...shared, name: '/address/city', label: 'City', minLength: 1, maxLength: 35, example: 'Amsterdam' },
+    ...(more.has('postalCode') ? [{ ...shared, name: '/address/postalCode', label: 'Postal code', minLength: 1, maxLength: 16, example: '1015CJ' }] : []),
+    ...(more.has('state') ? [{ ...shared, name: '/address/state', label: 'State', minLength: 1, maxLength: 35, example: 'NY', description: 'The part of its ISO 3166-2 code behind the country.' }] : []),
+    { ...shared, name: '/address/country', label: 'Country', minLength: 2, maxLength: 2, pattern: '^[A-Z]{2}$', example: country },
+  ]
+}
+
+function paymentFields(rails: readonly Rail[], market: Market, country: string): RequirementField[] {
+  const fields: RequirementField[] = []
+  const purpose = purposeRuleOf(country)
+  if (purpose !== null) {
+    fields.push({ name: '/purposeCode', label: 'Purpose code', required: true, type: 'string', minLength: 1, maxLength: purpose.maxLength,
+      pattern: purpose.pattern, example: purpose.example, description: purpose.description, checks: [], rails })
+  }
+  if (market.members.some(({ checks }) => checks.includes('qr_iban'))) {
+    fields.push({ name: '/reference', label: 'QR reference', required: false, requiredWhen: '/bank/iban is a QR-IBAN', type: 'string', minLength: 27, maxLength: 27,
+      pattern: '^[0-9]{27}$', example: '210000000003139471430009017', description: 'Printed on the bill.', checks: ['qr_iban'], rails })
+  }
+  return fields
+}
+
+function railJson(row: RailTerms, market: Market, currency: CurrencyCode): RequirementRail {
+  const { rail, reference, limitMinor, cutOff, speed } = row
+  const fields = new Set(groupsOf(row, market).flat().map((field) => (field === 'address' ? '/address' : `/bank/${field}`)))
+  return {
+    rail, available: true, fields: ['/name', '/type', '/currency', '/bank/bankCountry', ...fields],
+    referenceRule: { maxLength: reference.max, characters: reference.characters, pattern: CHARACTERS[reference.characters].source },
+    limit: limitMinor === null ? null : moneyJson({ amountMinor: limitMinor, currency }),
+    cutOff: cutOff === null || cutOff.zone === PARTNER_ZONE ? null : cutOff,
+    speed, chargeBearers: SEPA_RAILS.has(rail) ? ['shared'] : ['shared', 'sender', 'recipient'],
+  }
+}
+
+/** The account inside an IBAN of the countries that also write it without; null where it is something else. */
+export function domesticIban(country: string, bank: BankValues): string | null {
+  if (bank.iban !== undefined) return bank.iban
+  const account = bank.accountNumber
+  if (account === undefined) return null
+  switch (country) {
+    case 'NO': return ibanOf('NO', account)
+    case 'DK': return bank.bankCode === undefined ? null : ibanOf('DK', bank.bankCode + account.padStart(10, '0'))
+    case 'HU': return ibanOf('HU', account.padEnd(24, '0'))
+    case 'CZ': {
+      const [first, second] = account.split('-')
+      const [prefix, base] = second === undefined ? ['', first as string] : [first as string, second]
+      return bank.bankCode === undefined ? null : ibanOf('CZ', bank.bankCode + prefix.padStart(6, '0') + base.padStart(10, '0'))
+    }
+    default: return null
+  }
+}
+
+/** What is wrong with a currency that recipients are to have; null: nothing. */
+export function currencyFault(currency: string): { readonly code: 'invalid_value' | 'currency_withdrawn'; readonly message: string; readonly params?: Readonly<Record<string, string>> } | null {
+  if (!isCurrencyCode(currency)) return { code: 'invalid_value', message: 'Is no currency of ISO 4217 that can be paid.' }
+  const withdrawn = WITHDRAWN_CURRENCIES[currency]
+  if (withdrawn === undefined) return null
+  return { code: 'currency_withdrawn', message: `Ended on ${withdrawn.since}; use ${withdrawn.replacedBy}.`, params: { since: withdrawn.since, replacedBy: withdrawn.replacedBy } }
+}
+
+/** Changes when a rule does. */
+export const REQUIREMENTS_VERSION = hash('sha256', JSON.stringify(
+  [LOCAL, INTERNATIONAL_ACCOUNT, PURPOSES, [...STATES], [...POSTAL_CODES], [...RAILS.values()]],
+  (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value instanceof Set ? [...value] as unknown[] : typeof value === 'function' ? String(value) : value),
+), 'hex').slice(0, 12)

@@ -1,0 +1,247 @@
+/**
+ * Recipients as clients send them, against the table of requirements: what is wrong with them, or what is kept. Nothing here
+ * knows a rule of its own; every length, pattern, check and need is read from the table.
+ */
+import type { BankField } from '../payments/rails.ts'
+import type { CurrencyCode } from '../currency.ts'
+import type { FieldError, FieldErrorCode } from '../problems.ts'
+import { CHECKS, type BankMember, type BankValues, type CheckContext } from './bank-checks.ts'
+import { bankingCountry, isCountry } from './iban.ts'
+import { halfWidthName } from './kana.ts'
+import { maskAccountNumber, maskIban } from './masking.ts'
+import { addressNeeds, currencyFault, domesticIban, groupsOf, marketOf, reachableRails, type Market, type MemberRule } from './requirements.ts'
+import type { UkModulusTable } from './uk-modulus.ts'
+
+/** An address as clients send it. */
+export interface AddressInput {
+  readonly line1: string
+  readonly line2?: string | null
+  readonly buildingNumber?: string | null
+  readonly city: string
+  readonly postalCode?: string | null
+  readonly state?: string | null
+  readonly country: string
+}
+
+/** Bank details as clients send them. */
+export interface BankInput extends Readonly<Partial<Record<BankMember, string | null>>> {
+  readonly bankCountry?: string | null
+  readonly bankAddress?: AddressInput | null
+}
+
+/** What of a recipient is looked at. */
+export interface RecipientInput {
+  readonly name: string
+  readonly type: 'business' | 'individual'
+  readonly currency: string
+  readonly address: AddressInput | null
+  readonly bank: BankInput
+  readonly purpose: string | null
+}
+
+/** An address as it is kept. */
+export interface KeptAddress {
+  readonly line1: string
+  readonly line2: string | null
+  readonly buildingNumber: string | null
+  readonly city: string
+  readonly postalCode: string | null
+  readonly state: string | null
+  readonly country: string
+}
+
+/** What is kept of a recipient that is right. */
+export interface CheckedRecipient {
+  readonly bankCountry: string
+  readonly bank: BankValues & { readonly bankAddress?: KeptAddress }
+  readonly address: KeptAddress | null
+  readonly maskedIdentifier: string
+  /** The account, the same for every way of writing it; with the currency it tells duplicates. */
+  readonly accountIdentity: string
+}
+
+export type Validation = { readonly errors: readonly FieldError[] } | { readonly recipient: CheckedRecipient }
+
+/** What validation looks things up in. */
+export interface ValidationWorld {
+  readonly ukModulus: UkModulusTable
+  /** In the sandbox test BICs and the account numbers of the sandbox bank are right. */
+  readonly sandbox: boolean
+}
+
+/** Members that say which account it is, in the order in which one of them is shown. */
+const IDENTIFIERS = ['iban', 'accountNumber', 'clabe', 'bankgiro', 'fpsId'] as const satisfies readonly BankMember[]
+/** What stands beside them in the identity of an account without an IBAN. */
+const BESIDE = ['sortCode', 'routingNumber', 'bsb', 'institutionNumber', 'transitNumber', 'bankCode', 'branchCode', 'clearingNumber', 'ifsc'] as const satisfies readonly BankMember[]
+/** People write these over several groups and in small letters. */
+const CODES: ReadonlySet<BankMember> = new Set<BankMember>([...IDENTIFIERS, ...BESIDE, 'bic', 'intermediaryBic'])
+
+function fault(field: string, code: FieldErrorCode, message: string, params?: FieldError['params']): FieldError {
+  return params === undefined ? { field, code, message } : { field, code, message, params }
+}
+
+/** Checks a recipient whose members have the right types. */
+export function validateRecipient(world: ValidationWorld, input: RecipientInput): Validation {
+  const errors: FieldError[] = []
+  const wrongCurrency = currencyFault(input.currency)
+  if (wrongCurrency !== null) errors.push({ field: '/currency', ...wrongCurrency })
+  const bankCountry = countryOf(input.bank, errors)
+  for (const [path, address] of [['/address', input.address], ['/bank/bankAddress', input.bank.bankAddress ?? null]] as const) {
+    if (address !== null) errors.push(...addressErrors(path, address))
+  }
+  if (wrongCurrency !== null || bankCountry === null) return { errors }
+  const currency = input.currency as CurrencyCode
+  const market = marketOf(currency, bankCountry)
+  const sent = readMembers(input.bank, market, errors)
+  // What has the wrong form is not looked into.
+  if (errors.length > 0) return { errors }
+  const bank = completed(market, sent, errors)
+  errors.push(...checkErrors({ ...world, bank, bankCountry }, market, sent))
+  errors.push(...missingErrors({ currency, bankCountry, market, bank, hasAddress: input.address !== null }))
+  if (market.nameChecks?.includes('kana') === true && halfWidthName(input.name) === null) {
+    errors.push(fault('/name', 'invalid_characters', 'Must be in kana or Latin letters, which is what Japanese banks print.'))
+  }
+  const extra = market.extra?.(bank, input) ?? null
+  if (extra !== null) errors.push(fault(extra.field, 'required', extra.message))
+  if (errors.length > 0) return { errors }
+  const bankAddress = input.bank.bankAddress ?? null
+  return {
+    recipient: {
+      bankCountry, bank: bankAddress === null ? bank : { ...bank, bankAddress: keptAddress(bankAddress) },
+      address: input.address === null ? null : keptAddress(input.address),
+      maskedIdentifier: maskedIdentifierOf(bank), accountIdentity: accountIdentityOf(bankCountry, bank),
+    },
+  }
+}
+
+/** The country of the bank: as it is said, or that of the IBAN. */
+function countryOf({ bankCountry, iban }: BankInput, errors: FieldError[]): string | null {
+  const country = bankCountry ?? (typeof iban === 'string' ? compact(iban).slice(0, 2) : null)
+  if (country === null) {
+    errors.push(fault('/bank/bankCountry', 'required', 'Is required where there is no IBAN.'))
+    return null
+  }
+  if (isCountry(country)) return country
+  errors.push(typeof bankCountry === 'string'
+    ? fault('/bank/bankCountry', 'invalid_value', 'Is no country of ISO 3166.')
+    : fault('/bank/iban', 'invalid_format', 'Is not an IBAN.'))
+  return null
+}
+
+function compact(text: string): string {
+  return text.replaceAll(/[\s-]/g, '').toUpperCase()
+}
+
+function normalForm(rule: MemberRule, text: string): string {
+  if (rule.options !== undefined || !CODES.has(rule.member)) return text.trim()
+  const plain = rule.dashes === true ? text.replaceAll(/\s/g, '').toUpperCase() : compact(text)
+  return rule.padTo !== undefined && /^[0-9]+$/.test(plain) && plain.length >= rule.minLength ? plain.padStart(rule.padTo, '0') : plain
+}
+
+/** The members that were sent, in their normal form, and an error for each that has no place here or the wrong form. */
+function readMembers(bank: BankInput, market: Market, errors: FieldError[]): BankValues {
+  const rules = new Map(market.members.map((rule) => [rule.member, rule]))
+  const values: { [member in BankMember]?: string } = {}
+  for (const [name, text] of Object.entries(bank) as [BankMember, string | null][]) {
+    if (name === ('bankCountry' as string) || name === ('bankAddress' as string) || text === null || text === undefined) continue
+    const field = `/bank/${name}`
+    const rule = rules.get(name)
+    if (rule === undefined) {
+      errors.push(fault(field, 'not_applicable', 'Has no meaning for this currency and country.'))
+      continue
+    }
+    const value = normalForm(rule, text)
+    const wrong = formError(field, rule, value)
+    if (wrong === null) values[name] = value
+    else errors.push(wrong)
+  }
+  return values
+}
+
+function formError(field: string, { minLength, maxLength, pattern, options }: MemberRule, value: string): FieldError | null {
+  if (options !== undefined) return options.some((option) => option.value === value) ? null : fault(field, 'invalid_value', 'Is not one of the allowed values.')
+  const length = [...value].length
+  if (length < minLength) return fault(field, 'too_short', `Must have at least ${minLength}.`, { min: minLength })
+  if (length > maxLength) return fault(field, 'too_long', `Must have at most ${maxLength}.`, { max: maxLength })
+  return pattern === null || new RegExp(pattern).test(value) ? null : fault(field, 'invalid_format', 'Does not have the expected format.')
+}
+
+/** The bank details with what follows from them; two ways of saying the same must agree. */
+function completed(market: Market, sent: BankValues, errors: FieldError[]): BankValues {
+  const bank = market.complete?.(sent) ?? sent
+  const derived = market.complete?.(sent.iban === undefined ? sent : { iban: sent.iban }) ?? {}
+  for (const [name, value] of Object.entries(derived) as [BankMember, string][]) {
+    if (sent[name] !== undefined && name !== 'iban' && sent.iban !== undefined && sent[name] !== value) {
+      errors.push(fault(`/bank/${name}`, 'invalid_value', 'Differs from what the IBAN says.'))
+    }
+  }
+  return bank
+}
+
+function checkErrors(context: CheckContext, market: Market, sent: BankValues): FieldError[] {
+  const errors: FieldError[] = []
+  const rules = new Map(market.members.map((rule) => [rule.member, rule]))
+  for (const [name, value] of Object.entries(context.bank) as [BankMember, string][]) {
+    for (const check of rules.get(name)?.checks ?? []) {
+      const found = CHECKS[check](value, context)
+      if (found === null) continue
+      const member = found.member ?? name
+      // What was taken out of another member is wrong there.
+      const field = sent[member] !== undefined ? member : IDENTIFIERS.find((identifier) => sent[identifier] !== undefined) ?? member
+      errors.push(fault(`/bank/${field}`, found.code, found.message))
+      break
+    }
+  }
+  return errors
+}
+
+interface Held {
+  readonly currency: CurrencyCode
+  readonly bankCountry: string
+  readonly market: Market
+  readonly bank: BankValues
+  readonly hasAddress: boolean
+}
+
+/** A `required` for what the nearest way of paying lacks; nothing when one rail has all it needs. */
+function missingErrors({ currency, bankCountry, market, bank, hasAddress }: Held): FieldError[] {
+  const has = (field: BankField): boolean => (field === 'address' ? hasAddress : bank[field] !== undefined)
+  const ways = reachableRails(currency, bankCountry).flatMap((row) => groupsOf(row, market))
+  if (ways.some((way) => way.every(has))) return []
+  const nearest = ways.toSorted((left, right) => right.filter(has).length - left.filter(has).length)[0] ?? []
+  return nearest.filter((field) => !has(field)).map((field) => fault(field === 'address' ? '/address' : `/bank/${field}`, 'required', 'Is required.'))
+}
+
+function addressErrors(path: string, address: AddressInput): FieldError[] {
+  if (!isCountry(address.country)) return [fault(`${path}/country`, 'invalid_value', 'Is no country of ISO 3166.')]
+  return addressNeeds(address.country).filter((member) => (address[member] ?? '') === '')
+    .map((member) => fault(`${path}/${member}`, 'required', `Addresses in ${address.country} have one.`))
+}
+
+function keptAddress({ line1, line2, buildingNumber, city, postalCode, state, country }: AddressInput): KeptAddress {
+  const given = (text: string | null | undefined) => (text === undefined || text === '' ? null : text)
+  return { line1, line2: given(line2), buildingNumber: given(buildingNumber), city, postalCode: given(postalCode), state: given(state), country }
+}
+
+/** What a list shows of an account. */
+export function maskedIdentifierOf(bank: BankValues): string {
+  if (bank.iban !== undefined) return maskIban(bank.iban)
+  const identifier = IDENTIFIERS.find((member) => bank[member] !== undefined)
+  if (identifier === undefined) throw new Error('Bank details without an identifier.')
+  return maskAccountNumber(bank[identifier] as string)
+}
+
+/** The account in one spelling, so that an IBAN and the number inside it are the same account. */
+export function accountIdentityOf(bankCountry: string, bank: BankValues): string {
+  const country = bankingCountry(bankCountry)
+  if (country === 'GB' && bank.sortCode !== undefined && bank.accountNumber !== undefined) {
+    return [country, bank.sortCode, bank.accountNumber, bank.secondaryReference ?? ''].join(':')
+  }
+  const iban = domesticIban(country, bank)
+  if (iban !== null) return iban
+  const account = IDENTIFIERS.map((member) => bank[member]).find((value) => value !== undefined) ?? ''
+  const beside = BESIDE.map((member) => bank[member]).filter((value) => value !== undefined)
+  // A head office may be written with and without its branch.
+  const bic = bank.bic === undefined ? [] : [bank.bic.endsWith('XXX') ? bank.bic.slice(0, 8) : bank.bic]
+  return [country, ...bic, ...beside, account].join(':')
+}

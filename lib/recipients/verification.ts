@@ -1,0 +1,169 @@
+/**
+ * Confirmation and verification of payees: what a bank's answer means, and whether a recipient may be used after it.
+ *
+ * Two schemes answer with codes of their own: Confirmation of Payee in the United Kingdom (`cop`), Verification of Payee in
+ * the euro area (`vop`). Their codes become four outcomes here and nowhere else.
+ */
+import { timestamp } from '../clock.ts'
+import type { Problem } from '../problems.ts'
+
+export const VERIFICATION_OUTCOMES = ['match', 'close_match', 'no_match', 'unavailable'] as const
+export type VerificationOutcome = (typeof VERIFICATION_OUTCOMES)[number]
+
+/** A scheme that answers. */
+export type PayeeScheme = 'cop' | 'vop'
+
+/** What a bank said of a payee. A match of `cop` has no code. */
+export interface PayeeAnswer {
+  readonly code: string | null
+  /** Only where the scheme lets the right name be told. */
+  readonly matchedName: string | null
+}
+
+/** Somebody has accepted an outcome that is no match. */
+export interface VerificationOverride {
+  readonly acceptOutcome: VerificationOutcome
+  readonly reason: string
+  readonly by: string
+  readonly at: string
+}
+
+/** A verification as it is kept and shown. */
+export interface RecipientVerification {
+  readonly scheme: PayeeScheme | 'internal' | 'none'
+  readonly outcome: VerificationOutcome
+  readonly reasonCode: string | null
+  readonly reason: string
+  readonly matchedName: string | null
+  readonly accountTypeMatch: boolean | null
+  readonly requestedName: string
+  readonly checkedAt: string
+  readonly validUntil: string | null
+  readonly override: VerificationOverride | null
+}
+
+interface Meaning {
+  readonly outcome: VerificationOutcome
+  /** Neutral words for people. */
+  readonly reason: string
+  /** The name as the bank has it may be shown. */
+  readonly tellsName?: true
+  readonly accountTypeMatch?: boolean
+}
+
+const ANOTHER_TYPE = 'The account is of another type than the recipient.'
+const CLOSE = 'The name is close to that of the account holder.'
+
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  MTCH: { outcome: 'match', reason: 'The name matches the account.' },
+  CMTC: { outcome: 'close_match', reason: CLOSE, tellsName: true },
+  NMTC: { outcome: 'no_match', reason: 'The name does not match the account.' },
+  NOAP: { outcome: 'unavailable', reason: 'The name could not be checked.' },
+  MBAM: { outcome: 'close_match', reason: CLOSE, tellsName: true, accountTypeMatch: true },
+  BANM: { outcome: 'close_match', reason: ANOTHER_TYPE, accountTypeMatch: false },
+  PANM: { outcome: 'close_match', reason: ANOTHER_TYPE, accountTypeMatch: false },
+  BAMM: { outcome: 'close_match', reason: `${CLOSE} ${ANOTHER_TYPE}`, tellsName: true, accountTypeMatch: false },
+  PAMM: { outcome: 'close_match', reason: `${CLOSE} ${ANOTHER_TYPE}`, tellsName: true, accountTypeMatch: false },
+  ANNM: { outcome: 'no_match', reason: 'The name does not match the account.' },
+  AC01: { outcome: 'no_match', reason: 'The bank has no account with this number.' },
+  IVCR: { outcome: 'unavailable', reason: 'The account needs a reference of its own to be checked.' },
+  ACNS: { outcome: 'unavailable', reason: 'The bank does not check accounts of this kind.' },
+  OPTO: { outcome: 'unavailable', reason: 'The account holder does not take part in the check.' },
+  CASS: { outcome: 'unavailable', reason: 'The account has moved to another bank.' },
+  SCNS: { outcome: 'unavailable', reason: 'The bank does not take part in the check.' },
+}
+
+const MATCH: Meaning = { outcome: 'match', reason: 'The name matches the account.', accountTypeMatch: true }
+const NO_ANSWER: Meaning = { outcome: 'unavailable', reason: 'The bank did not answer in time.' }
+
+/** Whether a code is one that a scheme answers with. */
+export function isPayeeCode(code: string): boolean {
+  return Object.hasOwn(MEANINGS, code)
+}
+
+/** A bank that has answered once stands by it this long where the scheme lets answers be kept. */
+const COP_VALID_MS = 90 * 86_400_000
+
+/** What is asked of a bank about one payee. */
+export interface PayeeQuestion {
+  readonly scheme: PayeeScheme
+  readonly name: string
+  readonly type: 'business' | 'individual'
+  readonly iban: string | null
+  readonly sortCode: string | null
+  readonly accountNumber: string | null
+  readonly secondaryReference: string | null
+}
+
+/** The verification that an answer is; no answer in time is one, too. `now` is epoch milliseconds. */
+export function verificationOfAnswer({ scheme, name }: Pick<PayeeQuestion, 'scheme' | 'name'>, answer: PayeeAnswer | null, now: number): RecipientVerification {
+  // A code that no scheme has said yet says nothing about the name.
+  const meaning = answer === null ? NO_ANSWER : answer.code === null ? MATCH : MEANINGS[answer.code] ?? MEANINGS['NOAP'] as Meaning
+  return {
+    scheme, outcome: meaning.outcome, reasonCode: answer === null ? (scheme === 'vop' ? 'NOAP' : null) : answer.code, reason: meaning.reason,
+    matchedName: meaning.tellsName === true ? answer?.matchedName ?? null : null, accountTypeMatch: meaning.accountTypeMatch ?? null,
+    requestedName: name, checkedAt: timestamp(now), validUntil: scheme === 'cop' ? timestamp(now + COP_VALID_MS) : null, override: null,
+  }
+}
+
+/** What an operator lets customers do about verifications. */
+export interface VerificationPolicy {
+  readonly requireVerification: boolean
+  /** Outcomes that may be accepted although they are no match. */
+  readonly allowedOverrides: readonly string[]
+}
+
+/** What a caller accepts. */
+export interface OverrideInput {
+  readonly acceptOutcome: VerificationOutcome
+  readonly reason: string
+}
+
+export type GateResult =
+  | { readonly verification: RecipientVerification }
+  | { readonly refused: Problem }
+
+/**
+ * Whether a recipient may be used after its check: a match may, a near miss and a miss only when the caller accepts that
+ * very outcome and the operator lets them, and where no bank has answered it depends on the operator.
+ */
+export function verificationGate(
+  checked: RecipientVerification,
+  { policy, override, by, now }: { readonly policy: VerificationPolicy; readonly override: OverrideInput | null; readonly by: string; readonly now: number },
+): GateResult {
+  const { outcome } = checked
+  if (outcome === 'match') return { verification: checked }
+  const accepted = override !== null && override.acceptOutcome === outcome && policy.allowedOverrides.includes(outcome)
+  if (accepted) return { verification: { ...checked, override: { acceptOutcome: outcome, reason: override.reason, by, at: timestamp(now) } } }
+  if (outcome === 'unavailable' && !policy.requireVerification) return { verification: checked }
+  return { refused: mismatch(checked) }
+}
+
+function mismatch(verification: RecipientVerification): Problem {
+  return { slug: 'verification-mismatch', detail: verification.reason, extra: { verification } }
+}
+
+/** The same check with what was accepted before, when the bank says again what was accepted. */
+export function withStandingOverride(checked: RecipientVerification, before: RecipientVerification | null): RecipientVerification {
+  const stands = before?.override !== null && before?.override !== undefined && checked.override === null && before.outcome === checked.outcome
+    && before.reasonCode === checked.reasonCode && before.requestedName === checked.requestedName
+  return stands ? { ...checked, override: before.override } : checked
+}
+
+/** Whether an earlier check can stand in for a new one: only where its scheme says how long it holds. */
+export function stillValid(verification: RecipientVerification | null, now: number): verification is RecipientVerification {
+  return verification !== null && verification.validUntil !== null && Date.parse(verification.validUntil) > now
+}
+
+/** A check as a payment keeps it: a match, which nearly all are, in a few bytes. */
+export type KeptVerification = { readonly scheme: PayeeScheme; readonly code: string | null; readonly at: number } | RecipientVerification
+
+export function keptVerification(verification: RecipientVerification): KeptVerification {
+  const { scheme, outcome, reasonCode: code, checkedAt } = verification
+  return outcome === 'match' && (scheme === 'cop' || scheme === 'vop') ? { scheme, code, at: Date.parse(checkedAt) } : verification
+}
+
+/** A kept check as it is shown; `name` is the one that was asked about. */
+export function shownVerification(kept: KeptVerification, name: string): RecipientVerification {
+  return 'outcome' in kept ? kept : verificationOfAnswer({ scheme: kept.scheme, name }, { code: kept.code, matchedName: null }, kept.at)
+}

@@ -1,0 +1,62 @@
+/**
+ * The body of a callback. Thin: what happened to which object; whoever wants more asks the API for it, and gets what they
+ * may see.
+ */
+import { timestamp } from '../clock.ts'
+
+/** An event as it was written beside its cause. Times are epoch milliseconds, amounts minor units. */
+export interface WebhookEvent {
+  readonly id: string
+  readonly type: string
+  readonly createdAt: number
+  readonly customerId: string | null
+  readonly object: string
+  readonly objectId: string
+  readonly status: string | null
+  readonly previousStatus: string | null
+  readonly amount: bigint | null
+  readonly currency: string | null
+  readonly sandbox: boolean
+  readonly related: { readonly object: string; readonly id: string } | null
+}
+
+/** The envelope of an event for one tenant's endpoint. The same event has the same bytes whenever it is sent. */
+export function envelope(event: WebhookEvent, { tenantId, apiVersion, test }: { readonly tenantId: string; readonly apiVersion: string; readonly test: boolean }) {
+  return {
+    id: event.id,
+    type: event.type,
+    createdAt: timestamp(event.createdAt),
+    apiVersion,
+    tenantId,
+    customerId: event.customerId,
+    data: {
+      object: event.object,
+      id: event.objectId,
+      status: event.status,
+      previousStatus: event.previousStatus,
+      amount: event.amount === null || event.currency === null ? null : { amountMinor: event.amount.toString(), currency: event.currency },
+      test,
+      sandbox: event.sandbox,
+      related: event.related,
+    },
+  }
+}
+
+/** The headers of a callback but for its signatures. `seconds` is unix time. */
+export function callbackHeaders({ eventId, eventType, seconds, test }: {
+  readonly eventId: string
+  readonly eventType: string
+  readonly seconds: number
+  readonly test: boolean
+}): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Service-Webhooks/1.0',
+    'Service-Event-Id': eventId,
+    'Service-Event-Type': eventType,
+    'Service-Timestamp': String(seconds),
+    ...(test ? { 'Service-Test': 'true' } : {}),
+    'webhook-id': eventId,
+    'webhook-timestamp': String(seconds),
+  }
+}

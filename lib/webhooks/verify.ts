@@ -1,0 +1,82 @@
+/**
+ * For receivers: is a callback really from the service, and is it new?
+ *
+ *   const event = verifyWebhook({ body: rawBytes, headers: request.headers, secrets: [process.env.WEBHOOK_SECRET] })
+ *   if (await seen(event.id)) return   // the same event may come more than once
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { systemClock } from '../clock.ts'
+
+/** Callbacks older or newer than this are somebody's recording, or one of the clocks is wrong. */
+const TOLERANCE_SECONDS = 300
+
+export interface VerifyInput {
+  /** The body exactly as it arrived, before anything has parsed it. */
+  readonly body: string | Uint8Array
+  /** Node's `request.headers`, or anything with the same names in lower case; a `Headers` object will do as well. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> | Headers
+  /** The endpoint's secret (`whsec_…`); while it is being replaced, the new and the old one. */
+  readonly secrets: readonly string[]
+  /** Epoch milliseconds; the machine's own clock unless given. */
+  readonly now?: number
+  readonly toleranceSeconds?: number
+}
+
+/** What a callback says. */
+export interface VerifiedEvent {
+  readonly id: string
+  readonly type: string
+  readonly createdAt: string
+  readonly apiVersion: string
+  readonly tenantId: string
+  readonly customerId: string | null
+  readonly data: {
+    readonly object: string
+    readonly id: string
+    readonly status: string | null
+    readonly previousStatus: string | null
+    readonly amount: { readonly amountMinor: string; readonly currency: string } | null
+    readonly test: boolean
+    readonly sandbox: boolean
+    readonly related: { readonly object: string; readonly id: string } | null
+  }
+}
+
+/** The callback is not to be trusted; answer 400 and do nothing. */
+export class WebhookNotVerified extends Error {
+  override readonly name = 'WebhookNotVerified'
+  readonly reason: 'header_missing' | 'timestamp_outside_tolerance' | 'signature_mismatch'
+
+  constructor(reason: WebhookNotVerified['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/**
+ * Checks the signature over the raw bytes in constant time, then the age, and only then reads the body.
+ *
+ * @throws WebhookNotVerified
+ */
+export function verifyWebhook({ body, headers, secrets, now, toleranceSeconds = TOLERANCE_SECONDS }: VerifyInput): VerifiedEvent {
+  const timestamp = header(headers, 'service-timestamp')
+  const sent = header(headers, 'service-signature')
+  if (timestamp === null || sent === null) throw new WebhookNotVerified('header_missing', 'Service-Timestamp or Service-Signature is missing.')
+  const signatures = sent.split(',').flatMap((entry) => (entry.trim().startsWith('v1=') ? [Buffer.from(entry.trim().slice('v1='.length), 'hex')] : []))
+  const expected = secrets.map((secret) => createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest())
+  let matches = false
+  // Every pair is compared, so the time taken says nothing about which one fits.
+  for (const one of expected) for (const signature of signatures) matches = (signature.length === one.length && timingSafeEqual(signature, one)) || matches
+  if (!matches) throw new WebhookNotVerified('signature_mismatch', 'No signature fits.')
+  const seconds = (now ?? systemClock.now()) / 1_000
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(seconds - Number(timestamp)) > toleranceSeconds) {
+    throw new WebhookNotVerified('timestamp_outside_tolerance', `Service-Timestamp is more than ${toleranceSeconds} s away from this machine's clock.`)
+  }
+  return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8')) as VerifiedEvent
+}
+
+function header(headers: VerifyInput['headers'], name: string): string | null {
+  const value = headers instanceof Headers ? headers.get(name) : headers[name]
+  if (value === null || value === undefined) return null
+  return typeof value === 'string' ? value : value.join(',')
+}

@@ -1,0 +1,264 @@
+/**
+ * Approvals as rows: opened with their subject, decided under their lock.
+ *
+ * Whoever opens, decides or withdraws an approval does so in the transaction of what it is about, and everything of it
+ * (row, decision, events, what becomes of the subject) is written there or not at all. Locks are taken in one order:
+ * approvals by id, then balances, then payments.
+ */
+import { APPROVER_ROLES, termsOf, type PolicyKind, type PolicyTerms, type TermsJson, type TierJson } from '../lib/approvals/policy.ts'
+import { approvalEvent, opening, type ApprovalStatus, type OpenApproval, type SubjectSummary, type SubjectType, type TierSource } from '../lib/approvals/opening.ts'
+import type { ApprovalRecord } from '../lib/approvals/approval.ts'
+import { timestamp } from '../lib/clock.ts'
+import type { IdSource } from '../lib/ids.ts'
+import type { Effects } from '../lib/ledger/effects.ts'
+import { commit, type Conflict } from './commit.ts'
+import { writeAudit, type AuditBy } from './identity-audit.ts'
+import type { TransactionClient } from './transaction.ts'
+
+/** A transaction that is open, and what is new in it. */
+export interface ApprovalTx {
+  readonly client: TransactionClient
+  readonly ids: IdSource
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** What of an approval its opener has to say; the rest is known of the customer. */
+export type OpenRequest = Omit<OpenApproval, 'id' | 'eventId' | 'operatorId' | 'shard'>
+
+/** A statement of a commit found something other than it was decided on; the transaction has to begin again. */
+export class CommitConflict extends Error {
+  override readonly name = 'CommitConflict'
+  readonly conflicts: readonly Conflict[]
+  constructor(conflicts: readonly Conflict[]) {
+    super(`The commit found ${conflicts.map(({ kind }) => kind).join(', ')}.`)
+    this.conflicts = conflicts
+  }
+}
+
+/** Writes effects within a transaction. @throws CommitConflict when they rest on what is no longer so; nothing was written then */
+export async function writeEffects({ client, now }: Pick<ApprovalTx, 'client' | 'now'>, effects: Effects): Promise<void> {
+  const connection = { query: async (statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }) => await client.query(statement) as unknown as { rows: unknown[][] } }
+  const result = await commit(connection, [{ fence: null, commands: [{ effects }] }], now)
+  if (!result.ok) throw new CommitConflict(result.conflicts)
+}
+
+/**
+ * Opens an approval with its `approval.requested`. The subject must not wait for another one.
+ *
+ * @returns its id
+ */
+export async function openApproval(tx: ApprovalTx, request: OpenRequest): Promise<string> {
+  const { rows: [customer] } = await tx.client.query<{ operator_id: string; shard: number }>({
+    name: 'approval_customer', text: 'select operator_id, shard from customer where id = $1', values: [request.customerId],
+  })
+  if (customer === undefined) throw new Error(`The customer ${request.customerId} does not exist.`)
+  const id = tx.ids.next()
+  await writeEffects(tx, opening({ ...request, id, eventId: tx.ids.next(), operatorId: customer.operator_id, shard: customer.shard }, tx.now))
+  return id
+}
+
+/** A customer's policy of one kind; null where it was never set. */
+export async function readPolicy(client: Pick<TransactionClient, 'query'>, customerId: string, kind: PolicyKind): Promise<PolicyTerms | null> {
+  const { rows: [row] } = await client.query<{ terms: TermsJson }>({
+    name: 'read_policy', text: 'select terms from approval_policy where customer_id = $1 and kind = $2', values: [customerId, kind],
+  })
+  return row === undefined ? null : termsOf(row.terms)
+}
+
+// ── Who may decide ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const NAMED = `((a.tier->'approverRoles') ? m.role or (a.tier->'approverUserIds') ? m.user_id::text or exists (
+  select from team_member tm where tm.membership_id = m.id and (a.tier->'approverTeamIds') ? tm.team_id::text))`
+const UNNAMED = `(jsonb_array_length(a.tier->'approverRoles') + jsonb_array_length(a.tier->'approverUserIds') + jsonb_array_length(a.tier->'approverTeamIds') = 0)`
+
+/** Of an approval `a` and a membership `m` of its customer: whether the tier names the person, by role, team or person. */
+export const IN_TIER = `(m.role in (${APPROVER_ROLES.map((role) => `'${role}'`).join(', ')}) and (${UNNAMED} or ${NAMED}))`
+/** Requesters may decide only where the tier says so. */
+export const NOT_OWN = `(m.user_id <> a.requested_by or (a.tier->>'allowSelfApproval')::boolean)`
+/** Whether the person has had their word. */
+export const HAS_DECIDED = `exists (select from approval_decision d where d.approval_id = a.id and d.user_id = m.user_id)`
+/** Whether somebody of one of the person's teams has approved where teams must differ. */
+export const TEAM_USED = `((a.tier->>'distinctTeams')::boolean and exists (
+  select from approval_decision d join membership dm on dm.user_id = d.user_id and dm.tenant_id = a.customer_id
+    join team_member dt on dt.membership_id = dm.id join team_member mt on mt.team_id = dt.team_id and mt.membership_id = m.id
+  where d.approval_id = a.id and d.decision = 'approved'))`
+/** Everything together: whether the member may decide now. */
+export const MAY_DECIDE = `(a.status = 'pending' and m.status = 'active' and ${IN_TIER} and ${NOT_OWN} and not ${HAS_DECIDED} and not ${TEAM_USED})`
+
+/** How a person stands to an approval. */
+export interface Standing {
+  readonly inTier: boolean
+  readonly notOwn: boolean
+  readonly hasDecided: boolean
+  readonly teamUsed: boolean
+}
+
+/** How a person stands to an approval; null when they are no active member of its customer. */
+export async function standingOf(client: TransactionClient, approvalId: string, userId: string): Promise<Standing | null> {
+  const { rows: [row] } = await client.query<{ in_tier: boolean; not_own: boolean; has_decided: boolean; team_used: boolean }>({
+    name: 'approval_standing',
+    text: `select ${IN_TIER} as in_tier, ${NOT_OWN} as not_own, ${HAS_DECIDED} as has_decided, ${TEAM_USED} as team_used
+      from approval a join membership m on m.tenant_id = a.customer_id and m.user_id = $2 and m.status = 'active' where a.id = $1`,
+    values: [approvalId, userId],
+  })
+  return row === undefined ? null : { inTier: row.in_tier, notOwn: row.not_own, hasDecided: row.has_decided, teamUsed: row.team_used }
+}
+
+/** The people who may decide an approval now, with their addresses. */
+export async function approversOf(client: TransactionClient, approvalId: string): Promise<readonly { readonly userId: string; readonly email: string }[]> {
+  const { rows } = await client.query<{ user_id: string; email: string }>({
+    name: 'approval_approvers',
+    text: `select m.user_id, u.email from approval a join membership m on m.tenant_id = a.customer_id join platform_user u on u.id = m.user_id
+      where a.id = $1 and ${MAY_DECIDE} order by m.id`,
+    values: [approvalId],
+  })
+  return rows.map(({ user_id: userId, email }) => ({ userId, email }))
+}
+
+// ── Rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const ms = (column: string) => `(extract(epoch from a.${column}) * 1000)::float8 as ${column}_ms`
+
+/** The columns of an approval `a`. */
+export const APPROVAL_COLUMNS = `a.id, a.customer_id, a.operator_id, a.shard, a.subject_type, a.subject_id, a.subject, a.payload, a.kind, a.source, a.tier,
+  a.required, a.received, a.requested_by, a.requested_by_name, a.status, a.version, a.sandbox_decision, a.converted, ${ms('expires_at')}, ${ms('wake_at')},
+  ${ms('announced_at')}, ${ms('warned_at')}, ${ms('reminded_at')}, ${ms('created_at')}`
+
+export interface ApprovalColumns {
+  readonly id: string
+  readonly customer_id: string
+  readonly operator_id: string
+  readonly shard: number
+  readonly subject_type: SubjectType
+  readonly subject_id: string
+  readonly subject: string
+  readonly payload: string | null
+  readonly kind: PolicyKind | null
+  readonly source: TierSource
+  readonly tier: TierJson
+  readonly required: number
+  readonly received: number
+  readonly requested_by: string
+  readonly requested_by_name: string
+  readonly status: ApprovalStatus
+  readonly version: number
+  readonly sandbox_decision: 'approved' | 'rejected' | null
+  readonly converted: boolean
+  readonly expires_at_ms: number
+  readonly wake_at_ms: number
+  readonly announced_at_ms: number | null
+  readonly warned_at_ms: number | null
+  readonly reminded_at_ms: number | null
+  readonly created_at_ms: number
+}
+
+export function approvalRecord(row: ApprovalColumns): ApprovalRecord {
+  return {
+    id: row.id, customerId: row.customer_id, operatorId: row.operator_id, shard: row.shard, subjectType: row.subject_type, subjectId: row.subject_id,
+    subject: JSON.parse(row.subject) as SubjectSummary, payload: row.payload, kind: row.kind, source: row.source, tier: row.tier, required: row.required,
+    received: row.received, requestedBy: row.requested_by, requestedByName: row.requested_by_name, status: row.status, version: row.version,
+    sandboxDecision: row.sandbox_decision, expiresAt: row.expires_at_ms, wakeAt: row.wake_at_ms, announcedAt: row.announced_at_ms,
+    warnedAt: row.warned_at_ms, remindedAt: row.reminded_at_ms, createdAt: row.created_at_ms,
+  }
+}
+
+/** An approval, locked until the transaction ends; null when there is none. */
+export async function lockApproval(client: TransactionClient, id: string): Promise<ApprovalRecord | null> {
+  const { rows: [row] } = await client.query<ApprovalColumns>({ name: 'lock_approval', text: `select ${APPROVAL_COLUMNS} from approval a where a.id = $1 for update`, values: [id] })
+  return row === undefined ? null : approvalRecord(row)
+}
+
+/** The approval that a subject waits for, locked until the transaction ends; null when it waits for none. */
+export async function lockPendingApproval(client: TransactionClient, subjectId: string): Promise<ApprovalRecord | null> {
+  const { rows: [row] } = await client.query<ApprovalColumns>({
+    name: 'lock_pending_approval', text: `select ${APPROVAL_COLUMNS} from approval a where a.subject_id = $1 and a.status = 'pending' for update`, values: [subjectId],
+  })
+  return row === undefined ? null : approvalRecord(row)
+}
+
+/** The pending approvals of payments to a recipient, in the order in which they are locked. */
+export async function pendingPaymentApprovals(client: TransactionClient, customerId: string, recipientId: string): Promise<readonly string[]> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'pending_payment_approvals',
+    text: `select a.id from approval a join payment p on p.id = a.subject_id
+      where a.customer_id = $1 and a.status = 'pending' and a.subject_type = 'payment' and p.recipient_id = $2 order by a.id`,
+    values: [customerId, recipientId],
+  })
+  return rows.map(({ id }) => id)
+}
+
+export interface NewDecision {
+  readonly userId: string
+  readonly userName: string
+  readonly decision: 'approved' | 'rejected'
+  readonly comment: string | null
+  readonly stepUpMethod: string | null
+}
+
+/** Keeps one person's word. */
+export async function insertDecision({ client, ids, now }: ApprovalTx, approval: ApprovalRecord, decision: NewDecision): Promise<void> {
+  await client.query({
+    name: 'insert_approval_decision',
+    text: `insert into approval_decision (id, approval_id, customer_id, user_id, user_name, decision, comment, step_up_method, decided_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [ids.next(), approval.id, approval.customerId, decision.userId, decision.userName, decision.decision, decision.comment, decision.stepUpMethod, timestamp(now)],
+  })
+}
+
+/** Counts an approval that was given; the approval goes on waiting. */
+export async function noteReceived({ client }: ApprovalTx, approval: ApprovalRecord, received: number): Promise<ApprovalRecord> {
+  await client.query({ name: 'approval_received', text: 'update approval set received = $2, version = version + 1 where id = $1', values: [approval.id, received] })
+  return { ...approval, received, version: approval.version + 1 }
+}
+
+/** How an approval ended. */
+export interface Ending {
+  readonly status: Exclude<ApprovalStatus, 'pending'>
+  readonly received: number
+  readonly reason: string | null
+}
+
+/**
+ * Ends a locked approval, and returns what has to be written with it: its `approval.decided`. Its trail is written here.
+ */
+export async function endApproval(tx: ApprovalTx, approval: ApprovalRecord, { status, received, reason }: Ending, by: AuditBy): Promise<Pick<Effects, 'events'>> {
+  const { client, ids, now } = tx
+  await client.query({
+    name: 'end_approval', text: 'update approval set status = $2, received = $3, reason = $4, decided_at = $5, version = version + 1 where id = $1',
+    values: [approval.id, status, received, reason, timestamp(now)],
+  })
+  await writeAudit(client, {
+    ...by, id: ids.next(), tenantId: approval.customerId, at: now, action: `approval.${status}`, object: { type: 'approval', id: approval.id },
+    before: { status: 'pending', received: approval.received }, after: { status, received, reason, subjectType: approval.subjectType, subjectId: approval.subjectId },
+  })
+  return { events: [approvalEvent({ ...approval, eventId: ids.next(), status, previousStatus: 'pending' }, now)] }
+}
+
+/**
+ * Withdraws the approval that a subject waits for, because the subject was changed, deleted or cancelled in this very
+ * transaction. What becomes of the subject is the caller's.
+ *
+ * @returns the approval as it was; null when the subject waits for none
+ */
+export async function withdrawApproval(tx: ApprovalTx, subjectId: string, reason: string, by: AuditBy): Promise<ApprovalRecord | null> {
+  const approval = await lockPendingApproval(tx.client, subjectId)
+  if (approval === null) return null
+  await writeEffects(tx, await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by))
+  return approval
+}
+
+// ── Time ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Pending approvals of these shards (null: all) that are due, the longest first. */
+export const DUE_APPROVALS = `select id, shard from approval where status = 'pending' and wake_at <= $1::timestamptz
+  and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`
+
+/** Notes what was done about a pending approval, and when it is looked at next. */
+export async function noteWake(client: TransactionClient, id: string, note: { readonly wakeAt: number; readonly announcedAt: number | null; readonly warnedAt: number | null; readonly remindedAt: number | null }): Promise<void> {
+  const at = (time: number | null) => (time === null ? null : timestamp(time))
+  await client.query({
+    name: 'approval_wake', text: 'update approval set wake_at = $2, announced_at = $3, warned_at = $4, reminded_at = $5 where id = $1',
+    values: [id, timestamp(note.wakeAt), at(note.announcedAt), at(note.warnedAt), at(note.remindedAt)],
+  })
+}

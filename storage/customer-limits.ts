@@ -1,0 +1,86 @@
+/** What customers may pay out, as rows: their own limits, those of the operator for their type, and what has been used. */
+import { limitsJson, limitsOf, periodsOf, type CurrencyLimits, type LimitsJson, type Used } from '../lib/customers/limits.ts'
+import { timestamp } from '../lib/clock.ts'
+import { fenceBalances } from './policies.ts'
+import { idAt } from './queries/page.ts'
+import type { TransactionClient } from './transaction.ts'
+
+/** The limits of a customer, and whose they are. */
+export interface LimitsRecord {
+  readonly version: number
+  readonly source: 'customer' | 'operator' | 'none'
+  readonly limits: readonly CurrencyLimits[]
+  readonly updatedBy: string | null
+  readonly updatedAt: number | null
+}
+
+/** The limits that a customer is under; null when there is no such customer of the operator. */
+export async function readLimits(client: Pick<TransactionClient, 'query'>, customerId: string): Promise<LimitsRecord | null> {
+  const { rows: [row] } = await client.query<{ own: LimitsJson | null; fallback: LimitsJson | null; version: number | null; updated_by: string | null; own_ms: number | null; fallback_ms: number | null }>({
+    name: 'read_limits',
+    text: `select l.terms as own, d.terms as fallback, l.version, l.updated_by, (extract(epoch from l.updated_at) * 1000)::float8 as own_ms,
+        (extract(epoch from d.updated_at) * 1000)::float8 as fallback_ms
+      from customer c left join customer_limit l on l.customer_id = c.id
+        left join operator_limit d on d.operator_id = c.operator_id and d.customer_type = c.customer_type
+      where c.id = $1`,
+    values: [customerId],
+  })
+  if (row === undefined) return null
+  const terms = row.own ?? row.fallback
+  return {
+    version: row.version ?? 0, source: row.own !== null ? 'customer' : row.fallback !== null ? 'operator' : 'none', limits: terms === null ? [] : limitsOf(terms),
+    updatedBy: row.updated_by, updatedAt: row.own_ms ?? row.fallback_ms,
+  }
+}
+
+/** What a customer has paid out in the day and month of a moment, by currency. */
+export async function readUsed(client: Pick<TransactionClient, 'query'>, customerId: string, now: number): Promise<ReadonlyMap<string, { readonly day: Used; readonly month: Used }>> {
+  const { day, month } = periodsOf(now)
+  const { rows } = await client.query<{ currency: string; day: string; month: string }>({
+    name: 'read_used',
+    text: `select currency, coalesce(sum(amount) filter (where period_kind = 'day'), 0) as day, coalesce(sum(amount) filter (where period_kind = 'month'), 0) as month
+      from outflow where customer_id = $1 and (period_kind, period_start) in (('day', $2::date), ('month', $3::date)) group by currency`,
+    values: [customerId, day, month],
+  })
+  return new Map(rows.map((row) => [row.currency, { day: { start: day, amount: BigInt(row.day) }, month: { start: month, amount: BigInt(row.month) } }]))
+}
+
+/** Gives a customer limits of its own, or takes them away. What it has paid out already counts. */
+export async function writeLimits(
+  client: TransactionClient,
+  { customerId, limits, by, now }: { readonly customerId: string; readonly limits: readonly CurrencyLimits[] | null; readonly by: string; readonly now: number },
+): Promise<void> {
+  if (limits === null) await client.query({ name: 'delete_limits', text: 'delete from customer_limit where customer_id = $1', values: [customerId] })
+  else {
+    await client.query({
+      name: 'write_limits',
+      text: `insert into customer_limit (customer_id, version, terms, updated_by, updated_at) values ($1, 1, $2, $3, $4)
+        on conflict (customer_id) do update set version = customer_limit.version + 1, terms = excluded.terms, updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
+      values: [customerId, JSON.stringify(limitsJson(limits)), by, timestamp(now)],
+    })
+  }
+  // From here on no payment of the customer commits until this does, so what is counted is all there is.
+  await fenceBalances(client, customerId)
+  const effective = await readLimits(client, customerId)
+  for (const one of effective?.limits ?? []) await recount(client, customerId, one, now)
+}
+
+/** Sets what was paid out in the running day and month to what the payments say. */
+async function recount(client: TransactionClient, customerId: string, { currency, daily, monthly }: CurrencyLimits, now: number): Promise<void> {
+  const periods = periodsOf(now)
+  for (const [kind, start, limit] of [['day', periods.day, daily], ['month', periods.month, monthly]] as const) {
+    if (limit === null) continue
+    const from = `${start}T00:00:00.000Z`
+    await client.query({
+      name: 'recount_outflow',
+      text: `insert into outflow (customer_id, currency, period_kind, period_start, amount, max_amount)
+        select $1, $2, $3, $4::date, s.amount, greatest(s.amount, $5::bigint) from (
+          select coalesce(sum(p.amount), 0)::bigint as amount from payment p
+          where p.customer_id = $1 and p.id >= $6::uuid and p.currency = $2 and p.created_at >= $7::timestamptz
+            and p.status not in ('failed', 'rejected', 'cancelled')) s
+        on conflict (customer_id, currency, period_kind, period_start) do update set amount = excluded.amount, max_amount = excluded.max_amount`,
+      // An id is made a moment before its row is.
+      values: [customerId, currency, kind, start, limit.toString(), idAt(Date.parse(from) - 300_000), from],
+    })
+  }
+}

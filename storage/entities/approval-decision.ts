@@ -1,0 +1,20 @@
+/** One person's word on an approval. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const ApprovalDecision = defineEntity({
+  name: 'ApprovalDecision',
+  tableName: 'approval_decision',
+  properties: {
+    id: p.uuid().primary(),
+    approvalId: p.uuid().fieldName('approval_id'),
+    customerId: p.uuid().fieldName('customer_id'),
+    userId: p.uuid().fieldName('user_id'),
+    userName: p.text().fieldName('user_name'),
+    decision: p.text(),
+    comment: p.text().nullable(),
+    stepUpMethod: p.text().fieldName('step_up_method').nullable(),
+    decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz'),
+  },
+  indexes: [{ name: 'approval_decision_approval', properties: ['approvalId', 'id'] }],
+  uniques: [{ name: 'approval_decision_once', expression: 'create unique index approval_decision_once on approval_decision (approval_id, user_id) where step_up_method is not null' }],
+})

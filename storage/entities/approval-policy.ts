@@ -1,0 +1,18 @@
+/** Whom payments, recipients and changes of a customer wait for. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const ApprovalPolicy = defineEntity({
+  name: 'ApprovalPolicy',
+  tableName: 'approval_policy',
+  properties: {
+    id: p.uuid().primary(),
+    customerId: p.uuid().fieldName('customer_id'),
+    kind: p.text(),
+    version: p.integer(),
+    terms: p.json(),
+    effectiveFrom: p.datetime().fieldName('effective_from').columnType('timestamptz'),
+    updatedBy: p.uuid().fieldName('updated_by'),
+    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+  },
+  uniques: [{ name: 'approval_policy_unique', properties: ['customerId', 'kind'] }],
+})

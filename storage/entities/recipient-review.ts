@@ -1,0 +1,30 @@
+/** A recipient that the operator's own people look at. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const RecipientReview = defineEntity({
+  name: 'RecipientReview',
+  tableName: 'recipient_review',
+  properties: {
+    id: p.uuid().primary(),
+    recipientId: p.uuid().fieldName('recipient_id'),
+    customerId: p.uuid().fieldName('customer_id'),
+    operatorId: p.uuid().fieldName('operator_id'),
+    shard: p.smallint(),
+    status: p.text(),
+    version: p.bigint().defaultRaw('1'),
+    requestedBy: p.uuid().fieldName('requested_by'),
+    requestedByName: p.text().fieldName('requested_by_name'),
+    decidedBy: p.uuid().fieldName('decided_by').nullable(),
+    reason: p.text().nullable(),
+    sandboxDecision: p.text().fieldName('sandbox_decision').nullable(),
+    wakeAt: p.datetime().fieldName('wake_at').columnType('timestamptz'),
+    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
+    decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz').nullable(),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+  },
+  indexes: [
+    { name: 'recipient_review_operator', properties: ['operatorId', 'id'] },
+    { name: 'recipient_review_due', expression: `create index recipient_review_due on recipient_review (wake_at) where status = 'pending'` },
+    { name: 'recipient_review_pending', expression: `create unique index recipient_review_pending on recipient_review (recipient_id) where status = 'pending'` },
+  ],
+})

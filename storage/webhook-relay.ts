@@ -1,0 +1,159 @@
+/**
+ * From events to deliveries: one pass at a time over the whole service, in one transaction that also remembers how far it
+ * has come. So each event is relayed exactly once, whoever wrote it and whichever node relays.
+ *
+ * A pass reads the events of transactions that are over: everything older than the oldest transaction under way. It takes
+ * an advisory lock rather than a row lock, because a row lock would give the pass a transaction number of its own, and hide
+ * what commits beside it until the next pass.
+ *
+ * The transaction need not wait for the disk (openWebhookDatabase). Should Postgres lose its last moments, it loses the deliveries and the place
+ * together, and the events are relayed again under their own ids.
+ */
+import { timestamp } from '../lib/clock.ts'
+import type { IdSource } from '../lib/ids.ts'
+import { RETRY_WINDOW_MS } from '../lib/webhooks/schedule.ts'
+import { TEST_EVENT_TYPE } from '../lib/webhooks/event-types.ts'
+import { plainArray, textArray } from './array-literal.ts'
+import { asUnavailable, type Database } from './database.ts'
+
+/** Where nodes are told that deliveries are due, or that endpoints have changed. */
+export const WEBHOOK_CHANNEL = 'webhooks'
+
+/** Events of one pass. At a few microseconds each it ends within some tens of milliseconds. */
+const EVENTS_MAX = 2_000
+/** Endpoints in one notification, at 40 bytes each; Postgres takes 8 000. */
+const ANNOUNCED_MAX = 190
+/** One pass at a time; any fixed number does, this one spells "hook". */
+const LOCK = 0x686f6f6b
+/** Events are stamped by the clock of the node that wrote them; no node is this far behind another. */
+const CLOCK_SLACK_MS = 2 * 86_400_000
+
+const BOUNDS = `select r.position::text, s.horizon::text, r.position > s.newest as restored, exists (select from webhook_endpoint) as wanted, r.moved_at
+  from webhook_relay r, (select pg_snapshot_xmin(pg_current_snapshot()) as horizon, pg_snapshot_xmax(pg_current_snapshot()) as newest) s`
+
+const RANGE = `o.written_in >= $1::text::xid8 and o.written_in < $2::text::xid8 and o.created_at >= $3`
+
+const NEWEST = `select o.written_in::text from outbox o where ${RANGE} order by o.written_in desc limit 1`
+
+// Where the pass ends if there are more events than one takes. Whole transactions only, so that one number says it all.
+const CUT = `select o.written_in::text from outbox o where ${RANGE} order by o.written_in limit 1 offset $4`
+
+// What a customer simulates is for the customer alone; a test is for one endpoint, and has its delivery already.
+const MATCHES = `select o.id, o.created_at::text, o.type, e.id, e.shard, e.status
+  from outbox o join webhook_endpoint e on e.tenant_id in (o.customer_id, o.operator_id) and o.type = any(e.events)
+  where ${RANGE} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id) order by o.written_in, o.id`
+
+const INSERT = `with rows as materialized (
+    select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::uuid[], $6::smallint[], $7::boolean[])
+      as u(id, event_id, event_created_at, event_type, endpoint_id, shard, active)),
+  queued as (
+    insert into webhook_queue (delivery_id, delivery_created_at, endpoint_id, event_id, event_created_at, shard, due_at, window_ends_at)
+    select id, $8, endpoint_id, event_id, event_created_at, shard, $8, event_created_at + interval '${RETRY_WINDOW_MS / 1_000} seconds' from rows where active)
+  insert into webhook_delivery (id, created_at, endpoint_id, event_id, event_created_at, event_type, status, next_attempt_at, completed_at)
+  select id, $8, endpoint_id, event_id, event_created_at, event_type, case when active then 'pending' else 'discarded' end,
+    case when active then $8::timestamptz end, case when active then null else $8::timestamptz end from rows`
+
+/** The time as text, so that it comes back exactly as it is: deliveries find their event by it. */
+type Match = [eventId: string, createdAt: string, type: string, endpointId: string, shard: number, status: string]
+
+export interface RelayPass {
+  /** Deliveries that were made, discarded ones too. */
+  readonly deliveries: number
+  /** There were events, or another node is at some: look again soon. */
+  readonly events: boolean
+  /** More events wait: look again at once. */
+  readonly again: boolean
+  /** Whether anybody wants events at all; until then only the place is kept. */
+  readonly wanted: boolean
+}
+
+/**
+ * Makes one pass. `now` is epoch milliseconds; `onRestored` is told when the database is a copy in another cluster, where
+ * what was not relayed cannot be told from what was.
+ *
+ * @throws DatabaseUnavailable and what the driver throws; nothing has happened then
+ */
+export async function relayEvents(database: Database, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
+  const client = await database.pool.connect().catch((error: unknown) => { throw asUnavailable(error) })
+  const ask = async <Row extends unknown[]>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
+    (await client.query({ name, text, values, rowMode: 'array' })).rows as unknown as Row[]
+  let failure: Error | undefined
+  try {
+    await client.query('begin')
+    const [lock] = await ask<[boolean]>('relay_lock', `select pg_try_advisory_xact_lock(${LOCK})`, [])
+    if (lock?.[0] !== true) {
+      await client.query('rollback')
+      return { deliveries: 0, events: true, again: false, wanted: true }
+    }
+    const pass = await relay(ask, ids, now, onRestored)
+    await client.query('commit')
+    return pass
+  } catch (error) {
+    await client.query('rollback').catch((broken: Error) => { failure = broken })
+    throw asUnavailable(error)
+  } finally {
+    client.release(failure)
+  }
+}
+
+/** What a notification is about. */
+export interface Announcement {
+  readonly kind: 'due' | 'changed'
+  readonly endpoints: readonly { readonly id: string; readonly shard: number }[]
+}
+
+/** The text of a notification; empty when there is too much to say. */
+export function announcement({ kind, endpoints }: Announcement): string {
+  return endpoints.length > ANNOUNCED_MAX ? '' : `${kind} ${endpoints.map(({ id, shard }) => `${id}:${shard}`).join(',')}`
+}
+
+/** What a notification says; null: look for yourself. */
+export function readAnnouncement(text: string): Announcement | null {
+  const [kind, list = ''] = text.split(' ')
+  if (kind !== 'due' && kind !== 'changed') return null
+  return { kind, endpoints: list.split(',').map((entry) => ({ id: entry.slice(0, entry.indexOf(':')), shard: Number(entry.slice(entry.indexOf(':') + 1)) })) }
+}
+
+type Ask = <Row extends unknown[]>(name: string, text: string, values: unknown[]) => Promise<Row[]>
+
+async function relay(ask: Ask, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
+  const [bounds] = await ask<[string, string, boolean, boolean, Date | null]>('relay_bounds', BOUNDS, [])
+  const [from, horizon, restored, wanted, movedAt] = bounds as [string, string, boolean, boolean, Date | null]
+  const move = (position: string) => ask('relay_move', 'update webhook_relay set position = $1::text::xid8, moved_at = $2', [position, timestamp(now)])
+  if (restored) {
+    onRestored()
+    await move(horizon)
+    return { deliveries: 0, events: false, again: false, wanted }
+  }
+  const since = timestamp((movedAt === null ? now : Math.min(movedAt.getTime(), now)) - CLOCK_SLACK_MS)
+  const [newest] = await ask<[string]>('relay_newest', NEWEST, [from, horizon, since])
+  // While nothing happens nothing is written.
+  if (newest === undefined) return { deliveries: 0, events: false, again: false, wanted }
+  let until = after(newest[0])
+  if (!wanted) {
+    await move(until)
+    return { deliveries: 0, events: false, again: false, wanted }
+  }
+  const [cut] = await ask<[string]>('relay_cut', CUT, [from, horizon, since, EVENTS_MAX])
+  // A transaction of more events than a pass may have is taken whole.
+  if (cut !== undefined) until = cut[0] === from ? after(from) : cut[0]
+  const matches = await ask<Match>('relay_matches', MATCHES, [from, until, since, TEST_EVENT_TYPE])
+  if (matches.length > 0) await deliver(ask, ids, now, matches)
+  await move(until)
+  return { deliveries: matches.length, events: true, again: cut !== undefined, wanted }
+}
+
+const after = (transaction: string): string => String(BigInt(transaction) + 1n)
+
+async function deliver(ask: Ask, ids: IdSource, now: number, matches: readonly Match[]): Promise<void> {
+  const column = (value: (match: Match) => string | number) => plainArray(matches.map(value))
+  const isActive = ([, , , , , status]: Match): boolean => status === 'active'
+  await ask('relay_insert', INSERT, [
+    column(() => ids.next()), column(([eventId]) => eventId), textArray(matches.map(([, createdAt]) => createdAt)), textArray(matches.map(([, , type]) => type)),
+    column(([, , , endpointId]) => endpointId), column(([, , , , shard]) => shard), column((match) => String(isActive(match))),
+    timestamp(now),
+  ])
+  const due = new Map(matches.filter(isActive).map(([, , , endpointId, shard]) => [endpointId, shard]))
+  if (due.size === 0) return
+  await ask('relay_notify', 'select pg_notify($1, $2)', [WEBHOOK_CHANNEL, announcement({ kind: 'due', endpoints: [...due].map(([id, shard]) => ({ id, shard })) })])
+}

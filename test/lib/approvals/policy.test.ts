@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { DEFAULT_TIER, loosens, NO_POLICY, termsJson, termsOf, tierFor, tiersFault, type PolicyTerms, type Tier } from '../../../lib/approvals/policy.ts'
+
+const tier = (said: Partial<Tier>): Tier => ({ ...DEFAULT_TIER, approverRoles: [], ...said })
+const policy = (said: Partial<PolicyTerms> = {}): PolicyTerms => ({ ...NO_POLICY, enabled: true, tiers: [tier({ minAmount: 1_000n })], ...said })
+
+t.test('the tier is the one whose range the amount lies in', (t) => {
+  const terms = policy({ tiers: [tier({ tier: 1, minAmount: 100n, maxAmount: 500n }), tier({ tier: 2, minAmount: 500n, maxAmount: 900n }), tier({ tier: 3, minAmount: 2_000n })] })
+  const of = (amount: bigint, currency = 'EUR') => tierFor(terms, { amount, currency })?.tier.tier ?? null
+  for (const [amount, expected] of [[99n, null], [100n, 1], [499n, 1], [500n, 2], [899n, 2], [900n, null], [1_999n, null], [2_000n, 3], [10n ** 15n, 3]] as const) {
+    t.equal(of(amount), expected, String(amount))
+  }
+  t.strictSame(tierFor(terms, { amount: 1n, currency: 'GBP' }), { tier: terms.tiers[2], converted: false }, 'without a rate the highest tier is the safe one')
+  t.match(tierFor(terms, { amount: 1n, currency: 'GBP' }, (amount) => amount * 200n), { tier: { tier: 1 }, converted: true })
+  t.match(tierFor(terms, { amount: null, currency: null }), { tier: { tier: 1 } }, 'what has no amount takes the first tier')
+  t.equal(tierFor({ ...terms, enabled: false }, { amount: 100n, currency: 'EUR' }), null)
+  t.equal(tierFor(null, { amount: 100n, currency: 'EUR' }), null)
+  t.end()
+})
+
+t.test('a policy that is limited to some things says nothing of others', (t) => {
+  const limited = policy({ tiers: [tier({})], appliesTo: { balanceIds: ['a', 'b'], rails: ['sepa'], recipientIds: null } })
+  const asked = (balanceId: string, rail: string) => tierFor(limited, { amount: 1n, currency: 'EUR', balanceId, rail, recipientId: 'r' }) !== null
+  t.ok(asked('a', 'sepa'))
+  t.notOk(asked('c', 'sepa'))
+  t.notOk(asked('a', 'swift'), 'all lists have to match')
+  t.end()
+})
+
+t.test('what loosens', (t) => {
+  const before = policy({ tiers: [tier({ minAmount: 1_000n, requiredApprovals: 2, approverRoles: ['approver'], distinctTeams: true })], exemptOwnAccounts: false })
+  const with_ = (said: Partial<Tier>): PolicyTerms => ({ ...before, tiers: [{ ...before.tiers[0]!, ...said }] })
+  const cases: readonly (readonly [string, PolicyTerms, boolean])[] = [
+    ['the same', before, false],
+    ['off', { ...before, enabled: false }, true],
+    ['no tiers', { ...before, tiers: [] }, true],
+    ['a higher threshold', with_({ minAmount: 1_001n }), true],
+    ['a lower one', with_({ minAmount: 999n }), false],
+    ['an end', with_({ maxAmount: 10n ** 12n }), true],
+    ['fewer approvals', with_({ requiredApprovals: 1 }), true],
+    ['more', with_({ requiredApprovals: 3 }), false],
+    ['self-approval', with_({ allowSelfApproval: true }), true],
+    ['one team', with_({ distinctTeams: false }), true],
+    ['everybody', with_({ approverRoles: [] }), true],
+    ['another role too', with_({ approverRoles: ['approver', 'admin'] }), true],
+    ['a named person too', with_({ approverUserIds: ['u'] }), true],
+    ['another currency', { ...before, currency: 'GBP' }, true],
+    ['own accounts left out', { ...before, exemptOwnAccounts: true }, true],
+    ['only some balances', { ...before, appliesTo: { balanceIds: ['a'], rails: null, recipientIds: null } }, true],
+    ['a second tier above, stricter', { ...before, tiers: [{ ...before.tiers[0]!, maxAmount: 5_000n }, { ...before.tiers[0]!, tier: 2, minAmount: 5_000n, requiredApprovals: 3 }] }, false],
+    ['a second tier above, laxer', { ...before, tiers: [{ ...before.tiers[0]!, maxAmount: 5_000n }, { ...before.tiers[0]!, tier: 2, minAmount: 5_000n, requiredApprovals: 1 }] }, true],
+  ]
+  for (const [name, after, expected] of cases) t.equal(loosens(before, after), expected, name)
+  t.equal(loosens(NO_POLICY, before), false, 'the first policy')
+  t.equal(loosens({ ...before, enabled: false }, with_({ requiredApprovals: 1 })), false, 'one that was off')
+  const wide: PolicyTerms = { ...before, appliesTo: { balanceIds: ['a'], rails: null, recipientIds: null } }
+  t.equal(loosens(wide, { ...wide, appliesTo: { balanceIds: ['a', 'b'], rails: null, recipientIds: null } }), false)
+  t.equal(loosens(wide, { ...wide, appliesTo: { balanceIds: ['b'], rails: null, recipientIds: null } }), true)
+  t.equal(loosens({ ...NO_POLICY, recipientMode: 'customer_tier' }, { ...NO_POLICY, recipientMode: 'none' }), true)
+  t.equal(loosens({ ...NO_POLICY, recipientMode: 'customer_tier' }, { ...NO_POLICY, recipientMode: 'customer_then_operator' }), false)
+  t.equal(loosens({ ...NO_POLICY, recipientMode: 'operator_queue' }, { ...NO_POLICY, recipientMode: 'customer_tier' }), true)
+  t.end()
+})
+
+t.test('a change that does not loosen asks at least as many people about every amount', (t) => {
+  const amount = fc.bigInt({ min: 0n, max: 50n })
+  const terms = fc.uniqueArray(amount, { minLength: 1, maxLength: 5 }).chain((cuts) => {
+    const starts = [...cuts].sort((left, right) => Number(left - right))
+    return fc.tuple(fc.constant(starts), fc.array(fc.integer({ min: 1, max: 5 }), { minLength: starts.length, maxLength: starts.length }), fc.boolean())
+  }).map(([starts, required, ends]) => policy({ tiers: starts.map((minAmount, nth) => tier({ tier: nth + 1, minAmount, requiredApprovals: required[nth]!, maxAmount: starts[nth + 1] ?? (ends ? minAmount + 5n : null) })) }))
+  const needed = (of: PolicyTerms, minor: bigint) => tierFor(of, { amount: minor, currency: 'EUR' })?.tier.requiredApprovals ?? 0
+  fc.assert(fc.property(terms, terms, (before, after) => {
+    const lost = Array.from({ length: 70 }, (_, minor) => BigInt(minor)).some((minor) => needed(after, minor) < needed(before, minor))
+    return loosens(before, after) === lost
+  }), { numRuns: 500 })
+  t.end()
+})
+
+t.test('tiers that make no sense are named', (t) => {
+  const fault = (tiers: readonly Tier[], enabled = true) => tiersFault({ enabled, tiers, currency: 'EUR' }, [])?.field ?? null
+  t.equal(fault([tier({})]), null)
+  t.equal(fault([]), '/tiers')
+  t.equal(fault([], false), null, 'a policy that is off needs none')
+  t.equal(fault([tier({ tier: 2 })]), '/tiers/0/tier')
+  t.equal(fault([tier({ maxAmount: 0n })]), '/tiers/0/maxAmount')
+  t.equal(fault([tier({ maxAmount: 10n }), tier({ tier: 2, minAmount: 9n })]), '/tiers/1/minAmount')
+  t.equal(fault([tier({ maxAmount: 10n }), tier({ tier: 2, minAmount: 20n })]), null, 'gaps are allowed')
+  t.equal(fault([tier({ requiredApprovals: 2, approverUserIds: ['a'] })]), '/tiers/0/approverUserIds')
+  t.equal(fault([tier({ requiredApprovals: 2, approverUserIds: ['a'], approverRoles: ['owner'] })]), null)
+  t.equal(fault([tier({ requiredApprovals: 2, distinctTeams: true, approverTeamIds: ['a'] })]), '/tiers/0/approverTeamIds')
+  t.match(tiersFault({ enabled: true, tiers: [tier({})], currency: 'EUR' }, ['EUR', 'GBP']), { field: '/tiers', code: 'currency_mismatch' })
+  t.end()
+})
+
+t.test('terms survive the row they are kept in', (t) => {
+  const terms = policy({ tiers: [tier({ maxAmount: 10n ** 15n, approverUserIds: ['u'] }), tier({ tier: 2, minAmount: 10n ** 15n })], appliesTo: { balanceIds: ['a'], rails: ['sepa'], recipientIds: null } })
+  t.strictSame(termsOf(JSON.parse(JSON.stringify(termsJson(terms))) as ReturnType<typeof termsJson>), terms)
+  t.end()
+})
