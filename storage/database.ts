@@ -15,6 +15,8 @@ export class Database {
     this.pool = new pg.Pool({ connectionString: url, max, application_name: 'vostro', connectionTimeoutMillis: 5_000, keepAlive: true })
     // A pooled connection that dies while idle is replaced at its next use; without a listener it would end the process.
     this.pool.on('error', () => { /* See above. */ })
+    // So would one that dies while a transaction has it and nothing is being asked; the next statement on it says so.
+    this.pool.on('connect', (client) => { client.on('error', () => { /* See above. */ }) })
   }
 
   /** Rows as arrays, in the order of the statement's columns. @throws DatabaseUnavailable, and what the driver throws */
