@@ -8,10 +8,12 @@
  */
 import { CUSTOMER_SCOPES, generateApiKey, OPERATOR_SCOPES } from '../lib/api-key.ts'
 import { timestamp } from '../lib/clock.ts'
+import { grantOfRole, MEMBER_ROLES, STAFF_ROLES } from '../lib/identity/capabilities.ts'
 import { isAllowlistEntry } from '../lib/ip-allowlist.ts'
 import { refuse, type FieldError } from '../lib/problems.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import * as rows from '../storage/identity-api-keys.ts'
+import { insertNotices, peopleInRoles } from '../storage/notices.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
 import type { ByInTenant, IdentityCommands, MadeApiKey } from './identity.ts'
@@ -21,6 +23,12 @@ import type { ApiKeyView } from './schemas/api-key.ts'
 /** Keys of one tenant that work and have not been replaced. */
 export const ACTIVE_KEYS_MAX = 50
 const HOUR_MS = 3_600_000
+
+/** Who hears of a new key: those who could have made it. */
+const KEY_MANAGERS = [
+  ...MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('api_keys.manage')),
+  ...STAFF_ROLES.filter((role) => grantOfRole(role).capabilities.has('integration.manage')),
+]
 
 /** What the trail keeps of a key. */
 function state({ name, environment, prefix, scopes, ipAllowlist, status, expiresAt, graceEndsAt }: ApiKeyView): object {
@@ -41,7 +49,7 @@ export function createApiKeyCommands(
   world: IdentityWorld,
   changed: (sha256: string) => Promise<void>,
 ): Pick<IdentityCommands, 'createApiKey' | 'updateApiKey' | 'rotateApiKey' | 'revokeApiKey'> {
-  const { database, clock, ids, random, sandbox } = world
+  const { database, clock, ids, random, sandbox, mailer, log } = world
 
   async function audit(client: TransactionClient, by: ByInTenant, action: string, id: string, before: ApiKeyView | null, after: ApiKeyView | null): Promise<void> {
     await writeAudit(client, {
@@ -75,6 +83,17 @@ export function createApiKeyCommands(
     return { ...await reread(client, by, id), secret }
   }
 
+  /** Tells those who manage keys of a new one: it is the first thing that a thief makes. Returns what mails them, for after the transaction. */
+  async function tellManagers(client: TransactionClient, by: ByInTenant, { id, name, prefix, environment }: ApiKeyView): Promise<() => void> {
+    const title = `A ${environment} API key was created`
+    const text = `${by.session.name} created the API key ${name} (${prefix}…). If nobody should have, revoke it.`
+    const managers = await peopleInRoles(client, by.tenant.id, KEY_MANAGERS)
+    const addresses = await insertNotices(client, ids, managers, { tenantId: by.tenant.id, type: 'api_key_created', title, text, object: { type: 'api_key', id } }, clock.now())
+    return () => {
+      for (const to of addresses) mailer.send({ to, subject: title, text }).catch((error: unknown) => log.warn({ err: error }, 'news of a key could not be mailed'))
+    }
+  }
+
   /** Live keys move real money, so they wait for the customer's approval. */
   async function checkLive(client: TransactionClient, by: ByInTenant, environment: 'live' | 'test'): Promise<void> {
     if (environment !== 'live' || by.tenant.kind !== 'customer') return
@@ -97,7 +116,7 @@ export function createApiKeyCommands(
       const expiresAt = body.expiresAt === undefined || body.expiresAt === null ? null : Date.parse(body.expiresAt)
       if (expiresAt !== null && expiresAt <= now) errors.push({ field: '/expiresAt', code: 'in_past', message: 'Must be in the future.' })
       refuseFields(errors)
-      return await inTransaction(database, async (client) => {
+      const { made, mail } = await inTransaction(database, async (client) => {
         await rows.lockTenantKeys(client, by.tenant.id)
         await checkLive(client, by, body.environment)
         if (await rows.countActiveKeys(client, by.tenant.id, now) >= ACTIVE_KEYS_MAX) {
@@ -108,8 +127,10 @@ export function createApiKeyCommands(
           expiresAt: expiresAt === null ? null : timestamp(expiresAt), replacesId: null,
         })
         await audit(client, by, 'api_key.created', made.view.id, null, made.view)
-        return made
+        return { made, mail: await tellManagers(client, by, made.view) }
       })
+      mail()
+      return made
     },
 
     async updateApiKey(by, id, body, expected) {
@@ -126,7 +147,7 @@ export function createApiKeyCommands(
     },
 
     async rotateApiKey(by, id, gracePeriodHours) {
-      const { sha256, made } = await inTransaction(database, async (client) => {
+      const { sha256, made, mail } = await inTransaction(database, async (client) => {
         await rows.lockTenantKeys(client, by.tenant.id)
         const old = await locked(client, by, id)
         const { status, name, environment, scopes, ipAllowlist, expiresAt } = old.view
@@ -139,8 +160,9 @@ export function createApiKeyCommands(
           : await rows.replaceApiKey(client, id, { byId: made.view.id, graceEndsAt: now + gracePeriodHours * HOUR_MS })
         await audit(client, by, 'api_key.rotated', id, old.view, (await reread(client, by, id)).view)
         await audit(client, by, 'api_key.created', made.view.id, null, made.view)
-        return { sha256, made }
+        return { sha256, made, mail: await tellManagers(client, by, made.view) }
       })
+      mail()
       if (sha256 !== null) await changed(sha256)
       return made
     },

@@ -21,6 +21,8 @@ export interface Entry {
 export interface Authorisation {
   /** @throws ProblemError 400 and 403 for an `X-Tenant-Id` that is not the key's */
   checkKeyTenant(tenant: Tenant, header: string | undefined): void
+  /** @throws ProblemError 404 when the operator has switched the route's feature off */
+  checkFeature(tenant: Tenant | null): Promise<void>
   /** @throws ProblemError 403 when a key may not call the route */
   checkScope(principal: Principal): void
   /** The person as the member of the tenant that the request names. @throws ProblemError 400 and 403 */
@@ -43,7 +45,7 @@ function readTenant(header: string | undefined): string {
 }
 
 /** Prepares the checks of a route. */
-export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identity' | 'sandbox' | 'isWorkspace'>): Authorisation {
+export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>): Authorisation {
   const { scope, stepUp, callers } = route
   const capabilities: readonly string[] = route.capability === undefined ? [] : typeof route.capability === 'string' ? [route.capability] : route.capability
   const level = callers === 'staff' ? 'operator' : route.tenant
@@ -86,6 +88,12 @@ export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identi
       if (route.tenant === 'none') return
       if (header !== tenant.id && readTenant(header) !== tenant.id) refuse('tenant-forbidden', 'The API key belongs to another tenant.')
       checkLevel(tenant)
+    },
+
+    async checkFeature(tenant) {
+      const { feature } = route
+      if (feature === undefined || tenant === null || await world.operators.hasFeature(tenant.id, feature)) return
+      refuse('feature-disabled', `The operator has switched ${feature} off.`, { extra: { feature } })
     },
 
     checkScope(principal) {

@@ -10,7 +10,7 @@ import { inTransaction } from '../storage/transaction.ts'
 import type { SettingsWorld } from './customer-settings.ts'
 import type { ByInTenant } from './identity.ts'
 import { auditMember } from './identity-world.ts'
-import type { CustomerLimits, CustomerLimitsWrite } from './schemas/customer-limits.ts'
+import type { CustomerLimits, CustomerLimitsWrite, LimitsWrite } from './schemas/customer-limits.ts'
 import type { Versioned } from './world.ts'
 
 /** The limits of a customer with what was used of them; null when there is no such customer. */
@@ -22,12 +22,7 @@ export async function getCustomerLimits({ database, clock }: SettingsWorld, cust
 /** Sets them. Effective at once, on every node. */
 export async function updateCustomerLimits(world: SettingsWorld, by: ByInTenant, customerId: string, { limits }: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>> {
   const { database, clock, ids } = world
-  const terms = limits === null ? null : limits.map(termsOf)
-  const seen = new Set<string>()
-  for (const [index, { currency }] of (terms ?? []).entries()) {
-    if (seen.has(currency)) invalid(`/limits/${index}/currency`, 'invalid_value', 'Each currency once.')
-    seen.add(currency)
-  }
+  const terms = limits === null ? null : limitsOfBody(limits, '/limits')
   await inTransaction(database, async (client) => {
     const now = clock.now()
     const before = await readLimits(client, customerId)
@@ -43,10 +38,21 @@ export async function updateCustomerLimits(world: SettingsWorld, by: ByInTenant,
   return found
 }
 
-function termsOf({ currency, single = null, daily = null, monthly = null }: NonNullable<CustomerLimitsWrite['limits']>[number], index: number): CurrencyLimits {
-  if (!isCurrencyCode(currency)) invalid(`/limits/${index}/currency`, 'invalid_value', 'No such currency.')
+/** Limits as they were sent at `path` of a body. @throws ProblemError `validation-error` */
+export function limitsOfBody(limits: LimitsWrite, path: string): CurrencyLimits[] {
+  const terms = limits.map((limit, index) => termsOf(limit, `${path}/${index}`))
+  const seen = new Set<string>()
+  for (const [index, { currency }] of terms.entries()) {
+    if (seen.has(currency)) invalid(`${path}/${index}/currency`, 'invalid_value', 'Each currency once.')
+    seen.add(currency)
+  }
+  return terms
+}
+
+function termsOf({ currency, single = null, daily = null, monthly = null }: LimitsWrite[number], path: string): CurrencyLimits {
+  if (!isCurrencyCode(currency)) invalid(`${path}/currency`, 'invalid_value', 'No such currency.')
   const amount = (name: string, money: { readonly amountMinor: string; readonly currency: string } | null) => {
-    if (money !== null && money.currency !== currency) invalid(`/limits/${index}/${name}/currency`, 'currency_mismatch', `The limit is in ${currency}.`)
+    if (money !== null && money.currency !== currency) invalid(`${path}/${name}/currency`, 'currency_mismatch', `The limit is in ${currency}.`)
     return money === null ? null : BigInt(money.amountMinor)
   }
   return { currency, single: amount('single', single), daily: amount('daily', daily), monthly: amount('monthly', monthly) }

@@ -81,7 +81,8 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   const readBody = route.bodyOptional === true ? readOptionalJson : readJson
   const noParams: Record<string, string> = Object.freeze({})
 
-  function admitKey(context: Context, caller: KeyCaller): void {
+  /** Resolves later only where a feature has to be looked up. */
+  function admitKey(context: Context, caller: KeyCaller): Promise<void> | undefined {
     const { principal, tenant, allowlist } = caller
     if (allowlist !== null) authentication.checkAddress(allowlist, context.ip)
     try {
@@ -92,6 +93,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     }
     gate.authenticated(context, principal, tenant.id)
     authorisation.checkScope(principal)
+    return route.feature === undefined ? undefined : authorisation.checkFeature(tenant)
   }
 
   async function admitSession(context: Context, session: SessionIdentity): Promise<Entry> {
@@ -101,6 +103,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     })
     gate.authenticated(context, entry.principal, entry.tenant?.id ?? null)
     authorisation.checkCapability(entry.principal, entry.tenant)
+    await authorisation.checkFeature(entry.tenant)
     await authorisation.checkStepUp(session, entry.tenant, context['params'] as Record<string, string>)
     return entry
   }
@@ -181,7 +184,8 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
       const found = authentication.authenticate(req, beforeMfa)
       const caller = found instanceof Promise ? await found : found
       if (caller.kind === 'key') {
-        admitKey(context, caller)
+        const admitted = admitKey(context, caller)
+        if (admitted !== undefined) await admitted
         // Only a key that was just looked up can have a use to note, so one that is remembered costs nothing here.
         if (found instanceof Promise) authentication.noteUse(caller, context.ip)
         principal = caller.principal

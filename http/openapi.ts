@@ -208,7 +208,7 @@ export function problemsOf(route: Route): ProblemSlug[] {
   // Keys are told that an operation is for people in the same words.
   if (route.scope !== null || route.callers === 'session' || route.callers === 'staff') slugs.push('insufficient-scope')
   if (route.stepUp !== undefined) slugs.push('step-up-required')
-  if (route.sandbox !== undefined) slugs.push('feature-disabled')
+  if (route.sandbox !== undefined || route.feature !== undefined) slugs.push('feature-disabled')
   if (route.ifMatch !== undefined) slugs.push('precondition-failed')
   if (route.ifMatch === true) slugs.push('precondition-required')
   if (route.path.includes('{')) slugs.push('not-found')

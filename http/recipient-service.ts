@@ -11,6 +11,7 @@ import type { Shards } from '../lib/shards.ts'
 import type { Database } from '../storage/database.ts'
 import { Notifications } from '../storage/notifications.ts'
 import { RecipientDirectory } from '../storage/recipient-directory.ts'
+import { createBankLookups, type BankLookups } from './bank-lookups.ts'
 import { createRecipientCommands, type RecipientCommands, type RecipientWorld } from './recipients.ts'
 
 /** Where the database says that a recipient has changed; the payload is its id, or empty for all. */
@@ -35,6 +36,8 @@ export interface RecipientServiceOptions {
 export interface RecipientService {
   /** What payments know of recipients. */
   readonly directory: RecipientDirectory
+  /** What is known about banks. */
+  readonly lookups: BankLookups
   /** What an approval does to one. */
   readonly subject: ApprovalSubject
   commands(approvals: Pick<Approvals, 'cancel'>, findIdempotencyRecord: RecipientWorld['findIdempotencyRecord']): RecipientCommands
@@ -53,6 +56,7 @@ export function createRecipientService(options: RecipientServiceOptions): Recipi
   const reviews = new RecipientReviews({ ...options, changed })
   return {
     directory,
+    lookups: createBankLookups(options),
     subject: recipientSubject({ sandbox, changed }),
     commands: (approvals, findIdempotencyRecord) => createRecipientCommands({
       ...options, approvals, reviews, findIdempotencyRecord,

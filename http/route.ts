@@ -5,6 +5,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { Capability, Scope } from '../lib/identity/capabilities.ts'
 import type { StepUpAction } from '../lib/identity/step-up.ts'
+import type { Feature } from '../lib/operators/features.ts'
 import type { ProblemSlug } from '../lib/problems.ts'
 import type { Deprecated } from './deprecation.ts'
 import type { ListDeclaration, ListQuery } from './list.ts'
@@ -135,6 +136,8 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
    * workspace, alone.
    */
   readonly sandbox?: 'only' | 'simulation'
+  /** What the operator can switch off, and this operation with it. Only where there is a tenant. */
+  readonly feature?: Feature
   readonly idempotency: 'required' | 'optional' | 'none'
   readonly list?: List
   /** Plain query parameters: an object of optional or required text schemas. */

@@ -14,6 +14,7 @@ import pino, { type Logger } from 'pino'
 import { Approvals } from '../actors/approvals.ts'
 import { paymentSubject } from '../actors/flows/approve-payment.ts'
 import { policySubject } from '../actors/flows/change-policy.ts'
+import { PaymentFollowUp } from '../actors/flows/payment-follow-up.ts'
 import { PaymentQueue } from '../actors/flows/payment-queue.ts'
 import { Webhooks, type WebhooksOptions } from '../actors/flows/webhooks.ts'
 import type { PayeeVerifier } from '../actors/partners/bank.ts'
@@ -53,6 +54,7 @@ import { deprecatedOperations, documentation } from './deprecation.ts'
 import { createForwarding } from './forwarding.ts'
 import { createRegistry, serveMetrics } from './metrics.ts'
 import { createNotices } from './notices.ts'
+import { createOperatorService } from './operators.ts'
 import { problemBody } from './problem.ts'
 import { RateLimits } from './rate-limits.ts'
 import { RequestLog } from './request-log.ts'
@@ -190,6 +192,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   })
   await recipients.start()
   started.defer(() => recipients.stop())
+  const operators = createOperatorService({ database, databaseUrl, ids, clock, sandbox: config.sandbox, onChange: () => recipients.directory.forgetAll(), onError })
+  await operators.start()
+  started.defer(() => operators.stop())
+  const followUp = new PaymentFollowUp({ database, ids, clock, mailer, onError })
+  followUp.start()
+  started.defer(() => followUp.stop())
   const approvals = new Approvals({
     database, clock, ids, shards, mailer, onError,
     subjects: { payment: paymentSubject({ queue }), recipient: recipients.subject, approval_policy_change: policySubject() },
@@ -215,12 +223,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     people,
     recipients: recipients.commands(approvals, findIdempotencyRecord),
     approvals: approvalReads,
+    bankLookups: recipients.lookups,
     members,
     memberCommands,
     customerLife: customerLife.reads,
     customerLifeCommands: customerLife.commands,
     notices: notices.reads,
     noticeCommands: notices.commands,
+    operators: operators.reads,
+    operatorCommands: operators.commands,
     settings: createSettingsReads({ database, ids, clock }),
     settingsCommands: createSettingsCommands({ database, ids, clock }),
     approvalCommands: createApprovalCommands({ database, approvals, ids, clock }, approvalReads),

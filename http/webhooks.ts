@@ -21,7 +21,7 @@ import { generateSecret } from '../lib/webhooks/signature.ts'
 import { checkTarget, isPublicAddress, type TargetPolicy } from '../lib/webhooks/target.ts'
 import { writeAudit, type AuditBy } from '../storage/identity-audit.ts'
 import type { Database } from '../storage/database.ts'
-import { insertNotices } from '../storage/notices.ts'
+import { insertNotices, peopleInRoles } from '../storage/notices.ts'
 import { writeEvent } from '../storage/outbox.ts'
 import { readDatabase } from '../storage/queries/queries.ts'
 import { getDelivery, getEndpoint, listDeliveries, listEndpoints, type DeliveryJson, type EndpointJson } from '../storage/queries/webhooks.ts'
@@ -139,7 +139,7 @@ export function createEndpointOwners({ database, ids, clock, mailer, log }: Pick
 
   const owners: EndpointOwners = {
     async write(client, endpointId, tenantId, { type, text }) {
-      const userIds = await endpoints.endpointOwners(client, tenantId, roles)
+      const userIds = await peopleInRoles(client, tenantId, roles)
       return await insertNotices(client, ids, userIds, { tenantId, type, title: TITLES[type], text, object: { type: 'integrator_webhook', id: endpointId } }, clock.now())
     },
     mail(addresses, { type, text }) {

@@ -5,11 +5,13 @@
  * `queries` only; a GET handler cannot write because nothing that writes is within its reach.
  */
 import type { ApprovalCommands, ApprovalReads } from './approvals.ts'
+import type { BankLookups } from './bank-lookups.ts'
 import type { CustomerLifeCommands, CustomerLifeReads } from './customer-life.ts'
 import type { SettingsCommands, SettingsReads } from './customer-settings.ts'
 import type { IdentityCommands, IdentityReads } from './identity.ts'
 import type { MemberCommands, MemberReads } from './members.ts'
 import type { NoticeCommands, NoticeReads } from './notices.ts'
+import type { OperatorCommands, OperatorReads } from './operators.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { RecipientCommands } from './recipients.ts'
 import type { ApiKeyRequestLog, ApiUsageReport, IntegrationHome } from './schemas/api-usage.ts'
@@ -191,10 +193,12 @@ export interface ReadWorld {
   readiness(): Promise<Readiness>
   readonly identity: IdentityReads
   readonly approvals: ApprovalReads
+  readonly bankLookups: BankLookups
   readonly settings: SettingsReads
   readonly customerLife: CustomerLifeReads
   readonly members: MemberReads
   readonly notices: NoticeReads
+  readonly operators: OperatorReads
   readonly webhooks: WebhookReads
   /** Asked at most about once a second per key and node. */
   findApiKey(sha256: string): Promise<ApiKey | null>
@@ -211,6 +215,7 @@ export interface World extends ReadWorld {
   readonly customerLifeCommands: CustomerLifeCommands
   readonly memberCommands: MemberCommands
   readonly noticeCommands: NoticeCommands
+  readonly operatorCommands: OperatorCommands
   readonly webhookCommands: WebhookCommands
   /** Counts an attempt to sign in against the limit of its address. @throws ProblemError `rate-limited` */
   limitSignIn(email: string): void

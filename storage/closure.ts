@@ -18,7 +18,7 @@ export async function lockCustomer(client: TransactionClient, id: string): Promi
  */
 export async function moveCustomer(client: TransactionClient, id: string, { from, to, now }: { readonly from: 'active' | 'closing'; readonly to: 'active' | 'closing'; readonly now: number }): Promise<void> {
   await client.query({ name: 'move_customer', text: 'update customer set status = $2, version = version + 1, updated_at = $3 where id = $1', values: [id, to, timestamp(now)] })
-  await fenceBalances(client, id)
+  await fenceBalances(client, [id])
   await client.query({ name: 'move_balances', text: 'update balance set status = $3, updated_at = $4 where customer_id = $1 and status = $2', values: [id, from, to, timestamp(now)] })
 }
 

@@ -1,5 +1,6 @@
 /** What customers may pay out, as rows: their own limits, those of the operator for their type, and what has been used. */
 import { limitsJson, limitsOf, periodsOf, type CurrencyLimits, type LimitsJson, type Used } from '../lib/customers/limits.ts'
+import type { CustomerType } from '../lib/customers/types.ts'
 import { timestamp } from '../lib/clock.ts'
 import { fenceBalances } from './policies.ts'
 import { idAt } from './queries/page.ts'
@@ -50,6 +51,10 @@ export async function writeLimits(
   client: TransactionClient,
   { customerId, limits, by, now }: { readonly customerId: string; readonly limits: readonly CurrencyLimits[] | null; readonly by: string; readonly now: number },
 ): Promise<void> {
+  // What falls back to the operator's limits must not do so while those change.
+  await client.query({
+    name: 'share_operator', text: 'select 1 from operator o join customer c on c.operator_id = o.id where c.id = $1 for share of o', values: [customerId],
+  })
   if (limits === null) await client.query({ name: 'delete_limits', text: 'delete from customer_limit where customer_id = $1', values: [customerId] })
   else {
     await client.query({
@@ -60,13 +65,48 @@ export async function writeLimits(
     })
   }
   // From here on no payment of the customer commits until this does, so what is counted is all there is.
-  await fenceBalances(client, customerId)
+  await fenceBalances(client, [customerId])
   const effective = await readLimits(client, customerId)
-  for (const one of effective?.limits ?? []) await recount(client, customerId, one, now)
+  for (const one of effective?.limits ?? []) await recount(client, [customerId], one, now)
+}
+
+/** The limits that an operator gives customers without limits of their own, by type; a type without any is absent. */
+export async function readDefaultLimits(client: Pick<TransactionClient, 'query'>, operatorId: string): Promise<ReadonlyMap<CustomerType, readonly CurrencyLimits[]>> {
+  const { rows } = await client.query<{ customer_type: CustomerType; terms: LimitsJson }>({
+    name: 'read_default_limits', text: 'select customer_type, terms from operator_limit where operator_id = $1', values: [operatorId],
+  })
+  return new Map(rows.map(({ customer_type, terms }) => [customer_type, limitsOf(terms)]))
+}
+
+/**
+ * Gives customers of a type limits, or takes them away; those with limits of their own keep them. What was paid out already
+ * counts. The operator must be locked.
+ */
+export async function writeDefaultLimits(
+  client: TransactionClient,
+  { operatorId, type, limits, now }: { readonly operatorId: string; readonly type: CustomerType; readonly limits: readonly CurrencyLimits[] | null; readonly now: number },
+): Promise<void> {
+  if (limits === null) await client.query({ name: 'delete_default_limits', text: 'delete from operator_limit where operator_id = $1 and customer_type = $2', values: [operatorId, type] })
+  else {
+    await client.query({
+      name: 'write_default_limits',
+      text: `insert into operator_limit (operator_id, customer_type, terms, updated_at) values ($1, $2, $3, $4)
+        on conflict (operator_id, customer_type) do update set terms = excluded.terms, updated_at = excluded.updated_at`,
+      values: [operatorId, type, JSON.stringify(limitsJson(limits)), timestamp(now)],
+    })
+  }
+  const { rows } = await client.query<{ id: string }>({
+    name: 'customers_by_default_limits', values: [operatorId, type],
+    text: `select c.id from customer c where c.operator_id = $1 and c.customer_type = $2
+      and not exists (select from customer_limit l where l.customer_id = c.id) order by c.id`,
+  })
+  const customerIds = rows.map(({ id }) => id)
+  await fenceBalances(client, customerIds)
+  for (const one of limits ?? []) await recount(client, customerIds, one, now)
 }
 
 /** Sets what was paid out in the running day and month to what the payments say. */
-async function recount(client: TransactionClient, customerId: string, { currency, daily, monthly }: CurrencyLimits, now: number): Promise<void> {
+async function recount(client: TransactionClient, customerIds: readonly string[], { currency, daily, monthly }: CurrencyLimits, now: number): Promise<void> {
   const periods = periodsOf(now)
   for (const [kind, start, limit] of [['day', periods.day, daily], ['month', periods.month, monthly]] as const) {
     if (limit === null) continue
@@ -74,13 +114,13 @@ async function recount(client: TransactionClient, customerId: string, { currency
     await client.query({
       name: 'recount_outflow',
       text: `insert into outflow (customer_id, currency, period_kind, period_start, amount, max_amount)
-        select $1, $2, $3, $4::date, s.amount, greatest(s.amount, $5::bigint) from (
+        select c.id, $2, $3, $4::date, s.amount, greatest(s.amount, $5::bigint) from unnest($1::uuid[]) c(id) cross join lateral (
           select coalesce(sum(p.amount), 0)::bigint as amount from payment p
-          where p.customer_id = $1 and p.id >= $6::uuid and p.currency = $2 and p.created_at >= $7::timestamptz
+          where p.customer_id = c.id and p.id >= $6::uuid and p.currency = $2 and p.created_at >= $7::timestamptz
             and p.status not in ('failed', 'rejected', 'cancelled')) s
         on conflict (customer_id, currency, period_kind, period_start) do update set amount = excluded.amount, max_amount = excluded.max_amount`,
       // An id is made a moment before its row is.
-      values: [customerId, currency, kind, start, limit.toString(), idAt(Date.parse(from) - 300_000), from],
+      values: [customerIds, currency, kind, start, limit.toString(), idAt(Date.parse(from) - 300_000), from],
     })
   }
 }

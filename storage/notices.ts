@@ -33,6 +33,16 @@ export async function insertNotices(client: TransactionClient, ids: IdSource, us
   return rows.map(({ email }) => email)
 }
 
+/** The ids of those who work in a tenant in one of these roles. */
+export async function peopleInRoles(client: Pick<TransactionClient, 'query'>, tenantId: string, roles: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'people_in_roles', values: [tenantId, roles],
+    text: `select u.id from membership m join platform_user u on u.id = m.user_id
+      where m.tenant_id = $1 and m.status = 'active' and u.status = 'active' and m.role = any($2) order by u.id`,
+  })
+  return rows.map(({ id }) => id)
+}
+
 /** Notes that a person has read something. @returns false when it is not theirs */
 export async function readNotice(client: Pick<TransactionClient, 'query'>, { id, userId, tenantId, now }: { readonly id: string; readonly userId: string; readonly tenantId: string; readonly now: number }): Promise<boolean> {
   const { rowCount } = await client.query({

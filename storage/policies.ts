@@ -71,18 +71,18 @@ export async function writePolicy(
         updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
     values: [policyId(customerId, kind), customerId, kind, JSON.stringify(termsJson(terms)), by, timestamp(now)],
   })
-  if (kind === 'payment') await fenceBalances(client, customerId)
+  if (kind === 'payment') await fenceBalances(client, [customerId])
 }
 
 /**
- * Moves the version of every balance of a customer, so that each decision that rests on what was known of the customer
+ * Moves the version of every balance of customers, so that each decision that rests on what was known of such a customer
  * before is stale, on every node (I3). Payments need no look of their own at terms that hardly ever change.
  */
-export async function fenceBalances(client: TransactionClient, customerId: string): Promise<void> {
+export async function fenceBalances(client: TransactionClient, customerIds: readonly string[]): Promise<void> {
   await client.query({
     name: 'fence_balances',
-    text: `with locked as materialized (select id from balance where customer_id = $1 order by id for update)
+    text: `with locked as materialized (select id from balance where customer_id = any($1::uuid[]) order by id for update)
       update balance b set version = b.version + 1 from locked where b.id = locked.id`,
-    values: [customerId],
+    values: [customerIds],
   })
 }

@@ -158,13 +158,3 @@ export async function disableHopeless(database: Database, { now, shards }: { rea
     return rows
   })
 }
-
-/** Who is told about an endpoint: the members of its tenant that may manage it, by their ids. */
-export async function endpointOwners(client: pg.ClientBase, tenantId: string, roles: readonly string[]): Promise<string[]> {
-  const { rows } = await client.query<{ id: string }>({
-    name: 'endpoint_owners', values: [tenantId, roles],
-    text: `select u.id from membership m join platform_user u on u.id = m.user_id
-      where m.tenant_id = $1 and m.status = 'active' and u.status = 'active' and m.role = any($2) order by u.id`,
-  })
-  return rows.map(({ id }) => id)
-}

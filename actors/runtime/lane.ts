@@ -10,6 +10,9 @@
  *
  * Group commit without a timer: while a commit is in flight, asks gather in mailboxes; the next round decides all of
  * them, as late as possible, and writes them in one statement. Alone, a command commits at once.
+ *
+ * Answers leave when the next commit is on its way: rendering and sending a hundred of them takes this thread as long as
+ * the commit takes Postgres, and either would wait for the other.
  */
 import { setImmediate as immediate } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
@@ -66,6 +69,8 @@ export class Lane {
   #ready: Activation[] = []
   #backlog = 0
   #running: Promise<void> | undefined
+  /** What the commit before has decided, not answered yet. */
+  #unsaid: (() => void)[] = []
   /** Commits and commands so far, for metrics and the bench. */
   readonly counters = { commits: 0, commands: 0, conflicts: 0 }
 
@@ -111,6 +116,7 @@ export class Lane {
       }
       this.#release(turns)
     }
+    this.#say()
     this.#running = undefined
     if (this.#ready.length > 0) this.#running = this.#run()
   }
@@ -152,6 +158,7 @@ export class Lane {
     try {
       connection = await this.#connect()
     } catch (error) {
+      this.#say()
       for (const turn of turns) this.#reject(turn, turn.asks, error as Error)
       return
     }
@@ -164,17 +171,33 @@ export class Lane {
         fence: turn.fence,
         commands: turn.decided.flatMap(({ decision }) => (decision.effects === null ? [] : [decision as CommitCommand])),
       }))
-      const wire: CommitConnection = { query: (statement) => { stage = 'sent'; return connection.query(statement) } }
+      const wire: CommitConnection = {
+        query: (statement) => {
+          stage = 'sent'
+          const result = connection.query(statement)
+          this.#say()
+          return result
+        },
+      }
       if (committing.length > 0) stage = 'encoding'
       const result = committing.length > 0 ? await commit(wire, commitTurns, this.#options.clock.now()) : NOTHING_TO_COMMIT
       if (underLock) await connection.run(result.ok ? 'commit' : 'rollback')
+      this.#say()
       if (result.ok && committing.length > 0) this.#options.onCommitted?.()
       if (result.ok) this.#succeed(turns, result.balances)
       else this.#resolveConflicts(turns, committing, result.conflicts)
     } catch (error) {
+      this.#say()
       if (underLock && !connection.lost) await connection.run('rollback').catch(() => { /* The connection is replaced below. */ })
       this.#fail(turns, error, stage, connection)
     }
+  }
+
+  /** Answers what the commit before has decided. */
+  #say(): void {
+    const unsaid = this.#unsaid
+    this.#unsaid = []
+    for (const say of unsaid) say()
   }
 
   async #connect(): Promise<Connection> {
@@ -204,7 +227,9 @@ export class Lane {
       const { kind } = (ofKind[0] as Turn).activation
       const ids = ofKind.map(({ activation }) => activation.id)
       if (underLock) for (const { asks } of ofKind) for (const { command } of asks) ids.push(...(kind.credits?.(command) ?? []))
-      const states = await kind.load(connection, ids, underLock)
+      const loading = kind.load(connection, ids, underLock)
+      this.#say()
+      const states = await loading
       for (const { activation } of ofKind) activation.state = states.get(activation.id) ?? null
     }
   }
@@ -255,7 +280,7 @@ export class Lane {
     for (const turn of turns) {
       this.counters.commands += turn.decided.length
       this.#backlog -= turn.decided.length
-      for (const { ask, decision } of turn.decided) ask.resolve({ kind: 'decided', reply: decision.reply })
+      for (const { ask, decision } of turn.decided) this.#unsaid.push(() => ask.resolve({ kind: 'decided', reply: decision.reply }))
     }
   }
 

@@ -6,6 +6,7 @@ import { apiKeyRoutes } from './api-keys.ts'
 import * as approvalPolicies from './approval-policies.ts'
 import * as approvals from './approvals.ts'
 import { listAuditEvents } from './audit-events.ts'
+import * as bankLookups from './bank-lookups.ts'
 import * as balances from './balances.ts'
 import * as currencies from './currencies.ts'
 import * as customerLife from './customer-life.ts'
@@ -17,6 +18,7 @@ import * as invitations from './invitations.ts'
 import * as members from './members.ts'
 import * as notifications from './notifications.ts'
 import { openapiRoute } from './openapi.ts'
+import * as operator from './operator.ts'
 import { operatorApiKeyRoutes } from './operator-api-keys.ts'
 import * as passwordResets from './password-resets.ts'
 import * as payments from './payments.ts'
@@ -38,9 +40,11 @@ export const routes: readonly Route[] = [
   ...Object.values(passwordResets),
   ...apiKeyRoutes,
   ...operatorApiKeyRoutes,
+  ...Object.values(operator),
   listAuditEvents,
   ...Object.values(balances),
   ...Object.values(recipients),
+  ...Object.values(bankLookups),
   ...Object.values(recipientReviews),
   ...Object.values(payments),
   ...Object.values(transfers),

@@ -9,7 +9,7 @@ import type { CurrentContext } from '../route.ts'
 import type { ReadWorld } from '../world.ts'
 
 const ONE = '/integrator-webhooks/{webhookId}'
-const shared = { tag: 'public-api', callers: 'key', scope: 'webhooks:manage', tenant: 'any', idempotency: 'none' } as const
+const shared = { tag: 'public-api', callers: 'key', scope: 'webhooks:manage', tenant: 'any', feature: 'webhooks', idempotency: 'none' } as const
 const change = { action: 'integrator_webhook.change' } as const
 
 const current = async ({ tenant, params }: CurrentContext<typeof ONE>, { webhooks }: ReadWorld) => (tenant === null ? null : await webhooks.get(tenant, params.webhookId))

@@ -23,12 +23,16 @@ export const CustomerLimits = Type.Object({
 }, { title: 'CustomerLimits' })
 export type CustomerLimits = Static<typeof CustomerLimits>
 
+/** Limits as they are sent, whoever they are for. */
+export const LimitsWrite = Type.Array(Type.Object({
+  currency: CurrencyCode,
+  single: Type.Optional(Nullable(PositiveMoney)),
+  daily: Type.Optional(Nullable(PositiveMoney)),
+  monthly: Type.Optional(Nullable(PositiveMoney)),
+}, { title: 'CurrencyLimitsWrite', additionalProperties: false }), { maxItems: CURRENCIES_MAX })
+export type LimitsWrite = Static<typeof LimitsWrite>
+
 export const CustomerLimitsWrite = Type.Object({
-  limits: Nullable(Type.Array(Type.Object({
-    currency: CurrencyCode,
-    single: Type.Optional(Nullable(PositiveMoney)),
-    daily: Type.Optional(Nullable(PositiveMoney)),
-    monthly: Type.Optional(Nullable(PositiveMoney)),
-  }, { title: 'CurrencyLimitsWrite', additionalProperties: false }), { maxItems: CURRENCIES_MAX }), { description: 'Null: those of the operator again.' }),
+  limits: Nullable(LimitsWrite, { description: 'Null: those of the operator again.' }),
 }, { title: 'CustomerLimitsWrite', additionalProperties: false, examples: [{ limits: [{ currency: 'EUR', daily: { amountMinor: '10000000', currency: 'EUR' } }] }] })
 export type CustomerLimitsWrite = Static<typeof CustomerLimitsWrite>

@@ -53,7 +53,7 @@ const IBAN_FAULTS = {
   checksum: wrongDigits('IBAN'),
 } as const satisfies Record<string, CheckFault>
 
-const SANDBOX_CLABE_BANK = '999'
+export const SANDBOX_CLABE_BANK = '999'
 const SANDBOX_SORT_CODE = '990001'
 /** The central bank of Poland: it keeps the accounts of tax offices and other public bodies. */
 const POLISH_CENTRAL_BANK = '1010'

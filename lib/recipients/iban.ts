@@ -2,7 +2,7 @@
  * IBANs and BICs: which countries have them, whether one is right, and what is inside. The structures of the IBAN registry
  * come from ibantools; what its table has not marked yet, and which territories bank under another country, is here.
  */
-import { composeIBAN, getCountrySpecifications, isQRIBAN, isValidBIC, validateIBAN, ValidationErrorsIBAN } from 'ibantools'
+import { composeIBAN, extractIBAN, getCountrySpecifications, isQRIBAN, isValidBIC, validateIBAN, ValidationErrorsIBAN } from 'ibantools'
 
 /** Territories whose banks are reached under the country beside them. */
 const BANKS_UNDER: Readonly<Record<string, string>> = {
@@ -57,6 +57,12 @@ export function ibanFault(iban: string): IbanFault | null {
 /** An IBAN around the account number that a country uses inside it; null when they do not fit. */
 export function ibanOf(countryCode: string, bban: string): string | null {
   return composeIBAN({ countryCode, bban })
+}
+
+/** What an IBAN that is right says about its bank; null for what its country does not write into it, or is not known to. */
+export function ibanParts(iban: string): { readonly bankCode: string | null; readonly branchCode: string | null } {
+  const { bankIdentifier = null, branchIdentifier = null } = extractIBAN(iban)
+  return { bankCode: bankIdentifier, branchCode: branchIdentifier }
 }
 
 /** Whether an IBAN of Switzerland or Liechtenstein is one that is paid with a QR reference only. */

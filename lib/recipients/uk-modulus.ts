@@ -58,6 +58,11 @@ function lines(text: string): string[] {
   return text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
 }
 
+/** Whether the weight table has a sort code; those that it does not have may exist all the same. */
+export function ukSortCodeListed({ rows }: UkModulusTable, sortCode: string): boolean {
+  return rows.some(({ from, to }) => from <= sortCode && sortCode <= to)
+}
+
 /** Whether an account of eight digits can exist at a sort code of six. */
 export function ukAccountValid(table: UkModulusTable, sortCode: string, account: string): boolean {
   const rows = table.rows.filter(({ from, to }) => from <= sortCode && sortCode <= to)

@@ -1,9 +1,9 @@
 /** Whoever runs the platform for customers of their own. */
 import { defineEntity, p } from '@mikro-orm/core'
 
-/** As the migration has it: nodes that remember what an operator allows are told when it changes. */
-const TELL_NODES = `create trigger recipient_policy_changed after update of recipient_require_verification, recipient_allowed_overrides on operator
-  for each row execute function recipient_policy_changed()`
+/** As the migration has it: nodes that remember what an operator has set are told when it changes. */
+const TELL_NODES = `create trigger operator_changed after update on operator
+  for each row execute function operator_changed()`
 
 export const Operator = defineEntity({
   name: 'Operator',
@@ -15,6 +15,10 @@ export const Operator = defineEntity({
     recipientRequireVerification: p.boolean().fieldName('recipient_require_verification').defaultRaw('false'),
     recipientAllowedOverrides: p.array().columnType('text[]').fieldName('recipient_allowed_overrides').defaultRaw(`'{close_match}'`),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    version: p.integer().defaultRaw('1'),
+    features: p.json().columnType('jsonb').defaultRaw(`'{}'`),
+    updatedBy: p.uuid().fieldName('updated_by').nullable(),
+    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz').nullable(),
   },
-  triggers: [{ name: 'recipient_policy_changed', timing: 'after', events: ['update'], expression: TELL_NODES }],
+  triggers: [{ name: 'operator_changed', timing: 'after', events: ['update'], expression: TELL_NODES }],
 })

@@ -100,10 +100,11 @@ export interface RecipientRecord {
   /** Only the members that the recipient has. */
   readonly bank: StoredBank
   readonly view: ReturnType<typeof recipientJson>
+  readonly untagged: readonly string[]
 }
 
 export function recipientRecord(row: RecipientColumns): RecipientRecord {
-  return { version: BigInt(row.version), accountIdentity: row.account_identity, bank: row.bank, view: recipientJson(row, row.bank) }
+  return { version: BigInt(row.version), accountIdentity: row.account_identity, bank: row.bank, view: recipientJson(row, row.bank), untagged: ['lastPaidAt'] }
 }
 
 const ORDERS: Readonly<Record<RecipientSort, Order>> = {

@@ -70,7 +70,8 @@ t.test('a browser shows every operation, opens one and sends it, without a word 
     await page.goto(`${world.url}/docs`)
     await page.waitForSelector('.opblock', { timeout: 30_000 })
     await until('all operations are shown', async () => await page.locator('.opblock').count() >= routes.length)
-    t.equal(await page.locator('.opblock').count(), routes.length, 'every operation')
+    // The page shows the document's callbacks to receivers as blocks too.
+    t.equal(await page.locator('.opblock:has(.opblock-summary-path[data-path^="/"])').count(), routes.length, 'every operation')
     t.match(await page.locator('.info .title').innerText(), /Banking Platform API/)
     const { SCREENSHOT } = process.env
     if (SCREENSHOT !== undefined) await page.screenshot({ path: SCREENSHOT })

@@ -11,6 +11,8 @@ import { until } from './until.ts'
 const WORKERS = 8
 const COMMANDS_PER_SECOND = 80
 const CUSTOMERS = 4
+/** What is not at its end by then is named; the runner of the tests would only say that time is up. */
+const DRAIN_MS = 45_000
 const SEED = 20_260_504
 
 export interface TrialScene {
@@ -35,11 +37,14 @@ export async function trial(t: Test, options: ClusterOptions & { readonly before
     const before = clients.counts.decided
     await until(`${count} more answers`, () => clients.counts.decided >= before + count, { deadlineMs })
   }
+  // A failure must not be hidden behind clients that never end.
+  using stack = new DisposableStack()
+  stack.defer(() => clients.abandon())
   clients.start()
   await answers()
   await happen({ cluster, clients, customers, answers })
   await answers()
-  const { verdict, brokenBooks, stuck, errors } = await judge(cluster, { clients, customers })
+  const { verdict, brokenBooks, stuck, errors } = await judge(cluster, { clients, customers, drainMs: DRAIN_MS })
   t.comment(`${verdict.commands} commands in ${clients.counts.calls} calls: ${verdict.acknowledged} acknowledged, ${verdict.refused} refused`)
   t.strictSame(verdict.violations.slice(0, 5).map(readable), [], 'clients and books agree')
   t.equal(verdict.unknown, 0, 'every command is decided in the end')

@@ -63,6 +63,7 @@ export class Clients {
   readonly #decided = new Set<string>()
   #workers: Promise<unknown> = Promise.resolve()
   #stopping = false
+  #abandoned = false
   #next = performance.now()
   #silent = 0
   /** When a command was last answered, and the longest time without that since it was last asked for. */
@@ -103,6 +104,12 @@ export class Clients {
   async stop(): Promise<void> {
     this.#stopping = true
     await this.#workers
+  }
+
+  /** Sends nothing more and waits for nothing: the test is over, whatever came of it. */
+  abandon(): void {
+    this.#stopping = true
+    this.#abandoned = true
   }
 
   /** Sends every command once more (`max` of them, chosen at random): the answers must be those that were given. */
@@ -168,6 +175,7 @@ export class Clients {
         this.#decided.add(key)
         return
       }
+      if (this.#abandoned) return
       // The checker says what is wrong with it.
       if (calls.some((call) => classOf(call) === 'unexpected')) return
       if (now() > deadline) throw new Error(`The command ${key} was not decided within ${DECIDED_MS} ms; last: ${JSON.stringify(calls)}`)

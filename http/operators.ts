@@ -1,0 +1,171 @@
+/**
+ * What the HTTP layer asks of operators: what they are called, what they set for their customers, what they switch on and off.
+ *
+ * It is one row with one version, and each change of it is told to all nodes, which remember parts of it. A command waits for
+ * that: what comes after its answer goes by what was set, whichever node it comes to.
+ */
+import type { CurrencyLimits } from '../lib/customers/limits.ts'
+import { CUSTOMER_TYPES } from '../lib/customers/types.ts'
+import { timestamp, type Clock } from '../lib/clock.ts'
+import type { CurrencyCode } from '../lib/currency.ts'
+import type { IdSource } from '../lib/ids.ts'
+import { moneyJson } from '../lib/money.ts'
+import { flagsOf, type Feature } from '../lib/operators/features.ts'
+import { refuse } from '../lib/problems.ts'
+import { readDefaultLimits, writeDefaultLimits } from '../storage/customer-limits.ts'
+import type { Database } from '../storage/database.ts'
+import { FeatureDirectory } from '../storage/feature-directory.ts'
+import { writeAudit } from '../storage/identity-audit.ts'
+import { Notifications } from '../storage/notifications.ts'
+import { readOperator, writeOperator, type OperatorRecord } from '../storage/operators.ts'
+import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
+import { limitsOfBody } from './customer-limits.ts'
+import type { ByInTenant } from './identity.ts'
+import { auditMember } from './identity-world.ts'
+import type { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from './schemas/operator.ts'
+import type { Versioned } from './world.ts'
+
+/** Where the database says that an operator has changed: its id and its version. */
+const OPERATOR_CHANGED = 'operator_changed'
+/** How long a change waits for other nodes. One that does not answer hears of it when it is back. */
+const HEARD_WITHIN_MS = 1_000
+
+/** Reads of the operator that is the tenant. */
+export interface OperatorReads {
+  getOperator(operatorId: string): Promise<Versioned<Operator>>
+  getSettings(operatorId: string): Promise<Versioned<OperatorSettings>>
+  getFlags(operatorId: string): Promise<Versioned<FeatureFlags>>
+  /** Whether a feature is on for an operator, or for a customer of it. */
+  hasFeature(tenantId: string, feature: Feature): Promise<boolean>
+}
+
+/** Writes: what is not given stays. Everything that is refused is thrown as a problem. */
+export interface OperatorCommands {
+  updateOperator(by: ByInTenant, body: OperatorUpdate, expected: number | bigint | null): Promise<Versioned<Operator>>
+  updateSettings(by: ByInTenant, body: OperatorSettingsUpdate, expected: number | bigint | null): Promise<Versioned<OperatorSettings>>
+  updateFlags(by: ByInTenant, body: FeatureFlagsUpdate, expected: number | bigint | null): Promise<Versioned<FeatureFlags>>
+}
+
+export interface OperatorService {
+  readonly reads: OperatorReads
+  readonly commands: OperatorCommands
+  /** Begins to hear of changes that other nodes make. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface OperatorServiceOptions {
+  readonly database: Database
+  readonly databaseUrl: string
+  readonly ids: IdSource
+  readonly clock: Clock
+  readonly sandbox: boolean
+  /** Told when anything about an operator may have changed. */
+  readonly onChange: () => void
+  readonly onError: (error: unknown, what: string) => void
+}
+
+/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+export function createOperatorService({ database, databaseUrl, ids, clock, sandbox, onChange, onError }: OperatorServiceOptions): OperatorService {
+  const features = new FeatureDirectory(database)
+  const forget = () => { features.forgetAll(); onChange() }
+  const notifications = new Notifications({ url: databaseUrl, channel: OPERATOR_CHANGED, onMessage: forget, onGap: forget, onError })
+
+  const reads: OperatorReads = {
+    async getOperator(id) {
+      const record = existing(await readOperator(database.pool, id))
+      return { version: record.version, view: { id, name: record.name, createdAt: timestamp(record.createdAt), ...provenance(record) } }
+    },
+    async getSettings(id) {
+      // The row first: limits that are younger than it make a tag that no later read has, so a change by that tag is refused.
+      const record = existing(await readOperator(database.pool, id))
+      return { version: record.version, view: { ...await settingsOf(database.pool, record), ...provenance(record) } }
+    },
+    async getFlags(id) {
+      const record = existing(await readOperator(database.pool, id))
+      return { version: record.version, view: { flags: { ...flagsOf(record.features), sandbox }, ...provenance(record) } }
+    },
+    hasFeature: async (tenantId, feature) => (await features.of(tenantId))[feature],
+  }
+
+  /** Writes the next version in one transaction with the trail, and waits until every node knows. */
+  async function change(
+    by: ByInTenant, action: string, expected: number | bigint | null, work: (client: TransactionClient, before: OperatorRecord, now: number) => Promise<Change>,
+  ): Promise<void> {
+    const id = by.tenant.id
+    const version = await inTransaction(database, async (client) => {
+      const now = clock.now()
+      const before = existing(await readOperator(client, id, true))
+      if (expected !== null && BigInt(expected) !== BigInt(before.version)) refuse('precondition-failed', 'The operator has changed since it was read.')
+      const { next, was, is } = await work(client, before, now)
+      await writeOperator(client, { ...before, ...next, by: by.session.userId, now })
+      await writeAudit(client, { ...auditMember(by), id: ids.next(), tenantId: id, at: now, action, object: { type: 'operator', id }, before: was, after: is })
+      return before.version + 1
+    })
+    forget()
+    await notifications.heard(`${id} ${version}`, HEARD_WITHIN_MS)
+  }
+
+  return {
+    reads,
+    commands: {
+      async updateOperator(by, { name }, expected) {
+        await change(by, 'operator.updated', expected, async (_, before) => {
+          const next = { name: name ?? before.name }
+          return { next, was: { name: before.name }, is: next }
+        })
+        return await reads.getOperator(by.tenant.id)
+      },
+      async updateSettings(by, { recipients, limits }, expected) {
+        const wanted = CUSTOMER_TYPES.flatMap((type) => {
+          const given = limits?.default?.[type]
+          return given === undefined ? [] : [{ type, limits: given === null ? null : limitsOfBody(given, `/limits/default/${type}`) }]
+        })
+        await change(by, 'operator_settings.updated', expected, async (client, before, now) => {
+          const was = await settingsOf(client, before)
+          for (const one of wanted) await writeDefaultLimits(client, { operatorId: before.id, ...one, now })
+          const next = { recipients: { ...before.recipients, ...recipients } }
+          return { next, was, is: await settingsOf(client, { ...before, ...next }) }
+        })
+        return await reads.getSettings(by.tenant.id)
+      },
+      async updateFlags(by, { flags }, expected) {
+        await change(by, 'feature_flags.updated', expected, async (_, before) => {
+          const next = { features: { ...before.features, ...flags } }
+          return { next, was: flagsOf(before.features), is: flagsOf(next.features) }
+        })
+        return await reads.getFlags(by.tenant.id)
+      },
+    },
+    start: () => notifications.start(),
+    stop: () => notifications.stop(),
+  }
+}
+
+interface Change {
+  readonly next: Partial<Pick<OperatorRecord, 'name' | 'recipients' | 'features'>>
+  readonly was: object
+  readonly is: object
+}
+
+/** Operators are tenants for good. */
+function existing(record: OperatorRecord | null): OperatorRecord {
+  if (record === null) refuse('not-found', 'No such resource exists in this tenant.')
+  return record
+}
+
+const provenance = ({ updatedBy, updatedAt }: OperatorRecord) => ({ updatedBy, updatedAt: updatedAt === null ? null : timestamp(updatedAt) })
+
+async function settingsOf(client: Pick<TransactionClient, 'query'>, { id, recipients }: OperatorRecord): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
+  const byType = await readDefaultLimits(client, id)
+  const limitsOf = (limits: readonly CurrencyLimits[] | undefined) => limits?.map(viewOf) ?? null
+  return {
+    recipients: { ...recipients, allowedOverrides: [...recipients.allowedOverrides] as OperatorSettings['recipients']['allowedOverrides'] },
+    limits: { default: { business: limitsOf(byType.get('business')), sole_trader: limitsOf(byType.get('sole_trader')), individual: limitsOf(byType.get('individual')) } },
+  }
+}
+
+function viewOf({ currency, single, daily, monthly }: CurrencyLimits) {
+  const money = (amountMinor: bigint | null) => (amountMinor === null ? null : moneyJson({ amountMinor, currency: currency as CurrencyCode }))
+  return { currency, single: money(single), daily: money(daily), monthly: money(monthly) }
+}

@@ -1,0 +1,62 @@
+/** What an operator sets about itself and for its customers. */
+import Type, { type Static } from 'typebox'
+import { RECIPIENT_MODES } from '../../lib/approvals/policy.ts'
+import { LimitsWrite } from './customer-limits.ts'
+import { CurrencyCode, Money, Nullable, Text, Timestamp, Uuid, Words } from './primitives.ts'
+
+const NAME_MAX = 140
+
+/** Who set it and when: null while nobody has. */
+const provenance = { updatedBy: Nullable(Uuid), updatedAt: Nullable(Timestamp) }
+
+const name = Text(1, NAME_MAX, { description: 'What the operator is called.', examples: ['Sandbox Operator'] })
+export const Operator = Type.Object({ id: Uuid, name, createdAt: Timestamp, ...provenance }, { title: 'Operator' })
+export type Operator = Static<typeof Operator>
+export const OperatorUpdate = Type.Object({ name: Type.Optional(name) }, { title: 'OperatorUpdate', additionalProperties: false })
+export type OperatorUpdate = Static<typeof OperatorUpdate>
+
+const recipients = {
+  approvalMode: Words('RecipientApprovalMode', RECIPIENT_MODES),
+  requireVerification: Type.Boolean({ description: 'Whether an account name that cannot be checked stops a payment.' }),
+  allowedOverrides: Type.Array(Words('OverridableOutcome', ['close_match', 'no_match', 'unavailable']), {
+    uniqueItems: true, description: 'Outcomes of a name check that may be accepted all the same.',
+  }),
+}
+
+const Limits = Nullable(Type.Array(Type.Object({
+  currency: CurrencyCode, single: Nullable(Money), daily: Nullable(Money), monthly: Nullable(Money),
+}, { title: 'DefaultLimits' })))
+const LimitsOrNone = Type.Optional(Nullable(LimitsWrite, { description: 'Null: none.' }))
+
+export const OperatorSettings = Type.Object({
+  recipients: Type.Object(recipients, { title: 'OperatorRecipientSettings', description: 'How recipients of customers are looked at. A customer\'s own policy goes before `approvalMode`.' }),
+  limits: Type.Object({
+    default: Type.Object({ business: Limits, sole_trader: Limits, individual: Limits }, { title: 'LimitsByType', description: 'What customers without limits of their own may pay out, by their type. Null: as much as they have.' }),
+  }, { title: 'OperatorLimitSettings' }),
+  ...provenance,
+}, { title: 'OperatorSettings' })
+export type OperatorSettings = Static<typeof OperatorSettings>
+
+export const OperatorSettingsUpdate = Type.Object({
+  recipients: Type.Optional(Type.Object({
+    approvalMode: Type.Optional(recipients.approvalMode), requireVerification: Type.Optional(recipients.requireVerification), allowedOverrides: Type.Optional(recipients.allowedOverrides),
+  }, { title: 'OperatorRecipientSettingsUpdate', additionalProperties: false })),
+  limits: Type.Optional(Type.Object({
+    default: Type.Optional(Type.Object({ business: LimitsOrNone, sole_trader: LimitsOrNone, individual: LimitsOrNone }, { title: 'LimitsByTypeUpdate', additionalProperties: false })),
+  }, { title: 'OperatorLimitSettingsUpdate', additionalProperties: false })),
+}, { title: 'OperatorSettingsUpdate', additionalProperties: false, examples: [{ recipients: { approvalMode: 'operator_queue' } }] })
+export type OperatorSettingsUpdate = Static<typeof OperatorSettingsUpdate>
+
+const webhooks = Type.Boolean({ description: 'Integrator webhooks can be set up and looked at. What exists is delivered to all the same.' })
+export const FeatureFlags = Type.Object({
+  flags: Type.Object({
+    webhooks,
+    sandbox: Type.Boolean({ description: 'Follows the environment.' }),
+  }, { title: 'FeatureSwitches' }),
+  ...provenance,
+}, { title: 'FeatureFlags' })
+export type FeatureFlags = Static<typeof FeatureFlags>
+export const FeatureFlagsUpdate = Type.Object({
+  flags: Type.Object({ webhooks: Type.Optional(webhooks) }, { title: 'FeatureSwitchesUpdate', additionalProperties: false }),
+}, { title: 'FeatureFlagsUpdate', additionalProperties: false })
+export type FeatureFlagsUpdate = Static<typeof FeatureFlagsUpdate>

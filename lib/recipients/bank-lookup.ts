@@ -1,0 +1,128 @@
+/**
+ * What can be said about a bank from an IBAN or one of its codes: which parts it has, by which rails it is reached, and what
+ * vouches for it. Directories of all banks with their names are sold, not published; where none is known, name and BIC are null.
+ */
+import type { FieldErrorCode } from '../problems.ts'
+import { RAILS, type Rail } from '../payments/rails.ts'
+import { CHECKS, SANDBOX_CLABE_BANK, type BankMember } from './bank-checks.ts'
+import { bankingCountry, ibanParts, isCountry } from './iban.ts'
+import { MEXICAN_BANKS } from './mexican-banks.ts'
+import { marketOf, type MemberRule } from './requirements.ts'
+import { ukSortCodeListed, type UkModulusTable } from './uk-modulus.ts'
+
+/** What a code is: the member of the bank details that it goes into. A CLABE begins with its bank's code. */
+export type BankCodeKind = 'iban' | 'bic' | 'clabe' | typeof NATIONAL[number]
+
+/** Members that name a bank or a branch, rather than an account at one. */
+const NATIONAL = ['sortCode', 'routingNumber', 'bsb', 'institutionNumber', 'ifsc', 'bankCode', 'clearingNumber', 'branchCode'] as const satisfies readonly BankMember[]
+
+export interface BankFound {
+  readonly country: string
+  readonly kind: BankCodeKind
+  /** As it is kept: no spaces, capitals. */
+  readonly code: string
+  /** The bank in it; null where it has none, or is not known to. */
+  readonly bankCode: string | null
+  readonly branchCode: string | null
+  readonly bankName: string | null
+  readonly bic: string | null
+  /** What vouches for it: a published list that has it, its own check digits, or no more than its form. */
+  readonly vouchedBy: 'list' | 'check_digits' | 'form'
+  /** `currency` is null where a rail carries any. */
+  readonly rails: readonly { readonly rail: Rail; readonly currency: string | null }[]
+}
+
+export interface LookupFault {
+  readonly parameter: 'iban' | 'country' | 'code'
+  /** Null: it is well formed, and nobody has it. */
+  readonly code: FieldErrorCode | null
+  readonly message: string
+}
+
+export type BankLookup = { readonly found: BankFound } | { readonly fault: LookupFault }
+
+/** What is looked into. */
+export interface LookupWorld {
+  readonly ukModulus: UkModulusTable
+  /** Where there is a sandbox, its bank is known. */
+  readonly sandbox: boolean
+}
+
+const SANDBOX_BANK = { code: 'SBOX', name: 'Sandbox Bank' } as const
+const BIC = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/
+/** How people group digits. */
+const compact = (text: string): string => text.replaceAll(/[\s-]/g, '').toUpperCase()
+
+const fault = (parameter: LookupFault['parameter'], code: FieldErrorCode | null, message: string): BankLookup => ({ fault: { parameter, code, message } })
+
+/** The bank of an IBAN, which may be grouped. What is inside it is checked as it would be for a recipient. */
+export function lookupIban({ ukModulus, sandbox }: LookupWorld, text: string): BankLookup {
+  const iban = compact(text)
+  const country = iban.slice(0, 2)
+  const context = { bank: {}, bankCountry: country, ukModulus, sandbox }
+  const wrong = CHECKS.iban(iban, context)
+  if (wrong !== null) return fault('iban', wrong.code, wrong.message)
+  const { bankCode, branchCode } = ibanParts(iban)
+  const british = country === 'GB' && branchCode !== null
+  const impossible = british ? CHECKS.uk_modulus(branchCode, { ...context, bank: { accountNumber: iban.slice(-8) } }) : null
+  if (impossible !== null) return fault('iban', impossible.code, impossible.message)
+  return { found: {
+    country, kind: 'iban', code: iban, bankCode, branchCode, ...sandboxBank(sandbox && bankCode === SANDBOX_BANK.code, country),
+    vouchedBy: british && ukSortCodeListed(ukModulus, branchCode) ? 'list' : 'check_digits', rails: railsOf(country, 'iban'),
+  } }
+}
+
+/** The bank that has a code in a country: its BIC, or what the country's own payments name banks by. */
+export function lookupBank({ ukModulus, sandbox }: LookupWorld, { country, code: text }: { readonly country: string; readonly code: string }): BankLookup {
+  if (!isCountry(country)) return fault('country', 'invalid_value', 'Is no country of ISO 3166.')
+  const code = compact(text)
+  const context = { bank: {}, bankCountry: country, ukModulus, sandbox }
+  const rails = railsOf(country, null)
+  if (BIC.test(code)) {
+    const wrong = CHECKS.bic(code, context) ?? CHECKS.country_match(code, context)
+    if (wrong !== null) return fault('code', wrong.code, wrong.message)
+    const bankCode = code.slice(0, 4)
+    const { bankName } = sandboxBank(sandbox && bankCode === SANDBOX_BANK.code, country)
+    return { found: { country, kind: 'bic', code, bankCode, branchCode: code.length === 11 ? code.slice(8) : null, bankName, bic: code, vouchedBy: 'form', rails } }
+  }
+  const found = { country, code, bankCode: code, branchCode: null, bankName: null, bic: null, rails }
+  if (country === 'MX' && /^[0-9]{3}$/.test(code)) {
+    const ours = sandbox && code === SANDBOX_CLABE_BANK
+    if (!ours && !MEXICAN_BANKS.has(code)) return fault('code', null, `No member of SPEI has the code ${code}.`)
+    return { found: { ...found, kind: 'clabe', vouchedBy: 'list', bankName: ours ? SANDBOX_BANK.name : null } }
+  }
+  const rules = nationalRules(country)
+  const rule = rules.find(({ pattern }) => pattern !== null && new RegExp(pattern).test(code))
+  if (rule === undefined) return fault('code', 'invalid_format', `Is neither a BIC nor ${rules.length === 0 && country !== 'MX' ? 'anything else that names a bank there' : wordsFor(country, rules)}.`)
+  for (const check of rule.checks) {
+    const wrong = CHECKS[check](code, context)
+    if (wrong !== null) return fault('code', wrong.code, wrong.message)
+  }
+  const listed = rule.member === 'sortCode' && ukSortCodeListed(ukModulus, code)
+  return { found: { ...found, kind: rule.member as BankCodeKind, vouchedBy: listed ? 'list' : rule.checks.includes('aba') ? 'check_digits' : 'form' } }
+}
+
+function sandboxBank(isOurs: boolean, country: string): Pick<BankFound, 'bankName' | 'bic'> {
+  return isOurs ? { bankName: SANDBOX_BANK.name, bic: `${SANDBOX_BANK.code}${bankingCountry(country)}2A` } : { bankName: null, bic: null }
+}
+
+/** The codes that a country's own rails name banks by. */
+function nationalRules(country: string): MemberRule[] {
+  const currencies = [...RAILS.values()].flatMap(({ currency, countries }) => (currency !== null && countries?.has(country) === true ? [currency] : []))
+  const rules = [...new Set(currencies)].flatMap((currency) => marketOf(currency, country).members)
+  // A branch has a code of its own only where nothing else names the bank.
+  return NATIONAL.flatMap((name) => rules.find(({ member }) => member === name) ?? []).slice(0, 1)
+}
+
+function wordsFor(country: string, rules: readonly MemberRule[]): string {
+  if (country === 'MX') return 'a bank code of three digits'
+  return rules.map(({ label, example }) => `a ${/^[A-Z]{2}/.test(label) ? label : label.toLowerCase()} such as ${example}`).join(', ')
+}
+
+/** Rails that reach a country's banks; with a member only those for which it identifies the account. */
+function railsOf(country: string, member: 'iban' | null): BankFound['rails'] {
+  return [...RAILS.values()]
+    .filter(({ rail, countries, withdrawnSince, needs }) => rail !== 'internal' && withdrawnSince === null && (countries === null || countries.has(country))
+      && (member === null || needs.some((group) => group.includes(member))))
+    .map(({ rail, currency }) => ({ rail, currency }))
+}

@@ -1,0 +1,60 @@
+/** Operators as rows: what they are called, what they let their customers do, and what they have switched. */
+import type { RecipientMode } from '../lib/approvals/policy.ts'
+import { timestamp } from '../lib/clock.ts'
+import type { VerificationOutcome } from '../lib/recipients/verification.ts'
+import type { TransactionClient } from './transaction.ts'
+
+export interface OperatorRecord {
+  readonly id: string
+  readonly version: number
+  readonly name: string
+  readonly recipients: {
+    readonly approvalMode: RecipientMode
+    readonly requireVerification: boolean
+    readonly allowedOverrides: readonly VerificationOutcome[]
+  }
+  /** The features it has switched, by name. */
+  readonly features: Readonly<Record<string, boolean>>
+  readonly createdAt: number
+  /** Null while nobody has changed it. */
+  readonly updatedBy: string | null
+  readonly updatedAt: number | null
+}
+
+interface Row {
+  readonly version: number
+  readonly name: string
+  readonly mode: RecipientMode
+  readonly required: boolean
+  readonly overrides: VerificationOutcome[]
+  readonly features: Readonly<Record<string, boolean>>
+  readonly created_ms: number
+  readonly updated_by: string | null
+  readonly updated_ms: number | null
+}
+
+const SELECT = `select version, name, recipient_approval_mode as mode, recipient_require_verification as required, recipient_allowed_overrides as overrides, features,
+    (extract(epoch from created_at) * 1000)::float8 as created_ms, updated_by, (extract(epoch from updated_at) * 1000)::float8 as updated_ms
+  from operator where id = $1`
+
+/** An operator; null when there is none. `lock` keeps others from changing it, and the limits it gives, until the transaction ends. */
+export async function readOperator(client: Pick<TransactionClient, 'query'>, id: string, lock = false): Promise<OperatorRecord | null> {
+  const { rows: [row] } = await client.query<Row>({ name: lock ? 'lock_operator' : 'read_operator', text: lock ? `${SELECT} for no key update` : SELECT, values: [id] })
+  return row === undefined ? null : {
+    id, version: row.version, name: row.name, features: row.features, createdAt: row.created_ms, updatedBy: row.updated_by, updatedAt: row.updated_ms,
+    recipients: { approvalMode: row.mode, requireVerification: row.required, allowedOverrides: row.overrides },
+  }
+}
+
+/** Writes what an operator is now as its next version. */
+export async function writeOperator(
+  client: TransactionClient,
+  { id, name, recipients, features, by, now }: Pick<OperatorRecord, 'id' | 'name' | 'recipients' | 'features'> & { readonly by: string; readonly now: number },
+): Promise<void> {
+  await client.query({
+    name: 'write_operator',
+    text: `update operator set version = version + 1, name = $2, recipient_approval_mode = $3, recipient_require_verification = $4, recipient_allowed_overrides = $5,
+      features = $6, updated_by = $7, updated_at = $8 where id = $1`,
+    values: [id, name, recipients.approvalMode, recipients.requireVerification, recipients.allowedOverrides, JSON.stringify(features), by, timestamp(now)],
+  })
+}
