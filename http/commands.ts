@@ -17,7 +17,8 @@ import { shardOf } from '../lib/shard.ts'
 import type { BalanceDirectory } from '../storage/balance-directory.ts'
 import type { StoredOutcome } from '../storage/commit.ts'
 import { recordedResource, type RecordedCommand } from '../storage/queries/idempotency.ts'
-import { resourceETag } from './etag.ts'
+import { RECIPIENT_UNTAGGED } from '../storage/queries/recipients.ts'
+import { etagOf, resourceETag } from './etag.ts'
 import { problemBody, problemStatus } from './problem.ts'
 import type { Command, CommandAnswer, Commands, Idempotency, IdempotencyRecord } from './world.ts'
 
@@ -50,7 +51,9 @@ function created(location: string, body: string, replayed: boolean): CommandAnsw
 /** What a record answers to a repeat: the resource as it was created, or the words that were said, of a problem too. */
 export function storedAnswer({ status, answer, resource }: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandAnswer {
   if (answer !== null) {
-    const made = resource?.kind === 'recipient' ? { etag: resourceETag(1, answer), location: `/v1/recipients/${resource.id}` } : {}
+    const made = resource?.kind === 'recipient'
+      ? { etag: etagOf({ version: 1n, view: JSON.parse(answer) as unknown, untagged: RECIPIENT_UNTAGGED }), location: `/v1/recipients/${resource.id}` }
+      : {}
     return { status, body: answer, contentType: status < 400 ? 'application/json' : 'application/problem+json', replayed: true, ...made }
   }
   switch (resource?.kind) {

@@ -96,18 +96,17 @@ export async function listRequests(
   const [known] = await database.query({ name: `request_log_owner_${owner.kind}`, text: `select 1 from api_key k where k.id = $1 and ${ownedBy(owner)} = $2`, values: [apiKeyId, owner.id] })
   if (known === undefined) return null
   const since = timestamp(now - REQUEST_LOG_DAYS * DAY_MS)
-  const [rows, counts] = await Promise.all([
-    database.query<[string, string, number, number, string]>({
-      name: `request_log_${outcome ?? 'all'}`, values: [apiKeyId, since, limit],
-      text: `select method, route, status, duration_ms, request_id from request_log
-        where principal_id = $1 and at >= $2::timestamptz and ${outcome === null ? 'true' : OUTCOMES[outcome]} order by at desc limit $3`,
-    }),
-    // The window ends within a day, and the counts are by day: of its first day all calls are counted.
-    database.query<[number, string]>({
-      name: 'request_log_counts', values: [apiKeyId, since],
-      text: `select status, sum(requests) from api_usage_day where api_key_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date group by 1 order by 1`,
-    }),
-  ])
+  const rows = await database.query<[string, string, number, number, string]>({
+    name: `request_log_${outcome ?? 'all'}`, values: [apiKeyId, since, limit],
+    text: `select method, route, status, duration_ms, request_id from request_log
+      where principal_id = $1 and at >= $2::timestamptz and ${outcome === null ? 'true' : OUTCOMES[outcome]} order by at desc limit $3`,
+  })
+  // After the calls, so that none of those shown is missing in the counts. The window ends within a day, and the counts are
+  // by day: of its first day all calls are counted.
+  const counts = await database.query<[number, string]>({
+    name: 'request_log_counts', values: [apiKeyId, since],
+    text: `select status, sum(requests) from api_usage_day where api_key_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date group by 1 order by 1`,
+  })
   return {
     apiKeyId,
     retentionDays: REQUEST_LOG_DAYS,

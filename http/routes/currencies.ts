@@ -32,7 +32,7 @@ export const listCurrencies = route({
   tenant: 'customer',
   idempotency: 'none',
   query: CurrencyQuery,
-  success: { status: 200, description: 'All of them, by code.', schema: CurrencyPage },
+  success: { status: 200, description: 'All of them, by code.', schema: CurrencyPage, etag: true },
   problems: [],
   handle: async ({ tenant, query }, { settings }) => rows(await settings.listCurrencies(tenant.id), query.enabled),
 })

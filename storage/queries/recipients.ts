@@ -21,6 +21,9 @@ export interface RecipientFilters {
   readonly createdTo?: TimeTo
 }
 
+/** Members that change by themselves and are no part of a recipient's tag. */
+export const RECIPIENT_UNTAGGED: readonly string[] = ['lastPaidAt']
+
 export type RecipientSort = 'name' | '-createdAt' | '-lastPaidAt'
 export type RecipientListQuery = ListQuery<RecipientFilters, RecipientSort>
 
@@ -104,7 +107,7 @@ export interface RecipientRecord {
 }
 
 export function recipientRecord(row: RecipientColumns): RecipientRecord {
-  return { version: BigInt(row.version), accountIdentity: row.account_identity, bank: row.bank, view: recipientJson(row, row.bank), untagged: ['lastPaidAt'] }
+  return { version: BigInt(row.version), accountIdentity: row.account_identity, bank: row.bank, view: recipientJson(row, row.bank), untagged: RECIPIENT_UNTAGGED }
 }
 
 const ORDERS: Readonly<Record<RecipientSort, Order>> = {

@@ -17,7 +17,7 @@ const told = async (person: Person): Promise<readonly Notification[]> => (await 
 async function mails(world: World, text: string, count: number): Promise<string[]> {
   const directory = join(world.dataDir, 'outbox')
   return await until(`${count} mails about ${text}`, async () => {
-    const names = await readdir(directory).catch(() => [])
+    const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.eml'))
     const found = (await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')))).filter((mail) => mail.includes(text))
     return found.length === count && found
   })

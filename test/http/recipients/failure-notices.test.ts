@@ -16,7 +16,7 @@ const told = async (person: Person): Promise<readonly Notification[]> => (await 
 const failed = (world: World, id: string) => until(`${id} has failed`, async () => (await world.seeded.client.payment(id)).status === 'failed')
 const mails = async (world: World): Promise<string[]> => {
   const directory = join(world.dataDir, 'outbox')
-  const names = await readdir(directory).catch(() => [])
+  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.eml'))
   return await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')))
 }
 
