@@ -18,7 +18,7 @@ t.test('an empty environment is a local sandbox', async t => {
     databaseUrl: null,
     problemBase: 'https://docs.vostro.example/problems',
     logLevel: 'info',
-    commitLanes: 2,
+    commitLanes: 1,
     secretsKey: null,
     redisUrl: null,
     nodeUrl: null,
