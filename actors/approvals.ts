@@ -30,10 +30,11 @@ import {
 import { plainArray } from '../storage/array-literal.ts'
 import { sqlState } from '../storage/connection.ts'
 import type { Database } from '../storage/database.ts'
-import type { AuditBy } from '../storage/identity-audit.ts'
+import { SYSTEM, type AuditBy } from '../storage/identity-audit.ts'
 import { insertNotices, type Notice } from '../storage/notices.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import { Overloaded } from './runtime/lane.ts'
+import { Lookout } from './runtime/lookout.ts'
 
 /** How often a node looks for approvals that are due, and how many it takes at a time. */
 const TICK_MS = 1_000
@@ -45,7 +46,6 @@ const RETRY_SQLSTATES = new Set(['40001', '40P01'])
 
 /** Who decides in the name of a sandbox, and who ends approvals in the name of time. Ids that no person can have. */
 export const SANDBOX_APPROVER = { id: '00000000-0000-4000-8000-00000000a99f', name: 'Sandbox approver' } as const
-const SYSTEM: AuditBy = { actor: { type: 'system', id: '00000000-0000-4000-8000-000000000000', name: 'System' }, address: null, requestId: null }
 
 /** What the end of an approval wants written with it, and what follows once it is. */
 export interface SubjectOutcome {
@@ -91,22 +91,22 @@ export class Approvals {
   readonly #options: ApprovalsOptions
   /** The last transaction of each approval that is being decided here, and how many wait behind it. */
   readonly #mailboxes = new Map<string, { tail: Promise<unknown>; waiting: number }>()
-  #timer: NodeJS.Timeout | undefined
-  #looking: Promise<void> | undefined
+  readonly #lookout: Lookout
   readonly #work = new Set<Promise<unknown>>()
 
-  constructor(options: ApprovalsOptions) { this.#options = options }
+  constructor(options: ApprovalsOptions) {
+    this.#options = options
+    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'approvals that are due') })
+  }
 
   /** Begins to look for what is due. */
   start(): void {
-    this.#timer = setInterval(() => this.#tick(), TICK_MS)
-    this.#timer.unref()
+    this.#lookout.start()
   }
 
   /** Stops looking; what was begun is finished. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#looking
+    await this.#lookout.stop()
     await Promise.allSettled(this.#work)
   }
 
@@ -215,10 +215,6 @@ export class Approvals {
   }
 
   // ── Time ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  #tick(): void {
-    this.#looking ??= this.#look().catch((error: unknown) => this.#options.onError(error, 'approvals that are due')).finally(() => { this.#looking = undefined })
-  }
 
   async #look(): Promise<void> {
     const { database, clock, shards, onError } = this.#options

@@ -11,17 +11,17 @@ import type { Shards } from '../lib/shards.ts'
 import { writeEffects, type ApprovalTx } from '../storage/approvals.ts'
 import { plainArray } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
-import { writeAudit, type AuditBy } from '../storage/identity-audit.ts'
+import { SYSTEM, writeAudit, type AuditBy } from '../storage/identity-audit.ts'
 import { insertNotices } from '../storage/notices.ts'
 import { DUE_REVIEWS, endReview, lockReview, wakeReviewAt, type ReviewRecord } from '../storage/recipient-reviews.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import { SANDBOX_APPROVER } from './approvals.ts'
 import { applyRecipientApproval } from './flows/review-recipient.ts'
+import { Lookout } from './runtime/lookout.ts'
 
 /** How often a node looks for reviews that are due, and how many it takes at a time. */
 const TICK_MS = 1_000
 const DUE_MAX = 256
-const SYSTEM: AuditBy = { actor: { type: 'system', id: '00000000-0000-4000-8000-000000000000', name: 'System' }, address: null, requestId: null }
 
 export interface RecipientReviewsOptions {
   readonly database: Database
@@ -52,21 +52,21 @@ interface Ended {
 
 export class RecipientReviews {
   readonly #options: RecipientReviewsOptions
-  #timer: NodeJS.Timeout | undefined
-  #looking: Promise<void> | undefined
+  readonly #lookout: Lookout
 
-  constructor(options: RecipientReviewsOptions) { this.#options = options }
+  constructor(options: RecipientReviewsOptions) {
+    this.#options = options
+    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'reviews that are due') })
+  }
 
   /** Begins to look for what is due. */
   start(): void {
-    this.#timer = setInterval(() => this.#tick(), TICK_MS)
-    this.#timer.unref()
+    this.#lookout.start()
   }
 
   /** Stops looking; what was begun is finished. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#looking
+    await this.#lookout.stop()
   }
 
   /**
@@ -107,10 +107,6 @@ export class RecipientReviews {
       tenantId: customerId, type: 'recipient_decided', title: words, text: reason ?? words, object: { type: 'recipient', id: recipientId },
     }, now)
     return { recipientId, mails, words }
-  }
-
-  #tick(): void {
-    this.#looking ??= this.#look().catch((error: unknown) => this.#options.onError(error, 'reviews that are due')).finally(() => { this.#looking = undefined })
   }
 
   async #look(): Promise<void> {

@@ -17,7 +17,7 @@ import { insertNotices, peopleInRoles } from '../storage/notices.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
 import type { ByInTenant, IdentityCommands, MadeApiKey } from './identity.ts'
-import { auditMember, type IdentityWorld } from './identity-world.ts'
+import { auditCaller, type IdentityWorld } from './identity-world.ts'
 import type { ApiKeyView } from './schemas/api-key.ts'
 
 /** Keys of one tenant that work and have not been replaced. */
@@ -53,7 +53,7 @@ export function createApiKeyCommands(
 
   async function audit(client: TransactionClient, by: ByInTenant, action: string, id: string, before: ApiKeyView | null, after: ApiKeyView | null): Promise<void> {
     await writeAudit(client, {
-      ...auditMember(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action, object: { type: 'api_key', id },
+      ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action, object: { type: 'api_key', id },
       before: before === null ? null : state(before), after: after === null ? null : state(after),
     })
   }

@@ -9,7 +9,7 @@ import type { Database } from '../storage/database.ts'
 import { readDatabase } from '../storage/queries/queries.ts'
 import { getApproval, getApprovalPolicy, listApprovalPolicies, listApprovals } from '../storage/queries/approvals.ts'
 import type { ByInTenant } from './identity.ts'
-import { auditMember } from './identity-world.ts'
+import { auditCaller } from './identity-world.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { Approval, approvalList, DecisionCreate } from './schemas/approval.ts'
 import type { ApprovalPolicy, ApprovalPolicyWrite } from './schemas/approval-policy.ts'
@@ -70,14 +70,14 @@ export function createApprovalCommands(world: ApprovalWorld, reads: ApprovalRead
       if (decision === 'rejected' && comment === null) invalid('/comment', 'required', 'Say why it is rejected.')
       await approvals.decide({
         approvalId, customerId: by.tenant.id, userId: by.session.userId, userName: by.session.name, decision, comment,
-        shown: { recipientMaskedIdentifier, amount }, by: auditMember(by),
+        shown: { recipientMaskedIdentifier, amount }, by: auditCaller(by),
       })
       return await found(reads.getApproval(by.tenant, approvalId, by.principal), approvalId)
     },
     remind: (by, approvalId) => approvals.remind({ approvalId, customerId: by.tenant.id }),
     async changePolicy(by, kind, body, expected) {
       const customerId = by.tenant.id
-      const approvalId = await changePolicy(world, { customerId, kind, terms: termsOfBody(kind, body), expected, by: auditMember(by) })
+      const approvalId = await changePolicy(world, { customerId, kind, terms: termsOfBody(kind, body), expected, by: auditCaller(by) })
       return { policy: await found(reads.getApprovalPolicy(by.tenant, customerId, kind), kind), approvalId }
     },
   }

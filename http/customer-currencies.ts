@@ -8,7 +8,7 @@ import { readSetting, writeSetting } from '../storage/settings.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import type { SettingsWorld } from './customer-settings.ts'
 import type { ByInTenant } from './identity.ts'
-import { auditMember } from './identity-world.ts'
+import { auditCaller } from './identity-world.ts'
 import type { CurrenciesWrite, CurrencySetting } from './schemas/currency-setting.ts'
 import type { Versioned } from './world.ts'
 
@@ -46,7 +46,7 @@ export async function updateCurrencies(world: SettingsWorld, by: ByInTenant, { e
     }
     const value = { enabled: [...enabled].sort() }
     await writeSetting(client, { ownerId: customerId, name: NAME, value, by: by.session.userId, now })
-    await writeAudit(client, { ...auditMember(by), id: ids.next(), tenantId: customerId, at: now, action: 'currencies.updated', object: { type: 'customer', id: customerId }, before: before?.value as object | undefined ?? null, after: value })
+    await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'currencies.updated', object: { type: 'customer', id: customerId }, before: before?.value as object | undefined ?? null, after: value })
   })
   return await listCurrencies(world, customerId)
 }

@@ -6,7 +6,7 @@ import { writeAudit } from '../storage/identity-audit.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import type { SettingsWorld } from './customer-settings.ts'
 import type { ByInTenant } from './identity.ts'
-import { auditMember } from './identity-world.ts'
+import { auditCaller } from './identity-world.ts'
 import type { CustomerAddress, CustomerAddressCreate, CustomerAddressUpdate, CustomerClosure } from './schemas/customer-address.ts'
 import type { Versioned } from './world.ts'
 
@@ -42,7 +42,7 @@ export function createCustomerLife({ database, clock, ids }: SettingsWorld): { r
       const now = clock.now()
       // Whoever changes a customer waits for whoever is changing it.
       if (await lockCustomer(client, customerId) === null) gone()
-      return await work(client, now, (action, object, before, after) => writeAudit(client, { ...auditMember(by), id: ids.next(), tenantId: customerId, at: now, action, object, before, after }))
+      return await work(client, now, (action, object, before, after) => writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action, object, before, after }))
     })
   }
 
@@ -109,7 +109,7 @@ export function createCustomerLife({ database, clock, ids }: SettingsWorld): { r
           await moveCustomer(client, customerId, { from: 'active', to: 'closing', now })
           const open = await openPayments(client, customerId)
           if (open > 0) refuse('invalid-transition', `${open} payments are under way; wait for them or cancel them first.`, { extra: { currentStatus: status, allowed: [] } })
-          await writeAudit(client, { ...auditMember(by), id: ids.next(), tenantId: customerId, at: now, action: 'closure.requested', object: { type: 'customer', id: customerId }, before: { status }, after: { status: 'closing' } })
+          await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'closure.requested', object: { type: 'customer', id: customerId }, before: { status }, after: { status: 'closing' } })
         })
         return { customerId, status: 'closing' }
       },
@@ -120,7 +120,7 @@ export function createCustomerLife({ database, clock, ids }: SettingsWorld): { r
           const status = await lockCustomer(client, customerId)
           if (status !== 'closing') refuse('invalid-transition', `The customer is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
           await moveCustomer(client, customerId, { from: 'closing', to: 'active', now })
-          await writeAudit(client, { ...auditMember(by), id: ids.next(), tenantId: customerId, at: now, action: 'closure.withdrawn', object: { type: 'customer', id: customerId }, before: { status }, after: { status: 'active' } })
+          await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'closure.withdrawn', object: { type: 'customer', id: customerId }, before: { status }, after: { status: 'active' } })
         })
       },
     },

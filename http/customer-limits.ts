@@ -9,7 +9,7 @@ import { writeAudit } from '../storage/identity-audit.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import type { SettingsWorld } from './customer-settings.ts'
 import type { ByInTenant } from './identity.ts'
-import { auditMember } from './identity-world.ts'
+import { auditCaller } from './identity-world.ts'
 import type { CustomerLimits, CustomerLimitsWrite, LimitsWrite } from './schemas/customer-limits.ts'
 import type { Versioned } from './world.ts'
 
@@ -29,7 +29,7 @@ export async function updateCustomerLimits(world: SettingsWorld, by: ByInTenant,
     if (before === null) refuse('not-found', 'No such resource exists in this tenant.')
     await writeLimits(client, { customerId, limits: terms, by: by.session.userId, now })
     await writeAudit(client, {
-      ...auditMember(by), id: ids.next(), tenantId: customerId, at: now, action: 'customer_limits.updated', object: { type: 'customer', id: customerId },
+      ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'customer_limits.updated', object: { type: 'customer', id: customerId },
       before: before.source === 'customer' ? limitsJson(before.limits) : null, after: terms === null ? null : limitsJson(terms),
     })
   })

@@ -10,7 +10,7 @@ import { listCurrencies, updateCurrencies } from './customer-currencies.ts'
 import { getCustomerLimits, updateCustomerLimits } from './customer-limits.ts'
 import type { CurrenciesWrite, CurrencySetting } from './schemas/currency-setting.ts'
 import type { ByInTenant } from './identity.ts'
-import { auditMember } from './identity-world.ts'
+import { auditCaller } from './identity-world.ts'
 import type { CustomerLimits, CustomerLimitsWrite } from './schemas/customer-limits.ts'
 import { SETTING_DEFAULTS, type SettingName } from './schemas/customer-settings.ts'
 import type { Tenant, Versioned } from './world.ts'
@@ -70,7 +70,7 @@ export function createSettingsCommands(world: SettingsWorld): SettingsCommands {
         const value = { ...was, ...change }
         await writeSetting(client, { ownerId: customerId, name, value, by: by.session.userId, now })
         await writeAudit(client, {
-          ...auditMember(by), id: ids.next(), tenantId: customerId, at: now, action: `${name}.updated`, object: { type: 'customer', id: customerId }, before: was, after: value,
+          ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: `${name}.updated`, object: { type: 'customer', id: customerId }, before: was, after: value,
         })
       })
       return view(name, await readSetting(database.pool, customerId, name))

@@ -4,7 +4,7 @@ import type { Mailer } from '../lib/mail.ts'
 import type { AuditBy } from '../storage/identity-audit.ts'
 import type { Database } from '../storage/database.ts'
 import type { Passwords } from '../workers/pool.ts'
-import type { By, ByInTenant } from './identity.ts'
+import type { By, ByCaller } from './identity.ts'
 import type { SecondFactorWorld } from './second-factor.ts'
 import type { Log } from './world.ts'
 
@@ -27,8 +27,9 @@ export function auditPerson({ session, source, requestId }: By): AuditBy {
   return { actor: { type: staff ? 'staff' : 'member', id: session.userId, name: session.name }, address: source.address, requestId }
 }
 
-/** Who changed something of a tenant, as the trail keeps it. */
-export function auditMember({ session, source, requestId, tenant }: ByInTenant): AuditBy {
-  const own = session.memberships.find(({ tenantId }) => tenantId === tenant.id)
-  return { actor: { type: own?.level === 'customer' ? 'member' : 'staff', id: session.userId, name: session.name }, address: source.address, requestId }
+/** Who changed something of a tenant, a person or a key, as the trail keeps it. */
+export function auditCaller({ principal, session, source, requestId, tenant }: ByCaller): AuditBy {
+  const own = session?.memberships.find(({ tenantId }) => tenantId === tenant.id)
+  const type = principal.kind === 'key' ? 'key' : own?.level === 'customer' ? 'member' : 'staff'
+  return { actor: { type, id: principal.id, name: principal.name }, address: source?.address ?? null, requestId }
 }

@@ -54,10 +54,20 @@ export interface By {
   readonly requestId: string
 }
 
-/** The same for a tenant. */
-export interface ByInTenant extends By {
+/** Who changes something of a tenant, a person or a key, and from where. */
+export interface ByCaller {
   readonly tenant: Tenant
   readonly principal: Principal
+  /** Null for a key. */
+  readonly session: SessionIdentity | null
+  readonly source: Source | null
+  readonly requestId: string
+}
+
+/** The same where only people may. */
+export interface ByInTenant extends By, ByCaller {
+  readonly session: SessionIdentity
+  readonly source: Source
 }
 
 /** A session with a token that has just been made. */

@@ -19,7 +19,7 @@ import { readDatabase } from '../storage/queries/queries.ts'
 import { readSetting } from '../storage/settings.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import type { By, ByInTenant, Source } from './identity.ts'
-import { auditMember, type IdentityWorld } from './identity-world.ts'
+import { auditCaller, type IdentityWorld } from './identity-world.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type {
   AcceptedInvitation, Invitation, InvitationAccept, InvitationCreate, invitationList, Member, memberList, MemberUpdate, OpenInvitation, Team, TeamCreate, teamList, TeamUpdate,
@@ -183,7 +183,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         if (role !== 'owner' || status !== 'active') await staysOwned(client, customerId, member)
         if (teamIds !== undefined) await rows.setTeamsOf(client, customerId, id, await checkTeams(client, customerId, teamIds))
         await rows.updateMember(client, id, { role, status }, now)
-        await trail(client, auditMember(by), customerId, 'membership.updated', { type: 'membership', id }, { role: member.role, status: member.status }, { role, status, ...(teamIds === undefined ? {} : { teamIds }) })
+        await trail(client, auditCaller(by), customerId, 'membership.updated', { type: 'membership', id }, { role: member.role, status: member.status }, { role, status, ...(teamIds === undefined ? {} : { teamIds }) })
       })
       return await found(reads.getMember(customerId, id))
     },
@@ -195,7 +195,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         await staysOwned(client, customerId, member)
         await rows.setTeamsOf(client, customerId, id, [])
         await rows.updateMember(client, id, { role: member.role, status: 'removed' }, now)
-        await trail(client, auditMember(by), customerId, 'membership.removed', { type: 'membership', id }, { role: member.role, status: member.status, email: member.email }, { status: 'removed' })
+        await trail(client, auditCaller(by), customerId, 'membership.removed', { type: 'membership', id }, { role: member.role, status: member.status, email: member.email }, { status: 'removed' })
       })
     },
 
@@ -208,7 +208,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         if (next === null || next.status === 'removed') invalid('/membershipId', 'not_found', 'No such member.')
         if (next.status !== 'active') invalid('/membershipId', 'inactive', 'The member is suspended.')
         await rows.setPrimaryOwner(client, customerId, next.id, now)
-        await trail(client, auditMember(by), customerId, 'primary_owner.transferred', { type: 'membership', id: next.id }, { membershipId: mine.id }, { membershipId: next.id })
+        await trail(client, auditCaller(by), customerId, 'primary_owner.transferred', { type: 'membership', id: next.id }, { membershipId: mine.id }, { membershipId: next.id })
       })
       return await found(reads.getMember(customerId, membershipId.toLowerCase()))
     },
@@ -220,7 +220,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         if (await rows.countTeams(client, customerId) >= TEAMS_MAX) refuse('limit-reached', `A customer has at most ${TEAMS_MAX} teams.`, { extra: { limit: TEAMS_MAX, resource: 'team' } })
         if (!(await rows.writeTeam(client, { id, customerId, name, now }))) invalid('/name', 'invalid_value', 'Another team has this name.')
         await rows.setMembersOf(client, customerId, id, await checkMembers(client, customerId, membershipIds))
-        await trail(client, auditMember(by), customerId, 'team.created', { type: 'team', id }, null, { name, membershipIds })
+        await trail(client, auditCaller(by), customerId, 'team.created', { type: 'team', id }, null, { name, membershipIds })
       })
       return await found(reads.getTeam(customerId, id))
     },
@@ -233,7 +233,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         const { name = before.view.name, membershipIds } = body
         if (!(await rows.writeTeam(client, { id, customerId, name, now }))) invalid('/name', 'invalid_value', 'Another team has this name.')
         if (membershipIds !== undefined) await rows.setMembersOf(client, customerId, id, await checkMembers(client, customerId, membershipIds))
-        await trail(client, auditMember(by), customerId, 'team.updated', { type: 'team', id }, { name: before.view.name, membershipIds: before.view.membershipIds }, { name, membershipIds: membershipIds ?? before.view.membershipIds })
+        await trail(client, auditCaller(by), customerId, 'team.updated', { type: 'team', id }, { name: before.view.name, membershipIds: before.view.membershipIds }, { name, membershipIds: membershipIds ?? before.view.membershipIds })
       })
       return await found(reads.getTeam(customerId, id))
     },
@@ -244,7 +244,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
       await changing(customerId, async (client) => {
         await compareTeam(client, customerId, id, expected)
         await rows.deleteTeam(client, id)
-        await trail(client, auditMember(by), customerId, 'team.deleted', { type: 'team', id }, { name: before.view.name, membershipIds: before.view.membershipIds }, null)
+        await trail(client, auditCaller(by), customerId, 'team.deleted', { type: 'team', id }, { name: before.view.name, membershipIds: before.view.membershipIds }, null)
       })
     },
 
@@ -264,7 +264,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         await rows.insertInvitation(client, {
           id, customerId, email, emailKey: emailKey(email), role, teamIds: teams, tokenSha256, by: { id: by.session.userId, name: by.session.name }, expiresAt: now + INVITATION_MS, now,
         })
-        await trail(client, auditMember(by), customerId, 'invitation.created', { type: 'invitation', id }, null, { email, role, teamIds: teams })
+        await trail(client, auditCaller(by), customerId, 'invitation.created', { type: 'invitation', id }, null, { email, role, teamIds: teams })
       })
       const { customerName } = await rows.invitationByToken(database.pool, tokenSha256) ?? gone()
       sendLink(email, customerName, by, token)
@@ -281,7 +281,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         await checkDomain(client, customerId, one.email)
         if (one.status === 'expired' && await rows.addressTaken(client, customerId, emailKey(one.email), now) !== null) stands('The address has another invitation or is a member.', 'expired')
         await rows.renewInvitation(client, id, { tokenSha256, expiresAt: now + INVITATION_MS })
-        await trail(client, auditMember(by), customerId, 'invitation.resent', { type: 'invitation', id }, null, { email: one.email })
+        await trail(client, auditCaller(by), customerId, 'invitation.resent', { type: 'invitation', id }, null, { email: one.email })
         return one
       })
       sendLink(invitation.email, invitation.customerName, by, token)
@@ -295,7 +295,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         if (one.status === 'revoked') return
         if (one.status === 'accepted') stands('The invitation was accepted; remove the member instead.', 'accepted')
         await rows.endInvitation(client, id, 'revoked', now)
-        await trail(client, auditMember(by), customerId, 'invitation.revoked', { type: 'invitation', id }, { email: one.email, status: one.status }, { status: 'revoked' })
+        await trail(client, auditCaller(by), customerId, 'invitation.revoked', { type: 'invitation', id }, { email: one.email, status: one.status }, { status: 'revoked' })
       })
     },
 

@@ -21,7 +21,7 @@ import { readOperator, writeOperator, type OperatorRecord } from '../storage/ope
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { limitsOfBody } from './customer-limits.ts'
 import type { ByInTenant } from './identity.ts'
-import { auditMember } from './identity-world.ts'
+import { auditCaller } from './identity-world.ts'
 import type { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from './schemas/operator.ts'
 import type { Versioned } from './world.ts'
 
@@ -99,7 +99,7 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
       if (expected !== null && BigInt(expected) !== BigInt(before.version)) refuse('precondition-failed', 'The operator has changed since it was read.')
       const { next, was, is } = await work(client, before, now)
       await writeOperator(client, { ...before, ...next, by: by.session.userId, now })
-      await writeAudit(client, { ...auditMember(by), id: ids.next(), tenantId: id, at: now, action, object: { type: 'operator', id }, before: was, after: is })
+      await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: id, at: now, action, object: { type: 'operator', id }, before: was, after: is })
       return before.version + 1
     })
     forget()

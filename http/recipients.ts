@@ -24,15 +24,17 @@ import { verificationGate, withStandingOverride, type OverrideInput, type Recipi
 import { CommitConflict, pendingPaymentApprovals, writeEffects, type ApprovalTx } from '../storage/approvals.ts'
 import { sqlState } from '../storage/connection.ts'
 import type { Database } from '../storage/database.ts'
-import { writeAudit, type AuditBy } from '../storage/identity-audit.ts'
+import { writeAudit } from '../storage/identity-audit.ts'
 import type { RecipientRecord } from '../storage/queries/recipients.ts'
 import * as rows from '../storage/recipients.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
+import { auditCaller } from './identity-world.ts'
+import type { ByCaller } from './identity.ts'
 import { problemBody, problemStatus } from './problem.ts'
 import { fitsMetadata } from './schemas/primitives.ts'
 import type { Recipient, RecipientCreate, RecipientUpdate } from './schemas/recipient.ts'
-import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Principal, SessionIdentity, Source, Tenant, Versioned } from './world.ts'
+import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from './world.ts'
 
 /** Recipients of one customer that are not deleted. */
 export const RECIPIENTS_MAX = 50_000
@@ -53,31 +55,16 @@ export interface RecipientWorld extends ValidationWorld, ReviewWorld, PayeeWorld
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
-/** Who changes a recipient: a person, or a key. */
-export interface RecipientBy {
-  readonly tenant: Tenant
-  readonly principal: Principal
-  readonly session: SessionIdentity | null
-  readonly source: Source | null
-  readonly requestId: string
-}
-
 /** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
 export interface RecipientCommands {
-  create(by: RecipientBy, command: Command<RecipientCreate>): Promise<CommandAnswer>
-  update(by: RecipientBy, id: string, body: RecipientUpdate, expected: number | bigint | null): Promise<Versioned<Recipient>>
-  remove(by: RecipientBy, id: string, expected: number | bigint | null): Promise<void>
-  verify(by: RecipientBy, id: string): Promise<RecipientVerification>
+  create(by: ByCaller, command: Command<RecipientCreate>): Promise<CommandAnswer>
+  update(by: ByCaller, id: string, body: RecipientUpdate, expected: number | bigint | null): Promise<Versioned<Recipient>>
+  remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
+  verify(by: ByCaller, id: string): Promise<RecipientVerification>
   /** For staff: a decision on what waits for them. */
-  review(by: RecipientBy, reviewId: string, decision: { readonly decision: 'approved' | 'rejected'; readonly reason: string | null }): Promise<void>
+  review(by: ByCaller, reviewId: string, decision: { readonly decision: 'approved' | 'rejected'; readonly reason: string | null }): Promise<void>
   /** For staff: stops an active recipient from being paid, or lets it be paid again. */
-  block(by: RecipientBy, id: string, change: { readonly blocked: boolean; readonly reason: string | null }): Promise<void>
-}
-
-function auditOf({ principal, session, source, tenant, requestId }: RecipientBy): AuditBy {
-  const own = session?.memberships.find(({ tenantId }) => tenantId === tenant.id)
-  const type = principal.kind === 'key' ? 'key' : own?.level === 'customer' ? 'member' : 'staff'
-  return { actor: { type, id: principal.id, name: principal.name }, address: source?.address ?? null, requestId }
+  block(by: ByCaller, id: string, change: { readonly blocked: boolean; readonly reason: string | null }): Promise<void>
 }
 
 /** What the trail keeps of a recipient: enough to know which one, no account number. */
@@ -100,9 +87,9 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
     }
   }
 
-  async function audit({ client, now }: ApprovalTx, by: RecipientBy, action: string, id: string, before: RecipientRecord | null, after: RecipientRecord | null): Promise<void> {
+  async function audit({ client, now }: ApprovalTx, by: ByCaller, action: string, id: string, before: RecipientRecord | null, after: RecipientRecord | null): Promise<void> {
     await writeAudit(client, {
-      ...auditOf(by), id: ids.next(), tenantId: by.tenant.id, at: now, action, object: { type: 'recipient', id },
+      ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action, object: { type: 'recipient', id },
       before: before === null ? null : state(before.view), after: after === null ? null : state(after.view),
     })
   }
@@ -122,16 +109,16 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
   }
 
   /** Lets a check pass, or refuses it. */
-  function admit(checked: RecipientVerification | null, policy: VerificationPolicy, override: OverrideInput | null, by: RecipientBy): RecipientVerification | null {
+  function admit(checked: RecipientVerification | null, policy: VerificationPolicy, override: OverrideInput | null, by: ByCaller): RecipientVerification | null {
     if (checked === null) return null
     const gate = verificationGate(checked, { policy, override, by: by.principal.id, now: clock.now() })
     if ('refused' in gate) throw new ProblemError(gate.refused)
     return gate.verification
   }
 
-  const requesterOf = ({ principal }: RecipientBy) => ({ id: principal.id, name: principal.name, byKey: principal.kind === 'key' })
+  const requesterOf = ({ principal }: ByCaller) => ({ id: principal.id, name: principal.name, byKey: principal.kind === 'key' })
 
-  async function locked({ client }: ApprovalTx, by: RecipientBy, id: string, expected: number | bigint | null): Promise<RecipientRecord> {
+  async function locked({ client }: ApprovalTx, by: ByCaller, id: string, expected: number | bigint | null): Promise<RecipientRecord> {
     const found = await rows.lockRecipient(client, by.tenant.id, id)
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
     if (expected !== null && found.version !== BigInt(expected)) {
@@ -147,13 +134,13 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
   }
 
   /** Payments that waited for approval to pay what the recipient was no longer wait. */
-  async function cancelWaiting(by: RecipientBy, approvalIds: readonly string[]): Promise<void> {
-    for (const approvalId of approvalIds) await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditOf(by) })
+  async function cancelWaiting(by: ByCaller, approvalIds: readonly string[]): Promise<void> {
+    for (const approvalId of approvalIds) await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
   }
 
   // ── Create ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  async function create(by: RecipientBy, { body }: Command<RecipientCreate>, remember: Remember): Promise<CommandAnswer> {
+  async function create(by: ByCaller, { body }: Command<RecipientCreate>, remember: Remember): Promise<CommandAnswer> {
     const customerId = by.tenant.id
     const checked = checkedOrRefuse(world, { ...body, address: body.address ?? null, purpose: body.purpose ?? null })
     const verification = await checkPayee({ ...body, ...checked })
@@ -186,7 +173,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
     })
   }
 
-  async function createOnce(by: RecipientBy, command: Command<RecipientCreate>, idempotency: Idempotency): Promise<CommandAnswer> {
+  async function createOnce(by: ByCaller, command: Command<RecipientCreate>, idempotency: Idempotency): Promise<CommandAnswer> {
     const known = await recordedAnswer(idempotency)
     if (known !== null) return known
     try {
@@ -229,7 +216,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
   }
 
   /** Changes a recipient as it was seen; null when it is no longer that. */
-  async function updateFrom(seen: RecipientRecord, by: RecipientBy, body: RecipientUpdate, expected: number | bigint | null): Promise<RecipientRecord | null> {
+  async function updateFrom(seen: RecipientRecord, by: ByCaller, body: RecipientUpdate, expected: number | bigint | null): Promise<RecipientRecord | null> {
     const customerId = by.tenant.id
     const { id } = seen.view
     const planned = changed(seen, body)
@@ -249,7 +236,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
       let next: Pick<rows.RecipientValues, 'status' | 'verification' | 'approval'> = before.view
       if (planned.reviewed) {
         const admitted = admit(verification, customer.policy, body.verificationOverride ?? null, by)
-        await withdrawReviews(tx, id, pending, 'recipient_changed', auditOf(by))
+        await withdrawReviews(tx, id, pending, 'recipient_changed', auditCaller(by))
         const { name, maskedIdentifier } = planned.values
         const review = await beginReview(tx, world, { id, customerId, name, maskedIdentifier }, { customer, requester: requesterOf(by), wasRejected: status === 'rejected' })
         next = { status: review === null ? 'active' : 'pending_approval', verification: admitted, approval: review }
@@ -266,7 +253,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
     return written.after
   }
 
-  async function read(by: RecipientBy, id: string): Promise<RecipientRecord> {
+  async function read(by: ByCaller, id: string): Promise<RecipientRecord> {
     return await transaction(async (tx) => locked(tx, by, id, null))
   }
 
@@ -300,7 +287,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
         const customer = await rows.recipientCustomer(client, customerId)
         const paymentIds = await rows.openPaymentsTo(client, { customerId, recipientId: id, shard: customer.shard, max: NAMED_MAX })
         if (paymentIds.length > 0) refuse('recipient-in-use', 'Payments that are not finished use the recipient.', { extra: { paymentIds } })
-        await withdrawReviews(tx, id, pending, 'recipient_deleted', auditOf(by))
+        await withdrawReviews(tx, id, pending, 'recipient_deleted', auditCaller(by))
         const { status } = before.view
         const { approval } = before.view
         await rows.setRecipientState(client, id, { status: 'deleted', approval: approval?.status === 'pending' ? { ...approval, status: 'cancelled' } : approval, now })
@@ -332,7 +319,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
       return verification
     },
 
-    review: (by, reviewId, { decision, reason }) => world.reviews.decide({ reviewId, operatorId: by.tenant.id, decision, reason, by: auditOf(by) }),
+    review: (by, reviewId, { decision, reason }) => world.reviews.decide({ reviewId, operatorId: by.tenant.id, decision, reason, by: auditCaller(by) }),
 
     async block(by, id, { blocked, reason }) {
       const waiting = await transaction(async (tx) => {
@@ -347,7 +334,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
         const customer = await rows.recipientCustomer(client, customerId)
         await writeEffects(tx, { events: [statusEvent(tx, customer, { id, customerId, status: to, previousStatus: from })] })
         await writeAudit(client, {
-          ...auditOf(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: blocked ? 'recipient.blocked' : 'recipient.unblocked', object: { type: 'recipient', id },
+          ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: blocked ? 'recipient.blocked' : 'recipient.unblocked', object: { type: 'recipient', id },
           before: { status: from }, after: { status: to, reason, customerId },
         })
         return blocked ? await pendingPaymentApprovals(client, customerId, id) : []

@@ -19,7 +19,7 @@ import { shardOf } from '../lib/shard.ts'
 import { maySubscribe, objectOf, TEST_EVENT_TYPE } from '../lib/webhooks/event-types.ts'
 import { generateSecret } from '../lib/webhooks/signature.ts'
 import { checkTarget, isPublicAddress, type TargetPolicy } from '../lib/webhooks/target.ts'
-import { writeAudit, type AuditBy } from '../storage/identity-audit.ts'
+import { writeAudit } from '../storage/identity-audit.ts'
 import type { Database } from '../storage/database.ts'
 import { insertNotices, peopleInRoles } from '../storage/notices.ts'
 import { writeEvent } from '../storage/outbox.ts'
@@ -29,12 +29,13 @@ import { inTransaction, type TransactionClient } from '../storage/transaction.ts
 import * as deliveries from '../storage/webhook-deliveries.ts'
 import * as endpoints from '../storage/webhook-endpoints.ts'
 import { etagOf } from './etag.ts'
-import type { SessionIdentity, Source } from './identity.ts'
+import { auditCaller } from './identity-world.ts'
+import type { ByCaller } from './identity.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import { CONTRACT_VERSION } from './openapi.ts'
 import { answerOnce } from './remembered.ts'
 import type { deliveryList, IntegratorWebhookUpdate, IntegratorWebhookWrite, SandboxReset, SimWebhookEvent, webhookList } from './schemas/webhook.ts'
-import type { CommandAnswer, Idempotency, IdempotencyRecord, Log, Principal, Tenant, Versioned } from './world.ts'
+import type { CommandAnswer, Idempotency, IdempotencyRecord, Log, Tenant, Versioned } from './world.ts'
 
 const HOUR_MS = 3_600_000
 /** How long the secret before a rotation signs as well. */
@@ -46,15 +47,6 @@ const RESOLVE_MS = 2_000
 /** Mails on their way on this node. */
 const MAILS_MAX = 100
 
-/** Who changes something, a person or a key, and from where. */
-export interface WebhookBy {
-  readonly tenant: Tenant
-  readonly principal: Principal
-  readonly session: SessionIdentity | null
-  readonly source: Source | null
-  readonly requestId: string
-}
-
 /** What GET routes may ask. Null: no such endpoint in the tenant. */
 export interface WebhookReads {
   list(query: ListQuery<typeof webhookList>): Promise<ListResult<EndpointJson>>
@@ -64,16 +56,16 @@ export interface WebhookReads {
 
 /** Everything that is refused is thrown as a problem. */
 export interface WebhookCommands {
-  create(by: WebhookBy, body: IntegratorWebhookWrite): Promise<Versioned<EndpointJson> & { readonly secret: string }>
-  update(by: WebhookBy, id: string, body: IntegratorWebhookUpdate, expected: number | bigint | null): Promise<Versioned<EndpointJson>>
-  rotateSecret(by: WebhookBy, id: string): Promise<Versioned<EndpointJson> & { readonly secret: string }>
-  remove(by: WebhookBy, id: string, expected: number | bigint | null): Promise<void>
+  create(by: ByCaller, body: IntegratorWebhookWrite): Promise<Versioned<EndpointJson> & { readonly secret: string }>
+  update(by: ByCaller, id: string, body: IntegratorWebhookUpdate, expected: number | bigint | null): Promise<Versioned<EndpointJson>>
+  rotateSecret(by: ByCaller, id: string): Promise<Versioned<EndpointJson> & { readonly secret: string }>
+  remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
   /** Sends a test event, and answers with what became of it. */
-  test(by: WebhookBy, id: string): Promise<DeliveryJson>
-  redeliver(by: WebhookBy, id: string, deliveryId: string): Promise<DeliveryJson>
+  test(by: ByCaller, id: string): Promise<DeliveryJson>
+  redeliver(by: ByCaller, id: string, deliveryId: string): Promise<DeliveryJson>
   /** An event of a customer's choosing, as if it had happened. */
-  simulate(by: WebhookBy, body: SimWebhookEvent, idempotency: Idempotency | null): Promise<CommandAnswer>
-  resetSandbox(by: WebhookBy, body: SandboxReset, idempotency: Idempotency | null): Promise<CommandAnswer>
+  simulate(by: ByCaller, body: SimWebhookEvent, idempotency: Idempotency | null): Promise<CommandAnswer>
+  resetSandbox(by: ByCaller, body: SandboxReset, idempotency: Idempotency | null): Promise<CommandAnswer>
 }
 
 export interface WebhookWorld {
@@ -166,12 +158,6 @@ function state({ url, events, description, status, disabledReason, secretHint }:
   return { url, events, description, status, disabledReason, secretHint }
 }
 
-function auditBy({ principal, session, source, requestId, tenant }: WebhookBy): AuditBy {
-  const type = principal.kind === 'key' ? 'key' as const
-    : session?.memberships.some(({ tenantId, level }) => tenantId === tenant.id && level === 'customer') === true ? 'member' as const : 'staff' as const
-  return { actor: { type, id: principal.id, name: principal.name }, address: source?.address ?? null, requestId }
-}
-
 function refuseField(error: FieldError): never {
   refuse('validation-error', 'Some fields of the body are not valid.', { errors: [error] })
 }
@@ -201,22 +187,22 @@ export function createWebhookCommands(world: WebhookWorld & { readonly owners: E
     if (at >= 0) refuseField({ field: `/events/${at}`, code: 'invalid_value', message: 'Events of this type are sent to endpoints of operators only.' })
   }
 
-  async function audit(client: TransactionClient, by: WebhookBy, action: string, id: string, before: EndpointJson | null, after: EndpointJson | null): Promise<void> {
+  async function audit(client: TransactionClient, by: ByCaller, action: string, id: string, before: EndpointJson | null, after: EndpointJson | null): Promise<void> {
     await writeAudit(client, {
-      ...auditBy(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action: `integrator_webhook.${action}`, object: { type: 'integrator_webhook', id },
+      ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action: `integrator_webhook.${action}`, object: { type: 'integrator_webhook', id },
       before: before === null ? null : state(before), after: after === null ? null : state(after),
     })
   }
 
   /** The tenant's endpoint, which cannot change until the transaction ends. */
-  async function locked(client: TransactionClient, by: WebhookBy, id: string, expected: number | bigint | null = null): Promise<Versioned<EndpointJson>> {
+  async function locked(client: TransactionClient, by: ByCaller, id: string, expected: number | bigint | null = null): Promise<Versioned<EndpointJson>> {
     const found = await endpoints.lockEndpoint(client, by.tenant.id, id)
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
     if (expected !== null && found.version !== BigInt(expected)) refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(found) } })
     return found
   }
 
-  function news(by: WebhookBy, action: keyof typeof VERBS, { id, url }: EndpointJson): EndpointNews {
+  function news(by: ByCaller, action: keyof typeof VERBS, { id, url }: EndpointJson): EndpointNews {
     return {
       type: 'webhook_endpoint_changed',
       text: [
@@ -228,7 +214,7 @@ export function createWebhookCommands(world: WebhookWorld & { readonly owners: E
 
   /** Runs a change in one transaction with its trail, the word to its owners and to the nodes. */
   async function change<Result>(
-    by: WebhookBy,
+    by: ByCaller,
     action: keyof typeof VERBS,
     work: (client: TransactionClient) => Promise<{ readonly before: EndpointJson | null; readonly after: EndpointJson | null; readonly result: Result } | { readonly result: Result }>,
   ): Promise<Result> {
@@ -247,7 +233,7 @@ export function createWebhookCommands(world: WebhookWorld & { readonly owners: E
     return result
   }
 
-  async function delivery(by: WebhookBy, id: string, deliveryId: string): Promise<DeliveryJson> {
+  async function delivery(by: ByCaller, id: string, deliveryId: string): Promise<DeliveryJson> {
     const found = await getDelivery(db, by.tenant, id, deliveryId, clock.now())
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
     return found

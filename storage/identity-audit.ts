@@ -9,6 +9,9 @@ export interface AuditBy {
   readonly requestId: string | null
 }
 
+/** What time or a rule changed: nobody in particular, with an id that no person can have. */
+export const SYSTEM: AuditBy = { actor: { type: 'system', id: '00000000-0000-4000-8000-000000000000', name: 'System' }, address: null, requestId: null }
+
 /** What was changed. Neither state may hold a secret. */
 export interface AuditChange {
   /** Noun and past participle, for example `api_key.created`. */

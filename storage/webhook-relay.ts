@@ -1,10 +1,6 @@
 /**
  * From events to deliveries: one pass at a time over the whole service, in one transaction that also remembers how far it
- * has come. So each event is relayed exactly once, whoever wrote it and whichever node relays.
- *
- * A pass reads the events of transactions that are over: everything older than the oldest transaction under way. It takes
- * an advisory lock rather than a row lock, because a row lock would give the pass a transaction number of its own, and hide
- * what commits beside it until the next pass.
+ * has come (event-place.ts). So each event is relayed exactly once, whoever wrote it and whichever node relays.
  *
  * The transaction need not wait for the disk (openWebhookDatabase). Should Postgres lose its last moments, it loses the deliveries and the place
  * together, and the events are relayed again under their own ids.
@@ -14,7 +10,9 @@ import type { IdSource } from '../lib/ids.ts'
 import { RETRY_WINDOW_MS } from '../lib/webhooks/schedule.ts'
 import { TEST_EVENT_TYPE } from '../lib/webhooks/event-types.ts'
 import { plainArray, textArray } from './array-literal.ts'
-import { asUnavailable, type Database } from './database.ts'
+import type { Database } from './database.ts'
+import { EventPlace, IN_STRETCH } from './event-place.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Where nodes are told that deliveries are due, or that endpoints have changed. */
 export const WEBHOOK_CHANNEL = 'webhooks'
@@ -23,25 +21,11 @@ export const WEBHOOK_CHANNEL = 'webhooks'
 const EVENTS_MAX = 2_000
 /** Endpoints in one notification, at 40 bytes each; Postgres takes 8 000. */
 const ANNOUNCED_MAX = 190
-/** One pass at a time; any fixed number does, this one spells "hook". */
-const LOCK = 0x686f6f6b
-/** Events are stamped by the clock of the node that wrote them; no node is this far behind another. */
-const CLOCK_SLACK_MS = 2 * 86_400_000
-
-const BOUNDS = `select r.position::text, s.horizon::text, r.position > s.newest as restored, exists (select from webhook_endpoint) as wanted, r.moved_at
-  from webhook_relay r, (select pg_snapshot_xmin(pg_current_snapshot()) as horizon, pg_snapshot_xmax(pg_current_snapshot()) as newest) s`
-
-const RANGE = `o.written_in >= $1::text::xid8 and o.written_in < $2::text::xid8 and o.created_at >= $3`
-
-const NEWEST = `select o.written_in::text from outbox o where ${RANGE} order by o.written_in desc limit 1`
-
-// Where the pass ends if there are more events than one takes. Whole transactions only, so that one number says it all.
-const CUT = `select o.written_in::text from outbox o where ${RANGE} order by o.written_in limit 1 offset $4`
 
 // What a customer simulates is for the customer alone; a test is for one endpoint, and has its delivery already.
 const MATCHES = `select o.id, o.created_at::text, o.type, e.id, e.shard, e.status
   from outbox o join webhook_endpoint e on e.tenant_id in (o.customer_id, o.operator_id) and o.type = any(e.events)
-  where ${RANGE} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id) order by o.written_in, o.id`
+  where ${IN_STRETCH} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id) order by o.written_in, o.id`
 
 const INSERT = `with rows as materialized (
     select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::uuid[], $6::smallint[], $7::boolean[])
@@ -71,29 +55,16 @@ export interface RelayPass {
  * Makes one pass. `now` is epoch milliseconds; `onRestored` is told when the database is a copy in another cluster, where
  * what was not relayed cannot be told from what was.
  *
- * @throws DatabaseUnavailable and what the driver throws; nothing has happened then
+ * @throws DatabaseUnavailable, OutcomeUnknown and what the driver throws; the next pass does what this one has not
  */
 export async function relayEvents(database: Database, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
-  const client = await database.pool.connect().catch((error: unknown) => { throw asUnavailable(error) })
-  const ask = async <Row extends unknown[]>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
-    (await client.query({ name, text, values, rowMode: 'array' })).rows as unknown as Row[]
-  let failure: Error | undefined
-  try {
-    await client.query('begin')
-    const [lock] = await ask<[boolean]>('relay_lock', `select pg_try_advisory_xact_lock(${LOCK})`, [])
-    if (lock?.[0] !== true) {
-      await client.query('rollback')
-      return { deliveries: 0, events: true, again: false, wanted: true }
-    }
-    const pass = await relay(ask, ids, now, onRestored)
-    await client.query('commit')
-    return pass
-  } catch (error) {
-    await client.query('rollback').catch((broken: Error) => { failure = broken })
-    throw asUnavailable(error)
-  } finally {
-    client.release(failure)
-  }
+  return await inTransaction(database, async (client) => {
+    const place = await EventPlace.take(client, 'webhook_relay', now)
+    if (place === null) return { deliveries: 0, events: true, again: false, wanted: true }
+    const ask: Ask = async <Row extends unknown[]>(name: string, text: string, values: unknown[]) =>
+      (await client.query({ name, text, values, rowMode: 'array' })).rows as unknown as Row[]
+    return await relay(ask, place, ids, now, onRestored)
+  })
 }
 
 /** What a notification is about. */
@@ -116,34 +87,22 @@ export function readAnnouncement(text: string): Announcement | null {
 
 type Ask = <Row extends unknown[]>(name: string, text: string, values: unknown[]) => Promise<Row[]>
 
-async function relay(ask: Ask, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
-  const [bounds] = await ask<[string, string, boolean, boolean, Date | null]>('relay_bounds', BOUNDS, [])
-  const [from, horizon, restored, wanted, movedAt] = bounds as [string, string, boolean, boolean, Date | null]
-  const move = (position: string) => ask('relay_move', 'update webhook_relay set position = $1::text::xid8, moved_at = $2', [position, timestamp(now)])
-  if (restored) {
+async function relay(ask: Ask, place: EventPlace, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
+  // After the place: an endpoint that is not seen here was made after all events of this pass.
+  const [wanting] = await ask<[boolean]>('relay_wanted', 'select exists (select from webhook_endpoint)', [])
+  const wanted = wanting?.[0] === true
+  if (place.restored) {
     onRestored()
-    await move(horizon)
+    await place.skip()
     return { deliveries: 0, events: false, again: false, wanted }
   }
-  const since = timestamp((movedAt === null ? now : Math.min(movedAt.getTime(), now)) - CLOCK_SLACK_MS)
-  const [newest] = await ask<[string]>('relay_newest', NEWEST, [from, horizon, since])
-  // While nothing happens nothing is written.
-  if (newest === undefined) return { deliveries: 0, events: false, again: false, wanted }
-  let until = after(newest[0])
-  if (!wanted) {
-    await move(until)
-    return { deliveries: 0, events: false, again: false, wanted }
-  }
-  const [cut] = await ask<[string]>('relay_cut', CUT, [from, horizon, since, EVENTS_MAX])
-  // A transaction of more events than a pass may have is taken whole.
-  if (cut !== undefined) until = cut[0] === from ? after(from) : cut[0]
-  const matches = await ask<Match>('relay_matches', MATCHES, [from, until, since, TEST_EVENT_TYPE])
+  const stretch = await place.next(wanted ? EVENTS_MAX : null)
+  if (stretch === null) return { deliveries: 0, events: false, again: false, wanted }
+  const matches = wanted ? await ask<Match>('relay_matches', MATCHES, [...stretch.bounds, TEST_EVENT_TYPE]) : []
   if (matches.length > 0) await deliver(ask, ids, now, matches)
-  await move(until)
-  return { deliveries: matches.length, events: true, again: cut !== undefined, wanted }
+  await place.move(stretch)
+  return { deliveries: matches.length, events: wanted, again: stretch.more, wanted }
 }
-
-const after = (transaction: string): string => String(BigInt(transaction) + 1n)
 
 async function deliver(ask: Ask, ids: IdSource, now: number, matches: readonly Match[]): Promise<void> {
   const column = (value: (match: Match) => string | number) => plainArray(matches.map(value))

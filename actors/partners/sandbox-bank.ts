@@ -19,6 +19,7 @@ import { RAILS, speedOf, type Rail } from '../../lib/payments/rails.ts'
 import { plainArray, textArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Shards } from '../../lib/shards.ts'
+import { Lookout } from '../runtime/lookout.ts'
 import type { BankInbox, BankMessage, BankPartner, OrderStatus, PayeeVerifier, PaymentOrder, Submission } from './bank.ts'
 
 /** How often due orders are looked for. Instant rails take 2 s, so a twentieth of that is not noticed. */
@@ -45,23 +46,24 @@ interface Planned {
 export class SandboxBank implements BankPartner, PayeeVerifier {
   readonly #options: SandboxBankOptions
   #inbox: BankInbox | undefined
-  #timer: NodeJS.Timeout | undefined
-  #reporting: Promise<void> | undefined
+  readonly #lookout: Lookout
   /** Sent and not acknowledged yet, with the time they were sent: bounded by one batch and the resend time. */
   readonly #sent = new Map<string, number>()
 
-  constructor(options: SandboxBankOptions) { this.#options = options }
+  constructor(options: SandboxBankOptions) {
+    this.#options = options
+    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#report(), onError: (error) => options.onError(error, 'sandbox bank') })
+  }
 
   /** Starts sending messages. */
   start(inbox: BankInbox): void {
     this.#inbox = inbox
-    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    this.#lookout.start()
   }
 
   /** Stops sending; what is under way is finished. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#reporting
+    await this.#lookout.stop()
   }
 
   async submit(orders: readonly PaymentOrder[]): Promise<ReadonlyMap<string, Submission>> {
@@ -106,12 +108,6 @@ export class SandboxBank implements BankPartner, PayeeVerifier {
 
   async verifyPayee(question: PayeeQuestion): Promise<PayeeAnswer> {
     return sandboxPayee(question)
-  }
-
-  #tick(): void {
-    this.#reporting ??= this.#report()
-      .catch((error: unknown) => this.#options.onError(error, 'sandbox bank'))
-      .finally(() => { this.#reporting = undefined })
   }
 
   /** Sends what is due until nothing more is. */

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/clock.ts'
 import type { RecipientApproval, RecipientStatus } from '../../lib/recipients/review.ts'
+import type { KeptAddress } from '../../lib/recipients/validation.ts'
 import type { RecipientVerification } from '../../lib/recipients/verification.ts'
 import type { Database } from '../database.ts'
 import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
@@ -27,17 +28,6 @@ export const RECIPIENT_UNTAGGED: readonly string[] = ['lastPaidAt']
 export type RecipientSort = 'name' | '-createdAt' | '-lastPaidAt'
 export type RecipientListQuery = ListQuery<RecipientFilters, RecipientSort>
 
-/** A postal address as it is kept: the JSON of the API. */
-export interface StoredAddress {
-  readonly line1: string
-  readonly line2: string | null
-  readonly buildingNumber: string | null
-  readonly city: string
-  readonly postalCode: string | null
-  readonly state: string | null
-  readonly country: string
-}
-
 /** Bank details as they are kept: only the members that the recipient has. */
 export interface StoredBank {
   readonly iban?: string | null
@@ -59,7 +49,7 @@ export interface StoredBank {
   readonly fpsId?: string | null
   readonly secondaryReference?: string | null
   readonly intermediaryBic?: string | null
-  readonly bankAddress?: StoredAddress | null
+  readonly bankAddress?: KeptAddress | null
 }
 
 export interface RecipientColumns {
@@ -70,7 +60,7 @@ export interface RecipientColumns {
   readonly name: string
   readonly nickname: string | null
   readonly email: string | null
-  readonly address: StoredAddress | null
+  readonly address: KeptAddress | null
   readonly currency: string
   readonly bank_country: string
   readonly bank: StoredBank
@@ -231,7 +221,7 @@ function approvalJson(approval: RecipientApproval | null) {
 }
 
 /** In the order of the contract; the database keeps members in its own. */
-function addressJson(address: StoredAddress | null) {
+function addressJson(address: KeptAddress | null) {
   if (address === null) return null
   const { line1, line2, buildingNumber, city, postalCode, state, country } = address
   return { line1, line2: line2 ?? null, buildingNumber: buildingNumber ?? null, city, postalCode: postalCode ?? null, state: state ?? null, country }

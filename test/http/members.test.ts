@@ -1,9 +1,8 @@
 /** The people of a customer over HTTP: roles, teams, invitations, the primary owner. */
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import type { AcceptedInvitation, Invitation, Member, OpenInvitation, Team } from '../../http/schemas/member.ts'
 import type { PageBody } from '../support/client.ts'
+import { mailsIn } from '../support/mails.ts'
 import { Person } from '../support/person.ts'
 import { until } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
@@ -30,14 +29,9 @@ async function approveDomains(person: Person, domains: readonly string[]): Promi
 
 /** The token in the newest mail to an address. */
 async function tokenFor(world: World, email: string): Promise<string> {
-  const outbox = join(world.dataDir, 'outbox')
   return await until(`a mail to ${email}`, async () => {
-    const names = (await readdir(outbox).catch(() => [])).filter((name) => name.endsWith('.eml')).sort().reverse()
-    for (const name of names) {
-      const mail = await readFile(join(outbox, name), 'utf8')
-      if (mail.includes(`To: ${email}`)) return /invitations\/(inv_[A-Za-z0-9_-]+)/.exec(mail)?.[1] ?? null
-    }
-    return null
+    const mail = (await mailsIn(world.dataDir)).findLast((text) => text.includes(`To: ${email}`))
+    return /invitations\/(inv_[A-Za-z0-9_-]+)/.exec(mail ?? '')?.[1] ?? null
   })
 }
 

@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import type { ApiKeyView } from '../../http/schemas/api-key.ts'
+import { mailsIn } from '../support/mails.ts'
 import { createDataDir, startNode } from '../support/node-process.ts'
 import { Person, type Login, type Opened } from '../support/person.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -54,9 +55,7 @@ t.test('everybody in sandbox.json can sign in, and nothing that authenticates an
   await owner.post('/users/me/password', { currentPassword: owner.login.password, newPassword: NEXT })
   await owner.send('POST', '/password-resets', { email: owner.login.email }, {}, null)
   const token = await until('the mail is written', async () => {
-    const outbox = join(dataDir.path, 'outbox')
-    const mails = await Promise.all((await readdir(outbox).catch(() => [])).filter((name) => name.endsWith('.eml')).map((name) => readFile(join(outbox, name), 'utf8')))
-    return mails.map((mail) => /password-resets\/([A-Za-z0-9_-]{43})/.exec(mail)?.[1]).find((found) => found !== undefined)
+    return (await mailsIn(dataDir.path)).map((mail) => /password-resets\/([A-Za-z0-9_-]{43})/.exec(mail)?.[1]).find((found) => found !== undefined)
   })
   await owner.send('POST', `/password-resets/${token}`, { password: 'short' }, {}, null)
   secrets.push(before, made.secret, factor.secret, refreshed.token, refreshed.csrfToken, token)

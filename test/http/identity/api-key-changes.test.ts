@@ -1,25 +1,10 @@
 import t from 'tap'
 import type { ApiKeyView } from '../../../http/schemas/api-key.ts'
 import { Client } from '../../support/client.ts'
-import { unique, type Person } from '../../support/person.ts'
+import { unique } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
-import { createWorld, type World } from '../../support/world.ts'
-
-type Made = ApiKeyView & { readonly secret: string }
-
-const BODY = { name: 'ERP', environment: 'test', scopes: ['payments:read', 'balances:read'] }
-
-/** An owner who has proved themselves for making keys. */
-async function keyMaker(world: World): Promise<Person> {
-  const owner = await world.person('owner').signIn()
-  await owner.stepUp('api_key.create')
-  return owner
-}
-
-/** The status that a key gets for reading balances. */
-async function statusOf(world: World, secret: string, tenantId: string, url = () => world.url): Promise<number> {
-  return (await new Client({ url, apiKey: secret, tenantId }).get('/balances')).status
-}
+import { createWorld } from '../../support/world.ts'
+import { BODY, keyMaker, statusOf, type Made } from './keys.ts'
 
 t.test('changing a key needs the tag of what is changed', async (t) => {
   await using world = await createWorld()

@@ -1,9 +1,8 @@
 /** Who hears that there is a new key. */
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import type { ApiKeyView } from '../../../http/schemas/api-key.ts'
 import type { Notification } from '../../../http/schemas/notification.ts'
+import { mailsIn } from '../../support/mails.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
@@ -15,10 +14,8 @@ const told = async (person: Person): Promise<readonly Notification[]> => (await 
 
 /** The mails that speak of a key, when there are so many. */
 async function mails(world: World, text: string, count: number): Promise<string[]> {
-  const directory = join(world.dataDir, 'outbox')
   return await until(`${count} mails about ${text}`, async () => {
-    const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.eml'))
-    const found = (await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')))).filter((mail) => mail.includes(text))
+    const found = (await mailsIn(world.dataDir)).filter((mail) => mail.includes(text))
     return found.length === count && found
   })
 }

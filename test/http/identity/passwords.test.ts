@@ -1,23 +1,17 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { PASSWORD_RESET_MS } from '../../../lib/identity/password-rules.ts'
+import { mailsIn } from '../../support/mails.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
 const NEXT = 'four words that nobody else has'
 
-/** The mails that were written so far, oldest first. */
-async function mails(world: World): Promise<string[]> {
-  const outbox = join(world.dataDir, 'outbox')
-  const names = await readdir(outbox).catch(() => [])
-  return await Promise.all(names.filter((name) => name.endsWith('.eml')).sort().map((name) => readFile(join(outbox, name), 'utf8')))
-}
-
 /** The token in the mail that is the nth with this subject. */
 async function resetToken(world: World, nth = 1): Promise<string> {
   return await until(`the reset mail ${nth} is written`, async () => {
-    const found = (await mails(world)).filter((mail) => mail.includes('Subject: Choose a new password'))
+    const found = (await mailsIn(world.dataDir)).filter((mail) => mail.includes('Subject: Choose a new password'))
     return /password-resets\/([A-Za-z0-9_-]{43})\r?$/m.exec(found[nth - 1] ?? '')?.[1]
   })
 }
@@ -40,7 +34,7 @@ t.test('a person changes their password; every other session ends, and they are 
   t.match((await other.get('/users/me')).problem, { status: 401, code: 'session-expired', reason: 'revoked' })
   t.equal((await owner.password()).status, 401, 'the old one is over')
   t.equal((await owner.password(NEXT)).status, 201)
-  await until('they are told', async () => (await mails(world)).find((mail) => mail.includes('To: owner@example.com') && mail.includes('Subject: Your password was changed')))
+  await until('they are told', async () => (await mailsIn(world.dataDir)).find((mail) => mail.includes('To: owner@example.com') && mail.includes('Subject: Your password was changed')))
 })
 
 t.test('guessing the current password locks the address like guessing at sign-in', async (t) => {
@@ -64,7 +58,7 @@ t.test('a new password comes by mail, once and within an hour, and ends every se
   t.equal(unknown.status, 202, 'the answer does not say who has an account')
   t.strictSame([...unknown.headers.keys()], [...known.headers.keys()])
   const token = await resetToken(world)
-  t.equal((await mails(world)).length, 1, 'and only who has one gets a mail')
+  t.equal((await mailsIn(world.dataDir)).length, 1, 'and only who has one gets a mail')
   const [file] = await readdir(join(world.dataDir, 'outbox'))
   t.equal((await stat(join(world.dataDir, 'outbox', file!))).mode & 0o777, 0o600, 'a link is for its owner alone')
   t.equal((await stat(join(world.dataDir, 'outbox'))).mode & 0o777, 0o700)
@@ -95,8 +89,8 @@ t.test('a reset opens an address that failures have locked, and no more than thr
   const token = await resetToken(world, 3)
   t.equal((await owner.send('POST', `/password-resets/${token}`, { password: NEXT }, {}, null)).status, 204)
   t.equal((await owner.password(NEXT)).status, 201)
-  await until('they are told of the change', async () => (await mails(world)).length >= 4)
-  t.equal((await mails(world)).filter((mail) => mail.includes('Choose a new password')).length, 3)
+  await until('they are told of the change', async () => (await mailsIn(world.dataDir)).length >= 4)
+  t.equal((await mailsIn(world.dataDir)).filter((mail) => mail.includes('Choose a new password')).length, 3)
 })
 
 t.test('disabled people get no link', async (t) => {
@@ -109,5 +103,5 @@ t.test('disabled people get no link', async (t) => {
   t.equal((await owner.send('POST', '/password-resets', { email: 'owner@example.com' }, {}, null)).status, 202)
   await world.person('approver').send('POST', '/password-resets', { email: 'approver@example.com' }, {}, null)
   await resetToken(world, 2)
-  t.equal((await mails(world)).filter((mail) => mail.includes('To: owner@example.com')).length, 1)
+  t.equal((await mailsIn(world.dataDir)).filter((mail) => mail.includes('To: owner@example.com')).length, 1)
 })

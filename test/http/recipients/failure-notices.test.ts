@@ -1,10 +1,9 @@
 /** Whoever made a payment hears when it fails; a key has its callbacks. */
 import { randomUUID } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import type { Notification } from '../../../http/schemas/notification.ts'
 import type { Payment } from '../../../http/schemas/payment.ts'
+import { mailsIn } from '../../support/mails.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
@@ -14,11 +13,7 @@ const CLOSED = 1_302
 
 const told = async (person: Person): Promise<readonly Notification[]> => (await person.get<{ data: Notification[] }>('/notifications?filter[type]=payment_failed')).body.data
 const failed = (world: World, id: string) => until(`${id} has failed`, async () => (await world.seeded.client.payment(id)).status === 'failed')
-const mails = async (world: World): Promise<string[]> => {
-  const directory = join(world.dataDir, 'outbox')
-  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.eml'))
-  return await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')))
-}
+const mails = (world: World) => mailsIn(world.dataDir)
 
 async function payAs(person: Person, world: World): Promise<Payment> {
   const { balances, recipients } = world.seeded
