@@ -7,7 +7,7 @@
  *  * L10 is committed before the bank is called (I1). A submission that times out is not repeated: the payment becomes
  *    `exception` and the bank is asked (I7).
  *  * A payment that was handed over by a process that died is asked about first, and only submitted, under the same
- *    reference, when the bank says that it never arrived.
+ *    reference, when the bank says that it never arrived. When it says nothing, it is as if the submission had timed out.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { dateIn } from '../../lib/clock.ts'
@@ -303,7 +303,10 @@ export class PaymentQueue {
     }
   }
 
-  /** What the bank knows of these payments is booked; what was handed over and never reached it is submitted. */
+  /**
+   * What the bank knows of these payments is booked; what was handed over and never reached it is submitted; of what it
+   * does not say a word nobody knows (I7).
+   */
   async #lookInto(payments: readonly Waiting[]): Promise<void> {
     const { clock, bank } = this.#options
     const ids = payments.map(({ id }) => id)
@@ -311,8 +314,10 @@ export class PaymentQueue {
     const contexts = await this.#contextsOf(ids)
     await Promise.all(payments.map(async ({ id, shard }) => {
       const context = contexts.get(id)
-      const known = statuses.get(id)?.kind
-      if (context !== undefined && (known === 'settled' || known === 'rejected')) await this.#ask(id, shard, reconciliation(statuses.get(id), context, clock.now()))
+      const status = statuses.get(id)
+      if (context === undefined) return
+      if (status === undefined) await this.#ask(id, shard, { kind: 'timeout', context, askAgainAt: clock.now() + ASK_AGAIN_MS })
+      else if (status.kind === 'settled' || status.kind === 'rejected') await this.#ask(id, shard, reconciliation(status, context, clock.now()))
     }))
     const lost = ids.filter((id) => statuses.get(id)?.kind === 'unknown')
     const states = lost.length === 0 ? new Map<string, PaymentState>() : await this.#states(lost)

@@ -46,7 +46,7 @@ export interface PayeeVerifier {
 export interface BankPartner {
   /** Hands orders over. An order without a result timed out. @throws when the whole call failed: nobody knows any of them */
   submit(orders: readonly PaymentOrder[]): Promise<ReadonlyMap<string, Submission>>
-  /** Asks what became of references. @throws when the partner does not answer */
+  /** Asks what became of references. Of one that is absent it does not say. @throws when the partner does not answer */
   status(references: readonly string[]): Promise<ReadonlyMap<string, OrderStatus>>
 }
 

@@ -102,7 +102,11 @@ export class SandboxBank implements BankPartner, PayeeVerifier {
       values: [plainArray(references), timestamp(this.#options.clock.now())],
     })
     const statuses = new Map<string, OrderStatus>(references.map((reference) => [reference, { kind: 'unknown' }]))
-    for (const [reference, state, outcome, schemeCode, due] of rows) statuses.set(reference, statusOf(state, outcome, schemeCode, due === true))
+    for (const [reference, state, outcome, schemeCode, due] of rows) {
+      const status = statusOf(state, outcome, schemeCode, due === true)
+      if (status === null) statuses.delete(reference)
+      else statuses.set(reference, status)
+    }
     return statuses
   }
 
@@ -145,12 +149,15 @@ function messageId(reference: string): string {
   return reference.slice(0, -1) + (15 - Number.parseInt(reference.slice(-1), 16)).toString(16)
 }
 
-function statusOf(state: string, outcome: string | null, schemeCode: string | null, due: boolean): OrderStatus {
-  // An order whose submission went unanswered has its outcome, but only knows it when it is due.
-  const known = state === 'unanswered' ? (due ? outcome : null) : state === 'accepted' ? null : state
-  if (known === 'settled') return { kind: 'settled' }
-  if (known === 'rejected') return { kind: 'rejected', schemeCode: schemeCode ?? 'NARR' }
-  return { kind: 'pending' }
+/** Null: no answer. An order whose submission went unanswered is not spoken of before it is due. */
+function statusOf(state: string, outcome: string | null, schemeCode: string | null, due: boolean): OrderStatus | null {
+  const known = state === 'unanswered' ? (due ? outcome : null) : state
+  switch (known) {
+    case null: return null
+    case 'settled': return { kind: 'settled' }
+    case 'rejected': return { kind: 'rejected', schemeCode: schemeCode ?? 'NARR' }
+    default: return { kind: 'pending' }
+  }
 }
 
 function plan(order: PaymentOrder): Planned {

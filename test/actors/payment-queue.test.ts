@@ -356,6 +356,27 @@ t.test('a node that dies after the bank took its payments: the next one sends no
   await auditIsClean(t, ledger)
 })
 
+t.test('a node that dies before it has booked that the bank gave no answer: for the next one they are exceptions, and end as such', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const dead = await openDyingNode(t, ledger, async (bank, orders) => { await bank.submit(orders) })
+  const [known, lost] = await Promise.all([dead.pay(1501n), dead.pay(1503n)])
+  for (const id of [known, lost]) await atTheBank(ledger, id)
+  t.equal((await see(ledger, lost)).status, 'processing')
+  const submitted: string[] = []
+  const node = await openNode(t, ledger, (bank) => ({
+    submit: (orders) => { submitted.push(...orders.map(({ reference }) => reference)); return bank.submit(orders) },
+    status: (references) => bank.status(references),
+  }))
+  for (const id of [known, lost]) await reaches(ledger, id, 'exception')
+  clock.advance(66 * SECOND)
+  await reaches(ledger, known, 'completed')
+  t.equal((await see(ledger, lost)).status, 'exception')
+  t.strictSame(submitted, [], 'nothing is sent twice')
+  t.strictSame(node.errors, [])
+  await auditIsClean(t, ledger)
+})
+
 t.test('payments that were made while nobody sent them are taken up at the next start', async (t) => {
   const clock = new ManualClock(MONDAY)
   const ledger = await openLedger(t, [OPENING], clock)
