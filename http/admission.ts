@@ -11,6 +11,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 
 /** Commands under way at a time. At 4 000 a second this is 60 ms of work: two commits' worth, enough to fill every commit. */
 const COMMANDS_MAX = 256
+/**
+ * And from the first refusal until nobody was refused for a while: as many as fill the commits, no more. To turn a flood
+ * away takes half of the thread, so what was let in would wait twice as long as at the peak; fewer of them do not.
+ */
+const COMMANDS_MAX_IN_OVERLOAD = 64
+const CALM_MS = 1_000
 /** How late timers may run before new work is refused, milliseconds. A busy loop of ours runs 5 to 15 ms late. */
 const LOOP_DELAY_MAX_MS = 150
 /** Timers are looked at this often; one that is late may be a single long turn, three in a row are an overload. */
@@ -31,12 +37,21 @@ export function createAdmission(next: RequestListener, refusal: (path: string) =
   // Not node's own histogram of delays: reset, it needs two turns for a sample, so it has none just when turns are longest.
   let due = performance.now() + LOOP_LOOK_MS
   let lateLooks = 0
+  let overloadedUntil = 0
   const look = setInterval(() => {
     const now = performance.now()
     lateLooks = now - due > LOOP_DELAY_MAX_MS ? lateLooks + 1 : 0
     due = now + LOOP_LOOK_MS
   }, LOOP_LOOK_MS)
   look.unref()
+
+  function isFull(): boolean {
+    if (counters.underWay < COMMANDS_MAX_IN_OVERLOAD) return false
+    const now = performance.now()
+    if (counters.underWay < COMMANDS_MAX && now >= overloadedUntil) return false
+    overloadedUntil = now + CALM_MS
+    return true
+  }
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
     counters.refused += 1
@@ -52,7 +67,7 @@ export function createAdmission(next: RequestListener, refusal: (path: string) =
     counters,
     listener(request, response) {
       const command = request.method !== 'GET' && request.method !== 'HEAD'
-      if (command && counters.underWay >= COMMANDS_MAX) { refuse(request, response); return }
+      if (command && isFull()) { refuse(request, response); return }
       if (lateLooks >= LATE_LOOKS && !isHealthCheck(request.url)) { refuse(request, response); return }
       if (command) {
         counters.underWay += 1
