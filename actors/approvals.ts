@@ -24,15 +24,14 @@ import type { Mailer } from '../lib/mail.ts'
 import { refuse, type Problem, ProblemError } from '../lib/problems.ts'
 import type { Shards } from '../lib/shards.ts'
 import {
-  approversOf, CommitConflict, DUE_APPROVALS, endApproval, insertDecision, lockApproval, noteReceived, noteWake, standingOf,
+  approversOf, DUE_APPROVALS, endApproval, insertDecision, lockApproval, noteReceived, noteWake, standingOf,
   writeEffects, type ApprovalTx, type Ending, type NewDecision,
 } from '../storage/approvals.ts'
 import { plainArray } from '../storage/array-literal.ts'
-import { sqlState } from '../storage/connection.ts'
 import type { Database } from '../storage/database.ts'
 import { SYSTEM, type AuditBy } from '../storage/identity-audit.ts'
 import { insertNotices, type Notice } from '../storage/notices.ts'
-import { inTransaction } from '../storage/transaction.ts'
+import { decideInTransaction, type Afterwards } from './flows/decision-transaction.ts'
 import { Overloaded } from './runtime/lane.ts'
 import { Lookout } from './runtime/lookout.ts'
 
@@ -41,8 +40,6 @@ const TICK_MS = 1_000
 const DUE_MAX = 256
 /** One reminder an hour. */
 const REMINDER_MS = 3_600_000
-/** Losers of a deadlock or a serialization are decided again; nothing of them was written. */
-const RETRY_SQLSTATES = new Set(['40001', '40P01'])
 
 /** Who decides in the name of a sandbox, and who ends approvals in the name of time. Ids that no person can have. */
 export const SANDBOX_APPROVER = { id: '00000000-0000-4000-8000-00000000a99f', name: 'Sandbox approver' } as const
@@ -83,9 +80,6 @@ export interface DecideRequest extends Pick<NewDecision, 'userId' | 'userName' |
   readonly shown: { readonly recipientMaskedIdentifier: string | null; readonly amount: { readonly amountMinor: string; readonly currency: string } | null }
   readonly by: AuditBy
 }
-
-/** What a transaction leaves for later: mails, the queue, the next look. */
-type Afterwards = (() => void)[]
 
 export class Approvals {
   readonly #options: ApprovalsOptions
@@ -308,19 +302,8 @@ export class Approvals {
     }
   }
 
-  async #transaction<Result>(id: string, work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>): Promise<Result> {
-    const { database, clock, ids } = this.#options
-    for (let attempt = 1; ; attempt++) {
-      const afterwards: Afterwards = []
-      try {
-        const result = await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }, await lockApproval(client, id), afterwards))
-        for (const follow of afterwards) follow()
-        return result
-      } catch (error) {
-        const again = error instanceof CommitConflict ? error.conflicts.every(({ kind }) => kind === 'payment_stale') : RETRY_SQLSTATES.has(sqlState(error) ?? '')
-        if (!again || attempt >= LIMITS.attemptsMax) throw error
-      }
-    }
+  #transaction<Result>(id: string, work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>): Promise<Result> {
+    return decideInTransaction(this.#options, async (tx, afterwards) => await work(tx, await lockApproval(tx.client, id), afterwards))
   }
 }
 

@@ -1,13 +1,21 @@
-/** The payment's actor: one at a time, it moves a payment from waiting to its end. */
-import { movePayment, type PaymentCommand, type PaymentReply, type PaymentState } from '../lib/payments/payment-moves.ts'
+/** The payment's actor: one at a time, it moves a payment from waiting to its end, and what is asked of one that has ended. */
+import { movePayment, type PaymentCommand, type PaymentDecision, type PaymentReply, type PaymentState } from '../lib/payments/payment-moves.ts'
+import { moveRecall, type RecallCommand } from '../lib/payments/recall.ts'
 import { loadPayments } from '../storage/states.ts'
 import type { ActorKind } from './runtime/actor.ts'
 
-export const paymentActor: ActorKind<PaymentState, PaymentCommand, PaymentReply> = {
+export const paymentActor: ActorKind<PaymentState, PaymentCommand | RecallCommand, PaymentReply> = {
   name: 'payment',
   turnMax: 1,
   load: loadPayments,
-  decide: movePayment,
+  decide,
   // A payment's changes carry its version themselves; what they do to the balance needs no decision of the balance.
   fence: () => null,
+}
+
+function decide(payment: PaymentState | null, command: PaymentCommand | RecallCommand, now: number): PaymentDecision {
+  switch (command.kind) {
+    case 'request_recall': case 'recall_sent': case 'recall_rejected': case 'recall_expired': return moveRecall(payment, command, now)
+    default: return movePayment(payment, command, now)
+  }
 }

@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import { refuse } from '../lib/problems.ts'
 import type { CursorBinding, Cursors } from './cursor.ts'
-import { etagOf, listETag, matchesETag } from './etag.ts'
+import { etagOf, listETag, matchesETag, resourceETag } from './etag.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { Answer } from './route.ts'
 import type { Versioned } from './world.ts'
@@ -29,6 +29,13 @@ export function created<View extends object>(found: Versioned<View>, location: s
   return { status: 201, body: JSON.stringify({ ...found.view, ...shown }), contentType: JSON_TYPE, etag: etagOf(found), location }
 }
 
+/** A file under a name, with its tag; 404 when there is none. The name is plain ASCII without quotes. */
+export function document(found: { readonly version: number; readonly pdf: Uint8Array } | null, name: string): Answer {
+  if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+  const { pdf, version } = found
+  return { status: 200, body: pdf, contentType: 'application/pdf', etag: resourceETag(version, pdf), headers: ['Content-Disposition', `attachment; filename="${name}"`] }
+}
+
 /** Done, and nothing to say. */
 export function empty(status: 202 | 204 = 204, headers: readonly string[] = []): Answer {
   return { status, body: '', contentType: JSON_TYPE, headers }
@@ -40,8 +47,8 @@ export interface BoundListQuery<List> extends ListQuery<List> {
   readonly binding: CursorBinding
 }
 
-/** One page of a list; 404 when the resource above it does not exist. */
-export function page<List, Row>(query: ListQuery<List>, result: ListResult<Row> | null): Answer {
+/** One page of a list; 404 when the resource above it does not exist. `beside` is shown next to the rows. */
+export function page<List, Row>(query: ListQuery<List>, result: ListResult<Row> | null, beside: object = {}): Answer {
   if (result === null) refuse('not-found', 'No such resource exists in this tenant.')
   const { cursors, binding, position, limit } = query as BoundListQuery<List>
   const { rows, keys, hasMore } = result
@@ -54,6 +61,7 @@ export function page<List, Row>(query: ListQuery<List>, result: ListResult<Row> 
     : null
   const body = JSON.stringify({
     data: rows,
+    ...beside,
     page: result.total === undefined
       ? { nextCursor: next, prevCursor: previous, limit }
       : { nextCursor: next, prevCursor: previous, limit, total: result.total },

@@ -8,15 +8,18 @@
  */
 import { submitPayment, type Asker, type FlowOutcome } from '../actors/flows/submit-payment.ts'
 import { cancelPayment, type CancelOutcome, type CancelWorld } from '../actors/flows/cancel-payment.ts'
-import { submitTransfer } from '../actors/flows/submit-transfer.ts'
+import { checkPayment } from '../actors/flows/check-payment.ts'
+import { createDraft, submitDraft, type SubmitOutcome } from '../actors/flows/drafts.ts'
+import { submitTransfer, type TransferWorld } from '../actors/flows/submit-transfer.ts'
 import type { PaymentQueue } from '../actors/flows/payment-queue.ts'
 import { createdPayment, paymentJson, type PaymentRecord } from '../lib/payments/payment.ts'
-import { transferJson, type TransferRecord } from '../lib/payments/transfer.ts'
+import { createdTransfer, transferJson, type TransferRecord } from '../lib/payments/transfer.ts'
 import { ProblemError, refuse, type Problem } from '../lib/problems.ts'
 import { shardOf } from '../lib/shard.ts'
 import type { BalanceDirectory } from '../storage/balance-directory.ts'
 import type { StoredOutcome } from '../storage/commit.ts'
 import { recordedResource, type RecordedCommand } from '../storage/queries/idempotency.ts'
+import { FUNDS_REQUEST_UNTAGGED } from '../storage/queries/funds-requests.ts'
 import { RECIPIENT_UNTAGGED } from '../storage/queries/recipients.ts'
 import { etagOf, resourceETag } from './etag.ts'
 import { problemBody, problemStatus } from './problem.ts'
@@ -24,6 +27,7 @@ import type { Command, CommandAnswer, Commands, Idempotency, IdempotencyRecord }
 
 export interface CommandWorld extends CancelWorld {
   readonly balances: BalanceDirectory
+  readonly gate: TransferWorld['gate']
   readonly queue: PaymentQueue
   readonly problemBase: string
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
@@ -32,6 +36,11 @@ export interface CommandWorld extends CancelWorld {
 /** The 201 of a payment; the same bytes whenever it is given for the same payment. */
 export function paymentAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer {
   return created(`/v1/payments/${payment.id}`, JSON.stringify(paymentJson(payment, payment.details.queued)), replayed)
+}
+
+/** The 200 of a draft that was submitted; what it was is kept with its key. */
+function submittedAnswer(payment: PaymentRecord): CommandAnswer {
+  return { status: 200, body: JSON.stringify(paymentJson(payment, payment.details.queued)), contentType: 'application/json', replayed: false }
 }
 
 /** The 200 of a payment that was cancelled. It has come to its end, so a repeat finds the same. */
@@ -48,17 +57,26 @@ function created(location: string, body: string, replayed: boolean): CommandAnsw
   return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location, replayed }
 }
 
+/** What keeps its answers as they were given: where it is, and what its tag does not cover. */
+const KEPT = {
+  recipient: { path: 'recipients', untagged: RECIPIENT_UNTAGGED },
+  funds_request: { path: 'funds-requests', untagged: FUNDS_REQUEST_UNTAGGED },
+  scheduled_payment: { path: 'scheduled-payments', untagged: [] },
+} as const
+
 /** What a record answers to a repeat: the resource as it was created, or the words that were said, of a problem too. */
 export function storedAnswer({ status, answer, resource }: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandAnswer {
   if (answer !== null) {
-    const made = resource?.kind === 'recipient'
-      ? { etag: etagOf({ version: 1n, view: JSON.parse(answer) as unknown, untagged: RECIPIENT_UNTAGGED }), location: `/v1/recipients/${resource.id}` }
-      : {}
+    // Of a draft, which has been written over since, or is gone.
+    if (status === 201 && resource?.kind === 'payment') return created(`/v1/payments/${resource.payment.id}`, answer, true)
+    const made = resource === null || !('id' in resource) ? {} : {
+      etag: etagOf({ version: 1n, view: JSON.parse(answer) as unknown, untagged: KEPT[resource.kind].untagged }), location: `/v1/${KEPT[resource.kind].path}/${resource.id}`,
+    }
     return { status, body: answer, contentType: status < 400 ? 'application/json' : 'application/problem+json', replayed: true, ...made }
   }
   switch (resource?.kind) {
     case 'payment': return status === 200 ? cancelledAnswer(resource.payment, true) : paymentAnswer(createdPayment(resource.payment), true)
-    case 'transfer': return transferAnswer(resource.transfer, true)
+    case 'transfer': return transferAnswer(createdTransfer(resource.transfer), true)
     default: throw new Error('An idempotency record names a resource that does not exist.')
   }
 }
@@ -67,7 +85,7 @@ export function createCommands(world: CommandWorld): Commands {
   /** Keys of commands that are being decided here. */
   const underWay = new Set<string>()
 
-  async function answer<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome>): Promise<CommandAnswer> {
+  async function answer<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>): Promise<CommandAnswer> {
     const { idempotency } = command
     if (idempotency === null) return await decide(command, submit)
     if (underWay.has(idempotency.id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
@@ -83,10 +101,11 @@ export function createCommands(world: CommandWorld): Commands {
     }
   }
 
-  async function decide<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome>): Promise<CommandAnswer> {
+  async function decide<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>): Promise<CommandAnswer> {
     const outcome = await submit(askerOf(command), command.body)
     switch (outcome.kind) {
       case 'payment_created': return paymentAnswer(outcome.payment, false)
+      case 'submitted': return submittedAnswer(outcome.payment)
       case 'cancelled': return cancelledAnswer(outcome.payment, false)
       case 'transfer_created': return transferAnswer(outcome.transfer, false)
       case 'recorded': return await replay(outcome.outcome, command.idempotency as Idempotency)
@@ -125,7 +144,13 @@ export function createCommands(world: CommandWorld): Commands {
   }
 
   return {
-    createPayment: (command) => answer(command, (asker, body) => submitPayment(world, asker, body)),
+    createPayment: (command) => answer(command, (asker, body) => (body.draft === true ? createDraft(world, asker, body) : submitPayment(world, asker, body))),
+    checkPayment: async (command) => await checkPayment(world, askerOf(command), command.body),
+    submitPayment: async (command, paymentId) => {
+      // What has an answer keeps it: a draft is one only once.
+      const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
+      return known ?? await answer(command, (asker, body) => submitDraft(world, asker, paymentId, body))
+    },
     cancelPayment: async (command, paymentId) => {
       // What has an answer keeps it, whatever the payment has become since.
       const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)

@@ -8,8 +8,8 @@ import type { Versioned } from './world.ts'
 const RESOURCE_HASH_DIGITS = 12
 const LIST_HASH_DIGITS = 24
 
-/** Weak tag of one resource. `body` is the JSON that is sent. */
-export function resourceETag(version: number | bigint, body: string): string {
+/** Weak tag of one resource. `body` is what is sent. */
+export function resourceETag(version: number | bigint, body: string | Uint8Array): string {
   return `W/"${version}-${hash('sha256', body, 'hex').slice(0, RESOURCE_HASH_DIGITS)}"`
 }
 

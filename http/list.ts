@@ -8,6 +8,7 @@ export type Filter =
   | { readonly kind: 'ids'; readonly operatorOnly?: true }
   | { readonly kind: 'text'; readonly max: number }
   | { readonly kind: 'boolean' }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'amountFrom' | 'amountTo'; readonly oneCurrency?: true }
   | { readonly kind: 'dateFrom' | 'dateTo' }
   | { readonly kind: 'timeFrom' | 'timeTo' }
@@ -16,6 +17,7 @@ export type Filter =
 export type FilterValue<F extends Filter> =
   F extends { kind: 'words' | 'ids' | 'text' } ? readonly string[]
   : F extends { kind: 'boolean' } ? boolean
+  : F extends { kind: 'integer' } ? number
   /** Minor units, both ends included. */
   : F extends { kind: 'amountFrom' | 'amountTo' } ? bigint
   /** Both ends included, `YYYY-MM-DD`. */

@@ -101,6 +101,7 @@ const HEADERS: Json = {
   Allow: text('The methods that are supported here.'),
   'WWW-Authenticate': text('`Bearer`.'),
   'Set-Cookie': text('The session\'s cookie `__Host-session`.'),
+  'Content-Disposition': text('The name of the file.', { examples: ['attachment; filename="payment-PAY7K3M9QX2TB.pdf"'] }),
   'X-Contract-Version': text('Version of the contract.'),
   'RateLimit-Policy': text('The policies that this call is under.', { examples: ['"key-read";q=30000;w=60, "tenant";q=90000;w=60'] }),
   RateLimit: text('What is left of the policy that has the least left, and the seconds until it is full again.', { examples: ['"key-read";r=20412;t=18'] }),
@@ -145,6 +146,8 @@ function filterSchema(filter: Filter): Json {
       return { type: 'string', description: `Values of up to ${filter.max} characters, separated by commas.` }
     case 'boolean':
       return { type: 'boolean' }
+    case 'integer':
+      return { type: 'integer', minimum: filter.min, maximum: filter.max }
     case 'amountFrom':
     case 'amountTo':
       return { type: 'string', description: `Minor units, inclusive.${filter.oneCurrency === true ? ' Needs exactly one `filter[currency]`.' : ''}` }
@@ -271,6 +274,11 @@ function problemResponses(route: Route): Json {
 /** The operations after which a browser has another cookie. */
 const SETS_COOKIE: ReadonlySet<string> = new Set(['createSession', 'verifySessionMfa', 'refreshSession', 'deleteCurrentSession', 'verifyStepUpChallenge'])
 
+/** A body that is no JSON has no schema, only a type. */
+function isFile({ contentType, schema }: Route['success']): boolean {
+  return contentType !== undefined && schema === undefined
+}
+
 function successResponses(route: Route, schemas: Json): Json {
   const { success } = route
   const names = commonHeaders(route)
@@ -278,9 +286,11 @@ function successResponses(route: Route, schemas: Json): Json {
   if (success.location === true) names.push('Location')
   if (SETS_COOKIE.has(route.operationId)) names.push('Set-Cookie')
   if (route.idempotency !== 'none') names.push('Idempotency-Replayed')
+  if (isFile(success)) names.push('Content-Disposition')
   if (route.operationId === 'getOpenApi') names.push('X-Contract-Version')
   const response: Json = { description: success.description, headers: header(...names) }
   if (success.schema !== undefined) response['content'] = { [success.contentType ?? 'application/json']: { schema: collect(success.schema, schemas), example: exampleOf(success.schema, 'all') } }
+  else if (isFile(success)) response['content'] = { [success.contentType as string]: { schema: { type: 'string', format: 'binary' } } }
   const responses: Json = { [success.status]: response }
   if (success.or !== undefined) {
     const { status, description, location } = success.or

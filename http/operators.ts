@@ -116,7 +116,7 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
         })
         return await reads.getOperator(by.tenant.id)
       },
-      async updateSettings(by, { recipients, limits }, expected) {
+      async updateSettings(by, { recipients, limits, compliance, payments }, expected) {
         const wanted = CUSTOMER_TYPES.flatMap((type) => {
           const given = limits?.default?.[type]
           return given === undefined ? [] : [{ type, limits: given === null ? null : limitsOfBody(given, `/limits/default/${type}`) }]
@@ -124,7 +124,7 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
         await change(by, 'operator_settings.updated', expected, async (client, before, now) => {
           const was = await settingsOf(client, before)
           for (const one of wanted) await writeDefaultLimits(client, { operatorId: before.id, ...one, now })
-          const next = { recipients: { ...before.recipients, ...recipients } }
+          const next = { recipients: { ...before.recipients, ...recipients }, compliance: { ...before.compliance, ...compliance }, payments: { ...before.payments, ...payments } }
           return { next, was, is: await settingsOf(client, { ...before, ...next }) }
         })
         return await reads.getSettings(by.tenant.id)
@@ -143,7 +143,7 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
 }
 
 interface Change {
-  readonly next: Partial<Pick<OperatorRecord, 'name' | 'recipients' | 'features'>>
+  readonly next: Partial<Pick<OperatorRecord, 'name' | 'recipients' | 'compliance' | 'payments' | 'features'>>
   readonly was: object
   readonly is: object
 }
@@ -156,12 +156,13 @@ function existing(record: OperatorRecord | null): OperatorRecord {
 
 const provenance = ({ updatedBy, updatedAt }: OperatorRecord) => ({ updatedBy, updatedAt: updatedAt === null ? null : timestamp(updatedAt) })
 
-async function settingsOf(client: Pick<TransactionClient, 'query'>, { id, recipients }: OperatorRecord): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
+async function settingsOf(client: Pick<TransactionClient, 'query'>, { id, recipients, compliance, payments }: OperatorRecord): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
   const byType = await readDefaultLimits(client, id)
   const limitsOf = (limits: readonly CurrencyLimits[] | undefined) => limits?.map(viewOf) ?? null
   return {
     recipients: { ...recipients, allowedOverrides: [...recipients.allowedOverrides] as OperatorSettings['recipients']['allowedOverrides'] },
     limits: { default: { business: limitsOf(byType.get('business')), sole_trader: limitsOf(byType.get('sole_trader')), individual: limitsOf(byType.get('individual')) } },
+    compliance, payments,
   }
 }
 

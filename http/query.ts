@@ -90,6 +90,8 @@ function parseFilter(field: string, name: string, filter: Filter, text: string, 
     case 'boolean':
       if (text !== 'true' && text !== 'false') refuseQuery(field, 'invalid_type', 'Must be true or false.')
       return text === 'true'
+    case 'integer':
+      return parseInteger(field, text, filter.min, filter.max)
     case 'amountFrom':
     case 'amountTo':
       if (!AMOUNT.test(text)) refuseQuery(field, 'invalid_format', 'Must be an integer of minor units.')

@@ -9,13 +9,17 @@
  *  * A change is known to every node that listens before it is answered, so that nobody is paid by what was.
  */
 import { withdrawReviews, beginReview, lockPendingReviews, statusEvent, type ReviewWorld } from '../actors/flows/review-recipient.ts'
+import { pauseSchedulesTo } from '../actors/flows/change-schedule.ts'
+import { withdrawScheduled } from '../actors/flows/cancel-payment.ts'
 import { verifyPayee, type PayeeWorld } from '../actors/flows/verify-payee.ts'
 import type { Approvals } from '../actors/approvals.ts'
 import type { RecipientReviews } from '../actors/recipient-reviews.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
+import type { Mailer } from '../lib/mail.ts'
 import { inStoredOrder, patchedMetadata } from '../lib/metadata.ts'
 import { ProblemError, refuse, type FieldError, type Problem } from '../lib/problems.ts'
+import { RECIPIENT_CHANGED } from '../lib/payments/release-payment.ts'
 import { payeeOf } from '../lib/recipients/payee.ts'
 import { verificationOf } from '../lib/recipients/requirements.ts'
 import { canChange } from '../lib/recipients/review.ts'
@@ -23,10 +27,12 @@ import { accountIdentityOf, validateRecipient, type CheckedRecipient, type Recip
 import { verificationGate, withStandingOverride, type OverrideInput, type RecipientVerification, type VerificationPolicy } from '../lib/recipients/verification.ts'
 import { CommitConflict, pendingPaymentApprovals, writeEffects, type ApprovalTx } from '../storage/approvals.ts'
 import { sqlState } from '../storage/connection.ts'
+import { scheduledPaymentsTo } from '../storage/due-payments.ts'
 import type { Database } from '../storage/database.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import type { RecipientRecord } from '../storage/queries/recipients.ts'
 import * as rows from '../storage/recipients.ts'
+import { schedulesTo } from '../storage/scheduled-payments.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
 import { auditCaller } from './identity-world.ts'
@@ -47,13 +53,22 @@ const ATTEMPTS_MAX = 5
 export interface RecipientWorld extends ValidationWorld, ReviewWorld, PayeeWorld {
   readonly database: Database
   readonly ids: IdSource
+  readonly mailer: Mailer
   readonly problemBase: string
+  readonly onError: (error: unknown, what: string) => void
   readonly approvals: Pick<Approvals, 'cancel'>
   readonly reviews: Pick<RecipientReviews, 'decide'>
   /** Resolves when the nodes that remember the recipient have forgotten it. */
   readonly forget: (recipientId: string) => Promise<void>
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
+
+/** What waits to pay a recipient: ids of approvals, and of payments. */
+interface Waiting {
+  readonly approvals: readonly string[]
+  readonly payments: readonly string[]
+}
+const NOBODY_WAITS: Waiting = { approvals: [], payments: [] }
 
 /** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
 export interface RecipientCommands {
@@ -133,9 +148,15 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
     return found
   }
 
-  /** Payments that waited for approval to pay what the recipient was no longer wait. */
-  async function cancelWaiting(by: ByCaller, approvalIds: readonly string[]): Promise<void> {
-    for (const approvalId of approvalIds) await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
+  /** Payments that wait for approval, or for their day, to pay what a recipient is. */
+  async function waitingFor(client: TransactionClient, customerId: string, id: string): Promise<Waiting> {
+    return { approvals: await pendingPaymentApprovals(client, customerId, id), payments: await scheduledPaymentsTo(client, customerId, id) }
+  }
+
+  /** They no longer wait: the recipient is not what it was. */
+  async function cancelWaiting(by: ByCaller, waiting: Waiting): Promise<void> {
+    for (const approvalId of waiting.approvals) await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
+    for (const paymentId of waiting.payments) await withdrawScheduled(world, paymentId, { status: 'cancelled', reason: RECIPIENT_CHANGED, by: 'system' }, null)
   }
 
   // ── Create ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -228,7 +249,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
       const before = await locked(tx, by, id, expected)
       // The bank was asked about what was there a moment ago; what is there now has to be asked about again.
       if (before.version !== seen.version) return null
-      if (!planned.any) return { after: before, waiting: [] }
+      if (!planned.any) return { after: before, waiting: NOBODY_WAITS }
       const { status } = before.view
       if (!canChange(status, planned.reviewed)) refuse('invalid-transition', `The recipient is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
       await checkUnique(client, customerId, planned.values, id)
@@ -245,7 +266,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
       const after = await reread(tx, customerId, id)
       await audit(tx, by, 'recipient.updated', id, before, after)
       if (next.status !== status) await writeEffects(tx, { events: [statusEvent(tx, customer, { id, customerId, status: next.status, previousStatus: status })] })
-      return { after, waiting: planned.reviewed ? await pendingPaymentApprovals(client, customerId, id) : [] }
+      return { after, waiting: planned.reviewed ? await waitingFor(client, customerId, id) : NOBODY_WAITS }
     })
     if (written === null) return null
     await world.forget(id)
@@ -286,7 +307,10 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
         const before = await locked(tx, by, id, expected)
         const customer = await rows.recipientCustomer(client, customerId)
         const paymentIds = await rows.openPaymentsTo(client, { customerId, recipientId: id, shard: customer.shard, max: NAMED_MAX })
-        if (paymentIds.length > 0) refuse('recipient-in-use', 'Payments that are not finished use the recipient.', { extra: { paymentIds } })
+        const scheduledPaymentIds = await schedulesTo(client, id, NAMED_MAX)
+        if (paymentIds.length > 0 || scheduledPaymentIds.length > 0) {
+          refuse('recipient-in-use', 'Payments that are not finished, or scheduled ones, use the recipient.', { extra: { paymentIds, scheduledPaymentIds } })
+        }
         await withdrawReviews(tx, id, pending, 'recipient_deleted', auditCaller(by))
         const { status } = before.view
         const { approval } = before.view
@@ -322,7 +346,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
     review: (by, reviewId, { decision, reason }) => world.reviews.decide({ reviewId, operatorId: by.tenant.id, decision, reason, by: auditCaller(by) }),
 
     async block(by, id, { blocked, reason }) {
-      const waiting = await transaction(async (tx) => {
+      const { waiting, mails } = await transaction(async (tx) => {
         const { client, now } = tx
         const customerId = await rows.customerOfRecipient(client, by.tenant.id, id)
         const before = customerId === null ? null : await rows.lockRecipient(client, customerId, id)
@@ -337,10 +361,11 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
           ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: blocked ? 'recipient.blocked' : 'recipient.unblocked', object: { type: 'recipient', id },
           before: { status: from }, after: { status: to, reason, customerId },
         })
-        return blocked ? await pendingPaymentApprovals(client, customerId, id) : []
+        return blocked ? { waiting: await waitingFor(client, customerId, id), mails: await pauseSchedulesTo(tx, id) } : { waiting: NOBODY_WAITS, mails: [] }
       })
       await world.forget(id)
       await cancelWaiting(by, waiting)
+      for (const mail of mails) await world.mailer.send(mail).catch((error: unknown) => world.onError(error, 'mail'))
     },
   }
 }

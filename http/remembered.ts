@@ -3,10 +3,13 @@
  * the same bytes again, and nothing happens twice (I5).
  */
 import { timestamp } from '../lib/clock.ts'
-import { refuse } from '../lib/problems.ts'
+import { ProblemError, refuse, type Problem } from '../lib/problems.ts'
+import { IDEMPOTENCY_RETENTION_MS } from '../storage/commit.ts'
 import type { Database } from '../storage/database.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
-import type { CommandAnswer, Idempotency, IdempotencyRecord } from './world.ts'
+import { etagOf } from './etag.ts'
+import { problemBody, problemStatus } from './problem.ts'
+import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from './world.ts'
 
 export interface RememberingWorld {
   readonly database: Database
@@ -20,27 +23,88 @@ export interface RememberingWorld {
  * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused`, and what the work throws; that is not kept
  */
 export async function answerOnce(world: RememberingWorld, idempotency: Idempotency | null, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<object>): Promise<CommandAnswer> {
-  const { database, clock, findIdempotencyRecord } = world
-  return await inTransaction(database, async (client) => {
-    if (idempotency !== null) {
-      const { rows } = await client.query<{ free: boolean }>({
-        name: 'idempotency_lock', text: 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free', values: [idempotency.id],
-      })
-      if (rows[0]?.free !== true) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
-      const record = await findIdempotencyRecord(idempotency.id)
-      if (record !== null && record.fingerprint !== idempotency.fingerprint) {
-        refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', { extra: { firstUsedAt: record.createdAt } })
-      }
-      if (record?.answer != null) return { ...record.answer, replayed: true }
-    }
+  return await underKey(world, idempotency, async (client) => {
     const body = JSON.stringify(await work(client))
-    if (idempotency !== null) {
-      const at = timestamp(clock.now())
-      await client.query({
-        name: 'remember_answer', values: [idempotency.id, at.slice(0, 10), idempotency.fingerprint, status, body, at],
-        text: 'insert into idempotency (id, day, fingerprint, status, answer, created_at) values ($1, $2, $3, $4, $5, $6)',
-      })
-    }
+    await remember(world, client, idempotency, { status, body, resourceId: null })
     return { status, body, contentType: 'application/json', replayed: false }
+  })
+}
+
+/** What a command has made or changed. */
+export interface Done {
+  readonly shown: Versioned<object>
+  /** Of what was made: where it is from now on, and its id, by which a repeat finds its tag and place again. */
+  readonly made?: { readonly id: string; readonly location: string }
+}
+
+/**
+ * The same for a command whose no is an answer as well: a problem of 409 or 422 that the work throws is kept under its key,
+ * and nothing else that the work wrote.
+ *
+ * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused` and others that are not kept, and what the work throws
+ */
+export async function decideOnce(
+  world: RememberingWorld & { readonly problemBase: string }, command: Pick<Command<unknown>, 'idempotency' | 'requestId' | 'instance'>, status: 200 | 201 | 202,
+  work: (client: TransactionClient) => Promise<Done>,
+): Promise<CommandAnswer> {
+  const { idempotency } = command
+  return await underKey(world, idempotency, async (client) => {
+    await client.query('savepoint command')
+    try {
+      const { shown, made } = await work(client)
+      const body = JSON.stringify(shown.view)
+      await remember(world, client, idempotency, { status, body, resourceId: made?.id ?? null })
+      return { status, body, contentType: 'application/json', replayed: false, ...(made === undefined ? {} : { etag: etagOf(shown, body), location: made.location }) }
+    } catch (error) {
+      if (!(error instanceof ProblemError) || !isKept(error.problem) || idempotency === null) throw error
+      await client.query('rollback to savepoint command')
+      const body = problemBody(error.problem, { ...command, problemBase: world.problemBase })
+      const refused = problemStatus(error.problem)
+      await remember(world, client, idempotency, { status: refused, body, resourceId: null })
+      return { status: refused, body, contentType: 'application/problem+json', replayed: false }
+    }
+  })
+}
+
+function isKept(problem: Problem): boolean {
+  const status = problemStatus(problem)
+  return status === 409 || status === 422
+}
+
+/**
+ * The answer that the key has, or that of the work. Whoever has a connection waits for no second one, so what the key has is
+ * read before the transaction begins; what has come since is read when it is over.
+ */
+async function underKey({ database, clock, findIdempotencyRecord }: RememberingWorld, idempotency: Idempotency | null, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
+  for (;;) {
+    const record = idempotency === null ? null : await findIdempotencyRecord(idempotency.id)
+    if (record !== null && record.fingerprint !== idempotency?.fingerprint) {
+      refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', { extra: { firstUsedAt: record.createdAt } })
+    }
+    if (record?.answer != null) return { ...record.answer, replayed: true }
+    const answer = await inTransaction(database, async (client) => (idempotency === null || await takeKey(client, idempotency.id, clock.now()) ? await work(client) : null))
+    if (answer !== null) return answer
+  }
+}
+
+/** Makes others with this key wait, until the transaction ends. @returns false when the key has an answer by now */
+async function takeKey(client: TransactionClient, id: string, now: number): Promise<boolean> {
+  const { rows } = await client.query<{ free: boolean }>({
+    name: 'idempotency_lock', text: 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free', values: [id],
+  })
+  if (rows[0]?.free !== true) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
+  const since = timestamp(now - IDEMPOTENCY_RETENTION_MS)
+  const { rowCount } = await client.query({
+    name: 'idempotency_taken', text: 'select from idempotency where id = $1 and day >= $2::date and created_at > $3::timestamptz limit 1', values: [id, since.slice(0, 10), since],
+  })
+  return rowCount === 0
+}
+
+async function remember({ clock }: RememberingWorld, client: TransactionClient, idempotency: Idempotency | null, kept: { readonly status: number; readonly body: string; readonly resourceId: string | null }): Promise<void> {
+  if (idempotency === null) return
+  const at = timestamp(clock.now())
+  await client.query({
+    name: 'remember_answer', values: [idempotency.id, at.slice(0, 10), idempotency.fingerprint, kept.status, kept.resourceId, kept.body, at],
+    text: 'insert into idempotency (id, day, fingerprint, status, resource_id, answer, created_at) values ($1, $2, $3, $4, $5, $6, $7)',
   })
 }

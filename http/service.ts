@@ -14,15 +14,30 @@ import pino, { type Logger } from 'pino'
 import { Approvals } from '../actors/approvals.ts'
 import { paymentSubject } from '../actors/flows/approve-payment.ts'
 import { policySubject } from '../actors/flows/change-policy.ts'
+import { heldIncoming } from '../actors/flows/incoming-cases.ts'
+import { IncomingPayments } from '../actors/flows/incoming-payments.ts'
+import { ComplianceGate } from '../actors/flows/compliance-gate.ts'
+import { ComplianceHolds } from '../actors/flows/compliance-holds.ts'
+import { heldPayment } from '../actors/flows/compliance-payments.ts'
+import { DuePayments } from '../actors/flows/due-payments.ts'
 import { PaymentFollowUp } from '../actors/flows/payment-follow-up.ts'
 import { PaymentQueue } from '../actors/flows/payment-queue.ts'
+import { Recalls } from '../actors/recalls.ts'
+import { exceptionalPayment, Exceptions } from '../actors/flows/resolve-exception.ts'
 import { Webhooks, type WebhooksOptions } from '../actors/flows/webhooks.ts'
+import { FundsRequests } from '../actors/funds-requests.ts'
 import type { PayeeVerifier } from '../actors/partners/bank.ts'
 import { SandboxBank } from '../actors/partners/sandbox-bank.ts'
+import { SandboxBookTransfers } from '../actors/partners/sandbox-book-transfers.ts'
+import { SandboxCredits } from '../actors/partners/sandbox-credits.ts'
 import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
 import { ActorSystem } from '../actors/runtime/system.ts'
+import { ScheduledPayments } from '../actors/scheduled-payments.ts'
+import { heldTransfer, transferExceptions, TransferOrders } from '../actors/transfer-orders.ts'
 import { createResolve } from '../actors/webhooks/sender.ts'
 import { systemClock, timestamp, type Clock } from '../lib/clock.ts'
+import { sandboxScreener } from '../lib/compliance/sandbox-screener.ts'
+import type { Screener } from '../lib/compliance/screening.ts'
 import type { Config } from '../lib/config.ts'
 import { StartError } from '../lib/errors.ts'
 import { createIdSource } from '../lib/ids.ts'
@@ -48,21 +63,28 @@ import { createAdmission } from './admission.ts'
 import { createApp } from './app.ts'
 import { createApprovalCommands, createApprovalReads } from './approvals.ts'
 import { createCommands, storedAnswer } from './commands.ts'
+import { createComplianceCommands, createComplianceReads } from './compliance.ts'
 import { createCustomerLife } from './customer-life.ts'
 import { createSettingsCommands, createSettingsReads } from './customer-settings.ts'
 import { deprecatedOperations, documentation } from './deprecation.ts'
 import { createForwarding } from './forwarding.ts'
+import { createIncomingCommands } from './incoming-payments.ts'
+import { createFundsRequestCommands, createFundsRequestReads } from './funds-requests.ts'
 import { createRegistry, serveMetrics } from './metrics.ts'
 import { createNotices } from './notices.ts'
 import { createOperatorService } from './operators.ts'
+import { createPaymentChanges } from './payment-changes.ts'
+import { createPaymentOutcomeCommands, createPaymentOutcomeReads } from './payment-outcomes.ts'
 import { problemBody } from './problem.ts'
 import { RateLimits } from './rate-limits.ts'
 import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { routes } from './routes/index.ts'
+import { createPaymentConfirmations } from './payment-confirmation.ts'
 import { createPeople } from './people.ts'
 import { createRecipientService } from './recipient-service.ts'
 import { keepSandbox, openSandbox, type Sandbox } from './sandbox.ts'
+import { createScheduledPaymentCommands, createScheduledPaymentReads } from './scheduled-payments.ts'
 import { createHttpServer } from './server.ts'
 import { BUILD } from './build.ts'
 import { createEndpointOwners, createWebhookCommands, createWebhookReads } from './webhooks.ts'
@@ -80,6 +102,8 @@ export interface Overrides {
   readonly rateLimits?: RateLimits | null
   /** Who says whether a name belongs to an account, in place of the bank. */
   readonly payees?: PayeeVerifier
+  /** Who screens payments, in place of the sandbox's list. */
+  readonly screener?: Screener
   /** True takes a code of a second factor once, as where there is no sandbox. */
   readonly singleUseCodes?: boolean
   /** Where the names of webhook receivers lead, and what delays retries by chance. */
@@ -169,11 +193,22 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const shards = openShards(config, log, databaseUrl)
   const bank = new SandboxBank({ database, clock, shards, onError })
   const accounts = new InternalAccountDirectory(database, ids)
-  const queue = new PaymentQueue({ system, database, accounts, bank, ids, clock, shards, onError })
+  const screener = overrides.screener ?? sandboxScreener
+  const gate = new ComplianceGate({ screener, database, system })
+  const queue = new PaymentQueue({ system, database, accounts, bank, screener, ids, clock, shards, onError })
+  const balances = new BalanceDirectory(database)
+  const credits = new SandboxCredits({ database, clock, shards, onError })
+  const incoming = new IncomingPayments({ system, database, accounts, balances, partner: credits, screener, ids, clock, shards, onError })
+  started.defer(async () => { await credits.stop(); await incoming.stop() })
+  incoming.start()
+  credits.start(incoming.inbox)
   if (overrides.dispatch !== false) {
     started.defer(async () => { await bank.stop(); await queue.stop() })
     await queue.start()
     bank.start(queue.inbox)
+    const recalls = new Recalls({ database, system, bank, clock, ids, shards, onError })
+    recalls.start()
+    started.defer(() => recalls.stop())
   }
 
   const owners = createEndpointOwners({ database, ids, clock, mailer, log })
@@ -198,13 +233,29 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const followUp = new PaymentFollowUp({ database, ids, clock, mailer, onError })
   followUp.start()
   started.defer(() => followUp.stop())
+  const transferOrders = new TransferOrders({ database, accounts, partner: new SandboxBookTransfers({ database, clock }), gate, clock, ids, shards, onError })
+  if (overrides.dispatch !== false) {
+    started.defer(() => transferOrders.stop())
+    transferOrders.start()
+  }
+  const fundsRequests = new FundsRequests({ database, clock, ids, shards, onError })
+  fundsRequests.start()
+  started.defer(() => fundsRequests.stop())
   const approvals = new Approvals({
     database, clock, ids, shards, mailer, onError,
-    subjects: { payment: paymentSubject({ queue }), recipient: recipients.subject, approval_policy_change: policySubject() },
+    subjects: { payment: paymentSubject({ queue, sandbox: config.sandbox }), recipient: recipients.subject, approval_policy_change: policySubject() },
   })
   approvals.start()
+  const due = new DuePayments({ system, database, recipients: recipients.directory, queue, ids, clock, shards, sandbox: config.sandbox, onError })
+  due.start()
+  started.defer(() => due.stop())
   started.defer(() => approvals.stop())
   const approvalReads = createApprovalReads({ database })
+  const holds = new ComplianceHolds({ database, clock, ids, shards, onError, subjects: { payment: heldPayment({ queue }), incoming_payment: heldIncoming({ accounts }), transfer: heldTransfer({ accounts }) } })
+  holds.start()
+  started.defer(() => holds.stop())
+  const exceptions = new Exceptions({ database, clock, ids, subjects: { payment: exceptionalPayment({ accounts }), transfer: transferExceptions({ accounts }) } })
+  const complianceReads = createComplianceReads({ database, clock })
   const customerLife = createCustomerLife({ database, ids, clock })
   const notices = createNotices({ database, ids, clock })
 
@@ -215,6 +266,17 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     return { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
   }
   const shared = { ids, clock, problemBase: config.problemBase }
+  const orderNumbers = new OrderNumbers(database)
+  const paying = { ids, clock, sandbox: config.sandbox, system, queue, recipients: recipients.directory, payees: overrides.payees ?? bank, orderNumbers }
+  const schedules = new ScheduledPayments({ database, clock, ids, shards, mailer, flow: paying, onError })
+  schedules.start()
+  started.defer(() => schedules.stop())
+  const fundsRequestWorld = {
+    ...shared, database, log, mailer, orderNumbers, findIdempotencyRecord, linkKey: secrets.derive('links of funds requests', 32), origin: () => config.publicUrl ?? url, hasFeature: operators.reads.hasFeature,
+  }
+  const outcomeWorld = {
+    ...shared, database, bank, findIdempotencyRecord, environment: config.appEnv, hasOperation: (operationId: string) => table.some((route) => route.operationId === operationId),
+  }
   const world: World = {
     ...shared,
     sandbox: config.sandbox,
@@ -224,17 +286,28 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     recipients: recipients.commands(approvals, findIdempotencyRecord),
     approvals: approvalReads,
     bankLookups: recipients.lookups,
+    compliance: complianceReads,
+    complianceCommands: createComplianceCommands({ holds, exceptions, reads: complianceReads }),
     members,
     memberCommands,
     customerLife: customerLife.reads,
+    fundsRequests: createFundsRequestReads(fundsRequestWorld),
+    fundsRequestCommands: createFundsRequestCommands(fundsRequestWorld),
     customerLifeCommands: customerLife.commands,
     notices: notices.reads,
     noticeCommands: notices.commands,
     operators: operators.reads,
     operatorCommands: operators.commands,
+    paymentOutcomes: createPaymentOutcomeReads(outcomeWorld),
+    paymentChanges: createPaymentChanges({ database, clock, ids }),
+    paymentOutcomeCommands: createPaymentOutcomeCommands(outcomeWorld),
+    scheduledPayments: createScheduledPaymentReads({ database }),
+    confirmations: createPaymentConfirmations({ database, clock, render: workers.renderConfirmation }),
+    scheduleCommands: createScheduledPaymentCommands({ ...shared, database, orderNumbers, recipients: recipients.directory, findIdempotencyRecord }),
     settings: createSettingsReads({ database, ids, clock }),
     settingsCommands: createSettingsCommands({ database, ids, clock }),
     approvalCommands: createApprovalCommands({ database, approvals, ids, clock }, approvalReads),
+    incomingCommands: createIncomingCommands({ database, accounts, balances, ids, clock, bank: credits, findIdempotencyRecord }),
     webhooks: createWebhookReads({ database, clock }),
     webhookCommands: createWebhookCommands({ database, clock, ids, log, mailer, secrets, random: randomBytes, policy: config.webhookTargets, resolve, webhooks, owners, findIdempotencyRecord }),
     isWorkspace: (customerId) => customerId === sandbox?.customer.id,
@@ -245,8 +318,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       ...createIntegrationReads({ database, clock, deprecated: deprecatedOperations(table), links: () => integrationLinks(config.publicUrl ?? url, config.problemBase) }),
     },
     commands: overrides.commands?.(database, shared) ?? createCommands({
-      ...shared, sandbox: config.sandbox, system, queue, approvals, database, balances: new BalanceDirectory(database), recipients: recipients.directory, payees: overrides.payees ?? bank,
-      orderNumbers: new OrderNumbers(database), findIdempotencyRecord,
+      ...shared, ...paying, approvals, database, balances, gate, findIdempotencyRecord,
     }),
     health: () => ({ status: 'ok', version: BUILD.version, commit: BUILD.commit, time: timestamp(clock.now()) }),
     readiness: () => readiness(database, shards),

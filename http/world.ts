@@ -6,23 +6,32 @@
  */
 import type { ApprovalCommands, ApprovalReads } from './approvals.ts'
 import type { BankLookups } from './bank-lookups.ts'
+import type { ComplianceCommands, ComplianceReads } from './compliance.ts'
 import type { CustomerLifeCommands, CustomerLifeReads } from './customer-life.ts'
 import type { SettingsCommands, SettingsReads } from './customer-settings.ts'
+import type { FundsRequestCommands, FundsRequestReads } from './funds-requests.ts'
 import type { IdentityCommands, IdentityReads } from './identity.ts'
 import type { MemberCommands, MemberReads } from './members.ts'
 import type { NoticeCommands, NoticeReads } from './notices.ts'
 import type { OperatorCommands, OperatorReads } from './operators.ts'
+import type { PaymentChanges } from './payment-changes.ts'
+import type { PaymentOutcomeCommands, PaymentOutcomeReads } from './payment-outcomes.ts'
+import type { IncomingCommands } from './incoming-payments.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { RecipientCommands } from './recipients.ts'
+import type { PaymentConfirmations } from './payment-confirmation.ts'
+import type { ScheduledPaymentCommands, ScheduledPaymentReads } from './scheduled-payments.ts'
 import type { ApiKeyRequestLog, ApiUsageReport, IntegrationHome } from './schemas/api-usage.ts'
+import type { AccountDetails } from './schemas/account-details.ts'
 import type { Balance, balanceList } from './schemas/balance.ts'
 import type { Health, Readiness } from './schemas/health.ts'
 import type { Hold, holdList } from './schemas/hold.ts'
+import type { IncomingPayment, incomingPaymentList, SuspenseItem, suspenseList } from './schemas/incoming-payment.ts'
 import type { JournalLine, journalList } from './schemas/journal-line.ts'
-import type { Payment, PaymentCancel, PaymentCreate, paymentList } from './schemas/payment.ts'
+import type { Payment, PaymentCancel, PaymentCheck, PaymentCreate, paymentList, PaymentSubmit } from './schemas/payment.ts'
 import type { Recipient, recipientList } from './schemas/recipient.ts'
 import type { RecipientReview, recipientReviewList } from './schemas/recipient-review.ts'
-import type { Transfer, TransferCreate } from './schemas/transfer.ts'
+import type { Transfer, TransferCreate, transferList } from './schemas/transfer.ts'
 import type { WebhookCommands, WebhookReads } from './webhooks.ts'
 
 export type { IdentityCommands, IdentityReads, SessionIdentity, Source } from './identity.ts'
@@ -120,6 +129,8 @@ export interface Queries {
   listBalances(query: ListQuery<typeof balanceList>): Promise<ListResult<Balance>>
   getBalance(tenant: Tenant, id: string): Promise<Versioned<Balance> | null>
   /** Null when the balance itself is not the tenant's. */
+  getAccountDetails(tenant: Tenant, balanceId: string): Promise<readonly AccountDetails[] | null>
+  /** Null when the balance itself is not the tenant's. */
   listJournal(query: BalanceListQuery<typeof journalList>): Promise<ListResult<JournalLine> | null>
   listHolds(query: BalanceListQuery<typeof holdList>): Promise<ListResult<Hold> | null>
   listRecipients(query: ListQuery<typeof recipientList>): Promise<ListResult<Recipient>>
@@ -128,7 +139,12 @@ export interface Queries {
   getRecipientReview(tenant: Tenant, id: string): Promise<Versioned<RecipientReview> | null>
   listPayments(query: ListQuery<typeof paymentList>): Promise<ListResult<Payment>>
   getPayment(tenant: Tenant, id: string): Promise<Versioned<Payment> | null>
+  listTransfers(query: ListQuery<typeof transferList>): Promise<ListResult<Transfer>>
   getTransfer(tenant: Tenant, id: string): Promise<Versioned<Transfer> | null>
+  listIncomingPayments(query: ListQuery<typeof incomingPaymentList>): Promise<ListResult<IncomingPayment>>
+  getIncomingPayment(tenant: Tenant, id: string): Promise<Versioned<IncomingPayment> | null>
+  listSuspense(query: ListQuery<typeof suspenseList>): Promise<ListResult<SuspenseItem>>
+  getSuspenseItem(tenant: Tenant, id: string): Promise<Versioned<SuspenseItem> | null>
 }
 
 /** Reads of what keys have called. */
@@ -165,6 +181,9 @@ export interface Versioned<View> {
 /** Writes. A refusal is an answer too; only operating errors and bugs are thrown. */
 export interface Commands {
   createPayment(command: Command<PaymentCreate>): Promise<CommandAnswer>
+  /** Nothing is written. */
+  checkPayment(command: Command<PaymentCreate>): Promise<PaymentCheck>
+  submitPayment(command: Command<PaymentSubmit>, paymentId: string): Promise<CommandAnswer>
   createTransfer(command: Command<TransferCreate>): Promise<CommandAnswer>
   cancelPayment(command: Command<PaymentCancel>, paymentId: string): Promise<CommandAnswer>
 }
@@ -194,11 +213,16 @@ export interface ReadWorld {
   readonly identity: IdentityReads
   readonly approvals: ApprovalReads
   readonly bankLookups: BankLookups
+  readonly compliance: ComplianceReads
   readonly settings: SettingsReads
   readonly customerLife: CustomerLifeReads
+  readonly fundsRequests: FundsRequestReads
   readonly members: MemberReads
   readonly notices: NoticeReads
   readonly operators: OperatorReads
+  readonly paymentOutcomes: PaymentOutcomeReads
+  readonly scheduledPayments: ScheduledPaymentReads
+  readonly confirmations: PaymentConfirmations
   readonly webhooks: WebhookReads
   /** Asked at most about once a second per key and node. */
   findApiKey(sha256: string): Promise<ApiKey | null>
@@ -211,12 +235,18 @@ export interface World extends ReadWorld {
   readonly people: IdentityCommands
   readonly recipients: RecipientCommands
   readonly approvalCommands: ApprovalCommands
+  readonly complianceCommands: ComplianceCommands
   readonly settingsCommands: SettingsCommands
   readonly customerLifeCommands: CustomerLifeCommands
+  readonly fundsRequestCommands: FundsRequestCommands
   readonly memberCommands: MemberCommands
   readonly noticeCommands: NoticeCommands
   readonly operatorCommands: OperatorCommands
+  readonly paymentChanges: PaymentChanges
+  readonly paymentOutcomeCommands: PaymentOutcomeCommands
+  readonly scheduleCommands: ScheduledPaymentCommands
   readonly webhookCommands: WebhookCommands
+  readonly incomingCommands: IncomingCommands
   /** Counts an attempt to sign in against the limit of its address. @throws ProblemError `rate-limited` */
   limitSignIn(email: string): void
 }

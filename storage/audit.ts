@@ -192,18 +192,20 @@ const CHECKS: readonly Check[] = [
     name: 'payments and their money',
     promise: 'what is held and posted for a payment is what its status says',
     sql: `select p.id as payment_id, p.status, p.sent_at is not null as sent, p.amount + p.fee as total, h.status as hold_status,
-        h.amount as held, h.captured_amount as captured, m.l10, m.l11, m.l12
+        h.amount as held, h.captured_amount as captured, m.l10, m.l11, m.l12, m.l13, p.returned_amount
       from payment p
       left join hold h on h.id = p.hold_id
       left join (
         select source_id, coalesce(sum(amount) filter (where rule = 'L10'), 0) as l10,
-          coalesce(sum(amount) filter (where rule = 'L11'), 0) as l11, coalesce(sum(amount) filter (where rule = 'L12'), 0) as l12
+          coalesce(sum(amount) filter (where rule = 'L11'), 0) as l11, coalesce(sum(amount) filter (where rule = 'L12'), 0) as l12,
+          coalesce(sum(amount) filter (where rule = 'L13'), 0) as l13
         from posting where source_object = 'payment' group by source_id) m on m.source_id = p.id
       cross join lateral (select coalesce(m.l10, 0) as sent, coalesce(m.l11, 0) as settled, coalesce(m.l12, 0) as given_back,
+        coalesce(m.l13, 0) as returned,
         coalesce(h.status, 'none') as hold, p.amount + p.fee as total) is_
       where not coalesce(case
         when p.status = any($1::text[]) then is_.sent = 0 and is_.settled = 0 and is_.given_back = 0
-          and case p.status when 'pending_approval' then is_.hold = 'active' and h.amount = is_.total else is_.hold <> 'active' end
+          and case when p.status = 'pending_approval' and p.hold_id is not null then is_.hold = 'active' and h.amount = is_.total else is_.hold <> 'active' end
         when p.status = 'on_hold' or (p.status = 'processing' and p.sent_at is null)
           then is_.hold = 'active' and h.amount = is_.total and is_.sent = 0 and is_.settled = 0 and is_.given_back = 0
         when p.status in ('processing', 'exception')
@@ -212,7 +214,8 @@ const CHECKS: readonly Check[] = [
           then is_.hold = 'captured' and is_.sent = is_.total and is_.settled = p.amount and is_.given_back = 0
         when p.status = 'failed' and is_.sent = 0 then is_.hold in ('released', 'expired', 'none') and is_.settled = 0 and is_.given_back = 0
         when p.status = 'failed' then is_.hold = 'captured' and is_.sent = is_.total and is_.given_back = is_.total and is_.settled = 0
-        else false end, false)`,
+        else false end
+        and (p.status = 'returned') = (p.returned_amount is not null) and is_.returned = coalesce(p.returned_amount, 0), false)`,
     values: [UNSUBMITTED_STATUSES],
   },
   {
@@ -235,18 +238,46 @@ const CHECKS: readonly Check[] = [
       left join (
         select 'payment' as object, id, customer_id, currency from payment
         union all select 'transfer', id, customer_id, currency from transfer
-        union all select 'incoming_payment', id, customer_id, currency from incoming_payment) s on s.object = p.source_object and s.id = p.source_id
-      where p.source_object in ('payment', 'transfer', 'incoming_payment')
-        and (s.id is null or s.customer_id <> p.customer_id or s.currency <> p.currency)`,
+        union all select 'incoming_payment', id, customer_id, currency from incoming_payment
+        union all select 'incoming_suspense', id, operator_id, currency from incoming_payment where suspense is not null) s
+        on s.object = p.source_object and s.id = p.source_id
+      where p.source_object in ('payment', 'transfer', 'incoming_payment', 'incoming_suspense')
+        and (s.id is null or s.customer_id is distinct from p.customer_id or s.currency <> p.currency)`,
   },
   {
     name: 'holds and their payment',
-    promise: 'every active hold for a payment belongs to an open one that knows it',
+    promise: 'every active hold for a payment belongs to an open one that knows it; that of a review names nothing but itself',
     sql: `select h.id as hold_id, h.balance_id, h.amount, h.subject_id as payment_id, p.status
-      from hold h left join payment p on p.id = h.subject_id and p.hold_id = h.id and p.source_balance_id = h.balance_id
-      where h.status = 'active' and h.subject_type in ('payment', 'payment_review')
+      from hold h left join payment p on p.hold_id = h.id and p.source_balance_id = h.balance_id
+        and h.subject_id = case h.subject_type when 'payment_review' then h.id else p.id end
+        and (h.subject_type = 'payment_review') = (p.status = 'on_hold')
+      left join transfer_order o on h.subject_type = 'payment_review' and o.hold_id = h.id
+      where h.status = 'active' and h.subject_type in ('payment', 'payment_review') and o.transfer_id is null
         and (p.id is null or p.status <> all($1::text[]))`,
     values: [HELD_STATUSES],
+  },
+  {
+    name: 'compliance holds',
+    promise: 'a payment or transfer is on hold exactly while a compliance hold of it is open, and operators were told once of each end and beginning',
+    sql: `select coalesce(h.id, p.id) as id, h.status, p.status as payment_status, e.opened, e.ended, e.status as told
+      from compliance_hold h
+      full join (select id, status from payment where status = 'on_hold' union all select id, status from transfer where status = 'on_hold') p
+        on p.id = h.subject_id and h.status = 'open'
+      left join (
+        select object_id, count(*) filter (where type = 'compliance_hold.created') as opened, count(*) filter (where type <> 'compliance_hold.created') as ended,
+          min(status) filter (where type <> 'compliance_hold.created') as status
+        from outbox where object = 'compliance_hold' group by object_id) e on e.object_id = h.id
+      where h.id is null or (h.subject_type in ('payment', 'transfer') and h.status = 'open' and p.id is null) or e.opened is distinct from 1
+        or e.ended is distinct from case h.status when 'open' then 0 else 1 end or (h.status <> 'open' and e.status is distinct from h.status)`,
+  },
+  {
+    name: 'exceptions',
+    promise: 'a payment or transfer has an open exception exactly while nobody knows what became of it, or it is on hold',
+    sql: `select coalesce(x.subject_id, p.id) as subject_id, x.id as exception_id, x.kind, p.status
+      from (select id, subject_id, kind from exception_case where status = 'open') x
+      full join (select id, status from payment where status in ('exception', 'on_hold')
+        union all select id, status from transfer where status in ('exception', 'on_hold')) p on p.id = x.subject_id
+      where x.id is null or p.id is null or (x.kind = 'compliance_hold') <> (p.status = 'on_hold')`,
   },
   {
     name: 'partner instructions',
@@ -265,9 +296,31 @@ const CHECKS: readonly Check[] = [
     sql: `select t.id as transfer_id, t.status, t.amount, p.entry_id, p.rule, p.occurrence, p.ordinal, p.amount as posted from transfer t
       left join posting p on p.source_id = t.id and p.source_object = 'transfer'
       where case when t.status = 'completed'
-        then p.source_id is null or p.rule <> 'L20' or p.occurrence <> 1 or p.ordinal <> 0 or p.amount <> t.amount
-          or p.debit_account <> t.from_balance_id or p.credit_account <> t.to_balance_id
+        then p.source_id is null or p.occurrence <> 1 or p.ordinal <> 0 or p.amount <> t.amount
+          or not case p.rule when 'L20' then p.debit_account = t.from_balance_id and p.credit_account = t.to_balance_id else p.rule = 'L21' end
         else p.source_id is not null end`,
+  },
+  {
+    name: 'transfers by the partner',
+    promise: 'the amount is held until the partner has answered, then captured or released; the cash leg is posted exactly where two connections took part',
+    sql: `select t.id as transfer_id, t.status, t.amount, h.status as hold_status, h.amount as held, o.due_at, p.l20, p.l21 from transfer t
+      left join transfer_order o on o.transfer_id = t.id left join hold h on h.id = o.hold_id
+      left join (select source_id, count(*) filter (where rule = 'L20') as l20, count(*) filter (where rule = 'L21') as l21
+          from posting where source_object = 'transfer' group by source_id) p on p.source_id = t.id
+      where not coalesce(case when o.transfer_id is null then t.status = 'completed' and p.l20 = 1 and p.l21 = 0
+        else h.subject_id in (t.id, h.id) and h.balance_id = t.from_balance_id and h.amount = t.amount and case t.status
+          when 'on_hold' then h.status = 'active' and h.subject_type = 'payment_review' and o.due_at is null
+          when 'completed' then h.status = 'captured' and h.captured_amount = t.amount and o.due_at is null and p.l20 = 1
+            and p.l21 = (o.from_connection_id <> o.to_connection_id)::int
+          when 'failed' then h.status = 'released' and o.due_at is null and t.failure is not null
+          else h.status = 'active' and o.due_at is not null end end, false)`,
+  },
+  {
+    name: 'scheduled payments',
+    promise: 'a payment is scheduled exactly while its day is waited for',
+    sql: `select coalesce(p.id, d.payment_id) as payment_id, p.status, d.due_at from payment_due d
+      full join (select id, status from payment where status = 'scheduled') p on p.id = d.payment_id
+      where p.id is null or d.payment_id is null`,
   },
   {
     name: 'approvals',
@@ -310,14 +363,53 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'incoming payments',
-    promise: 'money that was received is credited exactly once, and told of by exactly one event',
-    sql: `select i.id as incoming_payment_id, i.amount, p.postings, p.amount as posted, e.events from incoming_payment i
+    promise: 'what came in is where its status says, was credited at most once and told of once, and what goes back is what was taken back',
+    sql: `select i.id as incoming_payment_id, i.status, i.suspense, i.amount, i.returned_amount, m.*, e.received, e.returned from incoming_payment i
       left join (
-        select source_id, count(*) as postings, sum(amount) as amount, min(credit_account::text) as credited
-        from posting where source_object = 'incoming_payment' and rule in ('L01', 'L04', 'L06') group by source_id) p on p.source_id = i.id
-      left join (select object_id, count(*) as events from outbox where type = 'incoming_payment.received' and not sandbox group by object_id) e on e.object_id = i.id
-      where i.status = 'received'
-        and (p.postings is distinct from 1 or p.amount <> i.amount or p.credited <> i.balance_id::text or e.events is distinct from 1)`,
+        select source_id, min(credit_account::text) filter (where rule in ('L01', 'L04', 'L06')) as credited_to,
+          sum(amount) filter (where rule in ('L01', 'L03', 'L05')) as arrived, sum(amount) filter (where rule in ('L01', 'L04', 'L06')) as credited,
+          coalesce(sum(case rule when 'L03' then amount when 'L04' then -amount when 'L08' then -amount end), 0) as unallocated,
+          coalesce(sum(case rule when 'L05' then amount when 'L06' then -amount when 'L07' then -amount end), 0) as under_review,
+          sum(amount) filter (where rule in ('L07', 'L08', 'L80')) as sent_back, sum(amount) filter (where rule = 'L11') as settled,
+          count(*) filter (where occurrence <> 1) as repeated
+        from posting where source_object in ('incoming_payment', 'incoming_suspense') group by source_id) m on m.source_id = i.id
+      left join (
+        select object_id, count(*) filter (where type = 'incoming_payment.received') as received, count(*) filter (where type = 'incoming_payment.returned') as returned
+        from outbox where object = 'incoming_payment' and not sandbox group by object_id) e on e.object_id = i.id
+      where not coalesce(m.arrived = i.amount and m.repeated = 0
+        and m.unallocated = case i.status when 'unallocated' then i.amount else 0 end and (i.status = 'unallocated') = (i.suspense is not null and i.suspense = 'open')
+        and m.under_review = case i.status when 'under_review' then i.amount else 0 end
+        and case when i.credited_at is null then m.credited is null and coalesce(e.received, 0) = 0
+          else m.credited = i.amount and m.credited_to = i.balance_id::text and coalesce(e.received, 0) = 1 end
+        and (i.status = 'received') = (i.credited_at is not null and i.returned_amount is null) and (i.status = 'returned') = (i.returned_amount is not null)
+        and coalesce(e.returned, 0) = case when i.status = 'returned' and i.credited_at is not null then 1 else 0 end
+        and m.sent_back is not distinct from i.returned_amount and (i.returned_amount is null) = (i.return_state is null)
+        and m.settled is not distinct from case when i.return_state = 'settled' then i.returned_amount end, false)`,
+  },
+  {
+    name: 'money that waits',
+    promise: 'what is unallocated or under review is the sum of the incoming payments that are, for each account',
+    sql: `select a.id as account_id, a.key, a.currency, coalesce(t.total, 0) as posted, coalesce(w.total, 0) as waiting from account a
+      left join (
+        select id, sum(change) as total from (
+          select credit_account as id, amount as change from posting where credit_sequence is null and rule in ('L03', 'L05', 'L97')
+          union all
+          select debit_account, -amount from posting where debit_sequence is null and rule in ('L04', 'L06', 'L07', 'L08')) side group by id) t on t.id = a.id
+      left join lateral (
+        select sum(i.amount) as total from incoming_payment i where i.operator_id = a.operator_id and i.currency = a.currency
+          and case a.key when 'unallocated' then i.status = 'unallocated' and i.connection_id = a.connection_id
+            else i.status = 'under_review' and i.customer_id = a.customer_id end) w on true
+      where a.key in ('unallocated', 'review_held') and coalesce(t.total, 0) <> coalesce(w.total, 0)`,
+  },
+  {
+    name: 'recalls and their holds',
+    promise: 'money is set aside for a recall exactly while it is pending, and what was set aside is what goes back',
+    sql: `select coalesce(h.subject_id, i.id) as incoming_payment_id, i.recall::json->>'status' as recall, h.id as hold_id, h.status as hold_status, h.amount, i.returned_amount
+      from (select * from hold where subject_type = 'recall') h
+      full join (select * from incoming_payment where recall_hold_id is not null) i on i.recall_hold_id = h.id
+      where not coalesce(h.subject_id = i.id and h.balance_id = i.balance_id and h.amount::text = i.recall::json->>'amount'
+        and case i.recall::json->>'status' when 'pending' then h.status = 'active' when 'accepted' then h.status = 'captured' and h.captured_amount = i.returned_amount
+          else h.status = 'released' end, false)`,
   },
   {
     name: 'status updates',
@@ -338,28 +430,70 @@ const CHECKS: readonly Check[] = [
     sql: `with expected as (
         select u.object_id, u.status, type, count(*) as times from status_update u join payment p on p.id = u.object_id
         cross join lateral (
-          select 'payment.created' as type where u.version = 1
+          select 'payment.created' as type where u.status <> 'draft' and (u.version = 1 or u.previous_status = 'draft')
           union all
-          select 'payment.status_changed' where u.version > 1 and u.previous_status is distinct from u.status
+          select 'payment.status_changed' where u.version > 1 and u.previous_status is distinct from u.status and u.previous_status <> 'draft'
           union all
           select 'payment.' || u.status where u.status in ('completed', 'failed', 'returned') and u.previous_status is distinct from u.status) announced
         group by 1, 2, 3
         union all
         select u.object_id, u.status, 'transfer.completed', count(*) from status_update u join transfer t on t.id = u.object_id
-        where u.status = 'completed' and u.previous_status is distinct from u.status group by 1, 2),
+        where u.status = 'completed' and u.previous_status is distinct from u.status group by 1, 2
+        union all
+        select u.object_id, u.status, 'transfer.status_changed', count(*) from status_update u join transfer t on t.id = u.object_id
+        where u.version > 1 and u.previous_status is distinct from u.status group by 1, 2),
       sent as (
-        select object_id, status, type, count(*) as times from outbox where object in ('payment', 'transfer') and not sandbox group by 1, 2, 3)
+        select object_id, status, type, count(*) as times from outbox where object in ('payment', 'transfer') and type <> 'payment.recall_updated' and not sandbox group by 1, 2, 3)
       select coalesce(e.object_id, s.object_id) as object_id, coalesce(e.type, s.type) as type, coalesce(e.status, s.status) as status,
         coalesce(e.times, 0) as changes, coalesce(s.times, 0) as events
       from expected e full join sent s on s.object_id = e.object_id and s.type = e.type and s.status = e.status
       where e.times is distinct from s.times`,
   },
   {
+    name: 'recalls',
+    promise: 'a recall is told of when it was asked for and when it was decided, once each; one that is open will be looked after',
+    sql: `select p.id as payment_id, p.status, p.recall::json->>'status' as recall, p.recall_due_at, e.statuses from payment p
+      full join (
+        select object_id, array_agg(status order by id) as statuses from outbox where type = 'payment.recall_updated' and not sandbox group by 1) e on e.object_id = p.id
+      where (p.recall is not null or e.object_id is not null) and (
+        p.recall is null or (p.recall::json->>'status' = 'requested') <> (p.recall_due_at is not null) or p.status not in ('completed', 'returned')
+        or (p.recall::json->>'status' = 'accepted' and p.status <> 'returned')
+        or e.statuses is distinct from case p.recall::json->>'status' when 'requested' then array['requested'] else array['requested', p.recall::json->>'status'] end)`,
+  },
+  {
+    name: 'funds requests',
+    promise: 'a funds request was paid the arrivals that name it, which are on its balance, its status says so, and its last event says its status',
+    sql: `select r.id as funds_request_id, r.status, r.amount, r.paid_amount, p.paid, p.wrong, e.status as told from funds_request r
+      left join (select f.funds_request_id as id, sum(f.amount) as paid, count(*) filter (where (i.amount, i.balance_id, i.currency, i.funds_request_id)
+            is distinct from (f.amount, q.balance_id, q.currency, f.funds_request_id)) as wrong
+          from funds_request_payment f left join incoming_payment i on i.id = f.incoming_payment_id left join funds_request q on q.id = f.funds_request_id group by 1) p on p.id = r.id
+      left join lateral (select o.status from outbox o where o.object_id = r.id and o.type = 'funds_request.status_changed' and not o.sandbox
+          order by o.created_at desc, o.id desc limit 1) e on true
+      where r.paid_amount <> coalesce(p.paid, 0) or p.wrong > 0 or coalesce(e.status, 'open') <> r.status
+        or not case r.status when 'open' then r.paid_amount = 0 when 'partially_paid' then r.paid_amount between 1 and r.amount - 1
+          when 'paid' then r.paid_amount >= r.amount when 'declined' then r.paid_amount = 0 else r.paid_amount < r.amount end`,
+  },
+  {
+    name: 'scheduled payments',
+    promise: 'an occurrence that was made is one payment of its schedule, one that was not is none, and a schedule has counted them',
+    sql: `select s.id as scheduled_payment_id, o.number, o.status, o.payment_id, p.id as found, s.occurrences_begun, s.occurrences_created, c.begun, c.created
+      from scheduled_occurrence o
+      full join (select id, scheduled_payment_id from payment where scheduled_payment_id is not null) p on p.id = o.payment_id
+      left join scheduled_payment s on s.id = coalesce(o.scheduled_payment_id, p.scheduled_payment_id)
+      left join (select scheduled_payment_id, count(*) as begun, count(*) filter (where status = 'created') as created from scheduled_occurrence group by 1) c
+        on c.scheduled_payment_id = s.id
+      where s.id is null or o.payment_id is null or (o.status <> 'due' and (p.id is not null) <> (o.status = 'created'))
+        or o.scheduled_payment_id <> coalesce(p.scheduled_payment_id, o.scheduled_payment_id)
+        or s.occurrences_begun <> c.begun or s.occurrences_created <> c.created`,
+  },
+  {
     name: 'remembered commands',
     promise: 'a command that was answered with 201 made what exists, and no other command made it',
     sql: `select i.id as idempotency_id, i.status, i.resource_id, i.times from (
         select *, count(*) over (partition by resource_id) as times from idempotency where status = 201) i
-      left join (select id from payment union all select id from transfer union all select id from recipient) o on o.id = i.resource_id
-      where o.id is null or i.times > 1`,
+      left join (select id from payment union all select id from transfer union all select id from recipient
+        union all select id from funds_request union all select id from scheduled_payment) o on o.id = i.resource_id
+      -- A draft may have been deleted since, which its customer's trail says.
+      where (o.id is null and not exists (select from audit_event a where a.object_id = i.resource_id and a.action = 'payment.deleted')) or i.times > 1`,
   },
 ]

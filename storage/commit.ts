@@ -155,12 +155,12 @@ function section<Row>(name: string, columns: readonly Column<Row>[], sql: Sectio
   return { name, columns: columns as unknown as readonly Column<never>[], sql }
 }
 
-/** An insert of whole rows; `constants` are columns that have the same value in every row. */
-function insert<Row>(table: string, columns: readonly Column<Row>[], constants: Readonly<Record<string, string>> = {}) {
+/** An insert of whole rows; `constants` are columns that have the same value in every row. `name` tells two ways into one table apart. */
+function insert<Row>(table: string, columns: readonly Column<Row>[], constants: Readonly<Record<string, string>> = {}, name: string = table) {
   const names = [...columns.map((c) => c.name), ...Object.keys(constants)].join(', ')
   const values = [...columns.map((c) => `u.${c.name}`), ...Object.values(constants)].join(', ')
-  return section<Row>(table, columns, (source) =>
-    `${table}_written as (insert into ${table} (${names}) select ${values} from ${source} where (select ok from verdict))`)
+  return section<Row>(name, columns, (source) =>
+    `${name}_written as (insert into ${table} (${names}) select ${values} from ${source} where (select ok from verdict))`)
 }
 
 // ── What each decision row becomes ────────────────────────────────────────────────────────────────────────────────────
@@ -229,7 +229,7 @@ const HOLD_RESOLUTIONS = section<Of<'holdResolutions'>>('hold_resolved', [
   update hold h set status = u.status, captured_amount = u.captured_amount, resolved_at = u.resolved_at
   from ${source} where h.id = u.id and h.id = any(${bound('id')}) and (select ok from verdict))`)
 
-const PAYMENTS = insert<Of<'payments'>>('payment', [
+const PAYMENT_COLUMNS = [
   column('id', 'uuid', (p) => p.id),
   column('customer_id', 'uuid', (p) => p.customerId),
   column('operator_id', 'uuid', (p) => p.operatorId),
@@ -251,7 +251,37 @@ const PAYMENTS = insert<Of<'payments'>>('payment', [
   column('details', 'json', (p) => p.details),
   column('metadata', 'jsonb', (p) => p.metadata),
   column('created_at', 'timestamptz', (p) => p.createdAt),
-], { version: '1', updated_at: 'u.created_at' })
+] as const satisfies readonly Column<Of<'payments'>>[]
+const PAYMENT_CONSTANTS = { version: '1', updated_at: 'u.created_at' }
+
+const PAYMENTS = insert('payment', PAYMENT_COLUMNS, PAYMENT_CONSTANTS)
+
+/** Payments that somebody's schedule makes: most have none, and do not carry its column. */
+const PAYMENTS_OF_SCHEDULES = insert('payment', [
+  ...PAYMENT_COLUMNS, column<Of<'payments'>>('scheduled_payment_id', 'uuid', (p) => p.scheduledPaymentId ?? null),
+], PAYMENT_CONSTANTS, 'payment_of_schedule')
+
+const REWRITTEN = [
+  column<Of<'paymentRewrites'>>('connection_id', 'uuid', (p) => p.connectionId),
+  column<Of<'paymentRewrites'>>('external_id', 'text', (p) => p.externalId),
+  column<Of<'paymentRewrites'>>('status', 'text', (p) => p.status),
+  column<Of<'paymentRewrites'>>('source_balance_id', 'uuid', (p) => p.sourceBalanceId),
+  column<Of<'paymentRewrites'>>('recipient_id', 'uuid', (p) => p.recipientId),
+  column<Of<'paymentRewrites'>>('hold_id', 'uuid', (p) => p.holdId),
+  column<Of<'paymentRewrites'>>('currency', 'text', (p) => p.currency),
+  column<Of<'paymentRewrites'>>('amount', 'bigint', (p) => p.amount),
+  column<Of<'paymentRewrites'>>('fee', 'bigint', (p) => p.fee),
+  column<Of<'paymentRewrites'>>('rail', 'text', (p) => p.rail),
+  column<Of<'paymentRewrites'>>('execution_date', 'date', (p) => p.executionDate),
+  column<Of<'paymentRewrites'>>('details', 'json', (p) => p.details),
+  column<Of<'paymentRewrites'>>('metadata', 'jsonb', (p) => p.metadata),
+  column<Of<'paymentRewrites'>>('updated_at', 'timestamptz', (p) => p.updatedAt),
+]
+const PAYMENT_REWRITES = section<Of<'paymentRewrites'>>('payment_rewritten', [
+  column('id', 'uuid', (p) => p.id), ...REWRITTEN,
+], (source, bound) => `payment_rewritten_written as (
+  update payment p set version = p.version + 1, ${REWRITTEN.map(({ name }) => `${name} = u.${name}`).join(', ')}
+  from ${source} where p.id = u.id and p.id = any(${bound('id')}) and (select ok from verdict))`)
 
 const PAYMENT_CHANGES = section<Of<'paymentChanges'>>('payment_changed', [
   column('id', 'uuid', (p) => p.id),
@@ -270,16 +300,42 @@ const PAYMENT_CHANGES = section<Of<'paymentChanges'>>('payment_changed', [
     completed_at = coalesce(u.completed_at, p.completed_at), failed_at = coalesce(u.failed_at, p.failed_at)
   from ${source} where p.id = u.id and p.id = any(${bound('id')}) and (select ok from verdict))`)
 
+/** What a rare move of a payment may write beside its status. */
+const DECIDED = {
+  statusReason: ['status_reason', 'text'],
+  failure: ['failure', 'text'],
+  exception: ['exception', 'text'],
+  holdId: ['hold_id', 'uuid'],
+  details: ['details', 'text'],
+  metadata: ['metadata', 'jsonb'],
+  approvedAt: ['approved_at', 'timestamptz'],
+  cancelledAt: ['cancelled_at', 'timestamptz'],
+  completedAt: ['completed_at', 'timestamptz'],
+  failedAt: ['failed_at', 'timestamptz'],
+  returnedAmount: ['returned_amount', 'bigint'],
+  returnInfo: ['return_info', 'text'],
+  recall: ['recall', 'text'],
+  recallDueAt: ['recall_due_at', 'timestamptz'],
+} as const satisfies Record<string, readonly [name: string, type: ColumnType]>
+
+/** Only what is there, so that one parameter tells what is cleared from what stays. */
+function decided(decision: Of<'paymentDecisions'>): string {
+  const changes: Record<string, string | null> = {}
+  for (const [member, [name, type]] of Object.entries(DECIDED)) {
+    const value = decision[member as keyof typeof DECIDED]
+    if (value !== undefined) changes[name] = value === null ? null : type === 'timestamptz' ? timestamp(value as number) : String(value)
+  }
+  return JSON.stringify(changes)
+}
+
 const PAYMENT_DECISIONS = section<Of<'paymentDecisions'>>('payment_decided', [
   column('id', 'uuid', (p) => p.id),
   column('status', 'text', (p) => p.status),
-  column('status_reason', 'text', (p) => p.statusReason),
-  column('approved_at', 'timestamptz', (p) => p.approvedAt),
-  column('cancelled_at', 'timestamptz', (p) => p.cancelledAt),
   column('updated_at', 'timestamptz', (p) => p.updatedAt),
+  column('changes', 'jsonb', decided),
 ], (source, bound) => `payment_decided_written as (
-  update payment p set status = u.status, version = p.version + 1, updated_at = u.updated_at, status_reason = u.status_reason,
-    approved_at = coalesce(u.approved_at, p.approved_at), cancelled_at = u.cancelled_at
+  update payment p set status = u.status, version = p.version + 1, updated_at = u.updated_at,
+    ${Object.values(DECIDED).map(([name, type]) => `${name} = case when u.changes ? '${name}' then (u.changes->>'${name}')::${type} else p.${name} end`).join(', ')}
   from ${source} where p.id = u.id and p.id = any(${bound('id')}) and (select ok from verdict))`)
 
 const APPROVALS = insert<Of<'approvals'>>('approval', [
@@ -349,6 +405,40 @@ const TRANSFERS = insert<Of<'transfers'>>('transfer', [
   column('created_at', 'timestamptz', (r) => r.createdAt),
 ], { version: '1', updated_at: 'u.created_at' })
 
+const TRANSFER_ORDERS = insert<Of<'transferOrders'>>('transfer_order', [
+  column('transfer_id', 'uuid', (o) => o.transferId),
+  column('shard', 'smallint', (o) => o.shard),
+  column('hold_id', 'uuid', (o) => o.holdId),
+  column('from_connection_id', 'uuid', (o) => o.fromConnectionId),
+  column('to_connection_id', 'uuid', (o) => o.toConnectionId),
+  column('due_at', 'timestamptz', (o) => o.dueAt),
+])
+
+const INCOMING_PAYMENTS = insert<Of<'incomingPayments'>>('incoming_payment', [
+  column('id', 'uuid', (i) => i.id),
+  column('customer_id', 'uuid', (i) => i.customerId),
+  column('balance_id', 'uuid', (i) => i.balanceId),
+  column('operator_id', 'uuid', (i) => i.operatorId),
+  column('connection_id', 'uuid', (i) => i.connectionId),
+  column('shard', 'smallint', (i) => i.shard),
+  column('status', 'text', (i) => i.status),
+  column('currency', 'text', (i) => i.currency),
+  column('amount', 'bigint', (i) => i.amount),
+  column('payer_name', 'text', (i) => i.payerName),
+  column('payer_identifier', 'text', (i) => i.payerIdentifier),
+  column('payer_bank_name', 'text', (i) => i.payerBankName),
+  column('payer_country', 'text', (i) => i.payerCountry),
+  column('reference', 'text', (i) => i.reference),
+  column('rail', 'text', (i) => i.rail),
+  column('end_to_end_id', 'text', (i) => i.endToEndId),
+  column('uetr', 'uuid', (i) => i.uetr),
+  column('value_date', 'date', (i) => i.valueDate),
+  column('suspense', 'text', (i) => i.suspense),
+  column('suspense_reason', 'text', (i) => i.suspenseReason),
+  column('credited_at', 'timestamptz', (i) => i.creditedAt),
+  column('received_at', 'timestamptz', (i) => i.receivedAt),
+], { version: '1', updated_at: 'u.received_at' })
+
 const STATUS_UPDATES = insert<Of<'statusUpdates'>>('status_update', [
   column('object_id', 'uuid', (s) => s.objectId),
   column('version', 'integer', (s) => s.version),
@@ -399,6 +489,13 @@ const INSTRUCTIONS = insert<Of<'instructions'>>('partner_instruction', [
   column('shard', 'smallint', (i) => i.shard),
 ])
 
+/** Those that are handed over later. */
+const INSTRUCTIONS_LATER = insert<Of<'instructions'>>('partner_instruction', [
+  column('payment_id', 'uuid', (i) => i.paymentId),
+  column('shard', 'smallint', (i) => i.shard),
+  column('not_before', 'timestamptz', (i) => i.notBefore ?? null),
+], {}, 'instruction_later')
+
 const INSTRUCTIONS_DONE = section<string>('instruction_done', [
   column('payment_id', 'uuid', (id) => id),
 ], (source, bound) => `instruction_done_written as (
@@ -411,6 +508,62 @@ const ATTENTION = section<Of<'attention'>>('attention', [
 ], (source, bound) => `attention_written as (
   update partner_instruction i set attention_at = u.attention_at, attempts = i.attempts + 1 from ${source}
   where i.payment_id = u.payment_id and i.payment_id = any(${bound('payment_id')}) and (select ok from verdict))`)
+
+const PAYMENTS_DUE = insert<Of<'paymentsDue'>>('payment_due', [
+  column('payment_id', 'uuid', (d) => d.paymentId),
+  column('shard', 'smallint', (d) => d.shard),
+  column('due_at', 'timestamptz', (d) => d.dueAt),
+  column('until', 'timestamptz', (d) => d.until),
+])
+
+const PAYMENTS_DUE_DONE = section<string>('payment_due_done', [
+  column('payment_id', 'uuid', (id) => id),
+], (source, bound) => `payment_due_done_written as (
+  delete from payment_due d using ${source}
+  where d.payment_id = u.payment_id and d.payment_id = any(${bound('payment_id')}) and (select ok from verdict))`)
+
+const COMPLIANCE_HOLDS = insert<Of<'complianceHolds'>>('compliance_hold', [
+  column('id', 'uuid', (h) => h.id),
+  column('kind', 'text', (h) => h.kind),
+  column('provider', 'text', (h) => h.provider),
+  column('subject_type', 'text', (h) => h.subjectType),
+  column('subject_id', 'uuid', (h) => h.subjectId),
+  column('customer_id', 'uuid', (h) => h.customerId),
+  column('operator_id', 'uuid', (h) => h.operatorId),
+  column('shard', 'smallint', (h) => h.shard),
+  column('currency', 'text', (h) => h.currency),
+  column('amount', 'bigint', (h) => h.amount),
+  column('counterparty', 'text', (h) => h.counterparty),
+  column('findings', 'json', (h) => JSON.stringify(h.findings)),
+  column('sandbox_decision', 'text', (h) => h.decides?.decision ?? null),
+  column('wake_at', 'timestamptz', (h) => h.decides?.at ?? null),
+  column('created_at', 'timestamptz', (h) => h.createdAt),
+], { status: `'open'`, updated_at: 'u.created_at' })
+
+const EXCEPTIONS = section<Of<'exceptions'>>('exception_case', [
+  column('id', 'uuid', (e) => e.id),
+  column('kind', 'text', (e) => e.kind),
+  column('code', 'text', (e) => e.code),
+  column('message', 'text', (e) => e.message),
+  column('subject_type', 'text', (e) => e.subjectType),
+  column('subject_id', 'uuid', (e) => e.subjectId),
+  column('customer_id', 'uuid', (e) => e.customerId),
+  column('operator_id', 'uuid', (e) => e.operatorId),
+  column('shard', 'smallint', (e) => e.shard),
+  column('currency', 'text', (e) => e.currency),
+  column('amount', 'bigint', (e) => e.amount),
+  column('created_at', 'timestamptz', (e) => e.createdAt),
+], (source) => `exception_case_written as (
+  insert into exception_case (id, kind, code, message, subject_type, subject_id, customer_id, operator_id, shard, currency, amount, created_at, status, updated_at)
+  select u.*, 'open', u.created_at from ${source} where (select ok from verdict) on conflict (subject_id) where status = 'open' do nothing)`)
+
+const EXCEPTION_ENDS = section<Of<'exceptionEnds'>>('exception_ended', [
+  column('subject_id', 'uuid', (e) => e.subjectId),
+  column('outcome', 'text', (e) => e.outcome),
+  column('at', 'timestamptz', (e) => e.at),
+], (source, bound) => `exception_ended_written as (
+  update exception_case e set status = 'resolved', outcome = u.outcome, resolved_at = u.at, updated_at = u.at, version = e.version + 1
+  from ${source} where e.subject_id = u.subject_id and e.subject_id = any(${bound('subject_id')}) and e.status = 'open' and (select ok from verdict))`)
 
 // ── What makes a decision stale ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -502,7 +655,8 @@ const BALANCE_DELTAS = section<readonly [string, BalanceDelta]>('balance', [
   returning b.id, b.version, b.posted, b.held, b.sequence)`)
 
 const WRITE_SECTIONS = [BALANCE_DELTAS, POSTINGS, HOLDS, HOLD_RESOLUTIONS, PAYMENTS, PAYMENT_CHANGES, TRANSFERS,
-  STATUS_UPDATES, OUTBOX, IDEMPOTENCY, PROVIDER_EVENTS, INSTRUCTIONS, INSTRUCTIONS_DONE, ATTENTION, PAYMENT_DECISIONS, APPROVALS, OUTFLOWS, OUTFLOW_RETURNS] as const
+  STATUS_UPDATES, OUTBOX, IDEMPOTENCY, PROVIDER_EVENTS, INSTRUCTIONS, INSTRUCTIONS_DONE, ATTENTION, PAYMENT_DECISIONS, APPROVALS, OUTFLOWS, OUTFLOW_RETURNS, COMPLIANCE_HOLDS, EXCEPTIONS, EXCEPTION_ENDS,
+  PAYMENTS_OF_SCHEDULES, PAYMENT_REWRITES, INSTRUCTIONS_LATER, PAYMENTS_DUE, PAYMENTS_DUE_DONE, INCOMING_PAYMENTS, TRANSFER_ORDERS] as const
 const FENCE_SECTIONS = [BALANCE_FENCES, PAYMENT_FENCES, FACT_FENCES, CREDIT_FENCES, RECORDED,
   EXTERNAL_IDS_OF_PAYMENTS, EXTERNAL_IDS_OF_TRANSFERS] as const
 const SECTIONS: readonly Section[] = [...WRITE_SECTIONS, ...FENCE_SECTIONS]
@@ -516,8 +670,8 @@ const SHAPES_MAX = 256
 /** The texts prepared so far, by the sections they hold and the parameters these share. */
 const statements = new Map<string, { name: string; text: string }>()
 
-function statementFor(present: number, numbers: readonly number[]): { name: string; text: string } {
-  const shape = `${present}:${numbers.join(',')}`
+function statementFor(present: readonly number[], numbers: readonly number[]): { name: string; text: string } {
+  const shape = `${present.join('.')}:${numbers.join(',')}`
   let statement = statements.get(shape)
   if (statement) return statement
   let next = 0
@@ -525,8 +679,8 @@ function statementFor(present: number, numbers: readonly number[]): { name: stri
   const fences: string[] = []
   let lockedPayment = ''
   let balanceIds = 'array[]::uuid[]'
-  SECTIONS.forEach((part, index) => {
-    if ((present & (1 << index)) === 0) return
+  for (const index of present) {
+    const part = SECTIONS[index] as Section
     const bound = new Map(part.columns.map((c) => [c.name, arrayOf(c.type, numbers[next++] as number)]))
     const source = `unnest(${[...bound.values()].join(', ')}) as u(${[...bound.keys()].join(', ')})`
     const sql = part.sql(source, (name) => bound.get(name) as string)
@@ -540,7 +694,7 @@ function statementFor(present: number, numbers: readonly number[]): { name: stri
     }
     if ((WRITE_SECTIONS as readonly Section[]).includes(part)) writes.push(sql)
     else fences.push(sql)
-  })
+  }
   const stale = fences.length > 0 ? fences.join('\n  union all ') : `select null, null, ${NO_DETAIL} where false`
   const text = `with locked as materialized (
   select b.id, b.version, b.posted, b.held, b.sequence, b.status, b.currency from balance b
@@ -550,7 +704,7 @@ stale(kind, nth, fingerprint, resource_id, status, answer, decided_at) as materi
 verdict as materialized (select not exists (select from stale) and (select count(*) from locked) >= 0 and $1::timestamptz is not null as ok),
 ${writes.join(',\n')}
 select kind, nth, fingerprint, resource_id, status, answer, decided_at, null::bigint, null::bigint, null::bigint, null::bigint from stale
-${(present & 1) === 0 ? '' : `union all select 'balance', null, null, id, null, null, null, version, posted, held, sequence from balance_written`}`
+${present[0] !== 0 ? '' : `union all select 'balance', null, null, id, null, null, null, version, posted, held, sequence from balance_written`}`
   statement = { name: `commit_${statements.size}`, text }
   statements.set(shape, statement)
   return statement
@@ -611,8 +765,14 @@ class Batch {
     }
     if (effects.payments) {
       for (const payment of effects.payments) {
-        this.add(PAYMENTS, payment)
+        this.add(payment.scheduledPaymentId === undefined ? PAYMENTS : PAYMENTS_OF_SCHEDULES, payment)
         if (payment.externalId !== null) this.add(EXTERNAL_IDS_OF_PAYMENTS, { command: nth, id: payment.externalId, customerId: payment.customerId })
+      }
+    }
+    if (effects.paymentRewrites) {
+      for (const rewrite of effects.paymentRewrites) {
+        this.add(PAYMENT_REWRITES, rewrite)
+        this.add(PAYMENT_FENCES, { turn: nth, id: rewrite.id, version: rewrite.version })
       }
     }
     if (effects.transfers) {
@@ -644,13 +804,20 @@ class Batch {
         this.add(CREDIT_FENCES, { command: nth, id: credit.balanceId, currency: credit.currency })
       }
     }
+    this.addAll(INCOMING_PAYMENTS, effects.incomingPayments)
+    this.addAll(TRANSFER_ORDERS, effects.transferOrders)
     this.addAll(STATUS_UPDATES, effects.statusUpdates)
     this.addAll(OUTBOX, effects.events)
     this.addAll(PROVIDER_EVENTS, effects.providerEvents)
-    this.addAll(INSTRUCTIONS, effects.instructions)
+    if (effects.instructions) for (const instruction of effects.instructions) this.add(instruction.notBefore === undefined ? INSTRUCTIONS : INSTRUCTIONS_LATER, instruction)
+    this.addAll(PAYMENTS_DUE, effects.paymentsDue)
+    this.addAll(PAYMENTS_DUE_DONE, effects.paymentsDueDone)
     this.addAll(INSTRUCTIONS_DONE, effects.instructionsDone)
     this.addAll(ATTENTION, effects.attention)
     this.addAll(APPROVALS, effects.approvals)
+    this.addAll(COMPLIANCE_HOLDS, effects.complianceHolds)
+    this.addAll(EXCEPTIONS, effects.exceptions)
+    this.addAll(EXCEPTION_ENDS, effects.exceptionEnds)
     this.addAll(OUTFLOW_RETURNS, effects.outflowReturns)
     if (effects.outflows) for (const outflow of effects.outflows) this.outflow(outflow)
   }
@@ -679,12 +846,13 @@ export async function commit(connection: CommitConnection, turns: readonly Commi
   turns.forEach((turn, index) => batch.turn(turn, index))
   for (const entry of batch.balances) batch.add(BALANCE_DELTAS, entry)
   if (batch.outflows.size > 0) for (const [, outflow] of [...batch.outflows].sort(([left], [right]) => (left < right ? -1 : 1))) batch.add(OUTFLOWS, outflow)
-  let present = 0
+  /** Indexes of the sections that have rows, ascending; the balances are the first. */
+  const present: number[] = []
   const parameters = new Parameters(timestamp(nowMs))
   SECTIONS.forEach((part, index) => {
     const rows = batch.rows[index] as unknown[]
     if (rows.length === 0) return
-    present |= 1 << index
+    present.push(index)
     for (const c of part.columns) parameters.bind(c.type, valuesOf(rows, c as unknown as Column<unknown>))
   })
   const { rows } = await connection.query({ ...statementFor(present, parameters.numbers), values: parameters.values, rowMode: 'array' })

@@ -37,6 +37,19 @@ export class InternalAccountDirectory {
     return await accounts
   }
 
+  /** The same with one that each customer has for itself, made where it is missing. Rarely needed, so not remembered. @throws what the driver throws */
+  async accountsWith(scope: AccountScope, key: AccountKey, customerId: string): Promise<InternalAccounts> {
+    const rows = await this.#database.query<[string]>({
+      name: 'customer_account',
+      text: `with made as (
+          insert into account (id, operator_id, key, currency, customer_id) values ($1, $2, $3, $4, $5) on conflict on constraint account_unique do nothing returning id)
+        select id from made union all select id from account where operator_id = $2 and key = $3 and currency = $4 and customer_id = $5 and connection_id is null`,
+      values: [this.#ids.next(), scope.operatorId, key, scope.currency, customerId],
+    })
+    // As with the others, another node may have made it at this very moment.
+    return rows[0] === undefined ? await this.accountsWith(scope, key, customerId) : { ...await this.accounts(scope), [key]: rows[0][0] }
+  }
+
   async #load({ operatorId, connectionId, currency }: AccountScope): Promise<InternalAccounts> {
     const keys = SHARED_KEYS.map(({ key }) => key)
     const rows = await this.#database.query<[AccountKey, string]>({

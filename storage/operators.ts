@@ -13,6 +13,14 @@ export interface OperatorRecord {
     readonly requireVerification: boolean
     readonly allowedOverrides: readonly VerificationOutcome[]
   }
+  readonly compliance: {
+    /** Whether two people decide on a hold. */
+    readonly fourEyesRelease: boolean
+  }
+  readonly payments: {
+    /** Whether two people resolve an exception. */
+    readonly fourEyesExceptions: boolean
+  }
   /** The features it has switched, by name. */
   readonly features: Readonly<Record<string, boolean>>
   readonly createdAt: number
@@ -27,6 +35,8 @@ interface Row {
   readonly mode: RecipientMode
   readonly required: boolean
   readonly overrides: VerificationOutcome[]
+  readonly four_eyes_release: boolean
+  readonly four_eyes_exceptions: boolean
   readonly features: Readonly<Record<string, boolean>>
   readonly created_ms: number
   readonly updated_by: string | null
@@ -34,6 +44,7 @@ interface Row {
 }
 
 const SELECT = `select version, name, recipient_approval_mode as mode, recipient_require_verification as required, recipient_allowed_overrides as overrides, features,
+    compliance_four_eyes_release as four_eyes_release, payments_four_eyes_exceptions as four_eyes_exceptions,
     (extract(epoch from created_at) * 1000)::float8 as created_ms, updated_by, (extract(epoch from updated_at) * 1000)::float8 as updated_ms
   from operator where id = $1`
 
@@ -43,18 +54,20 @@ export async function readOperator(client: Pick<TransactionClient, 'query'>, id:
   return row === undefined ? null : {
     id, version: row.version, name: row.name, features: row.features, createdAt: row.created_ms, updatedBy: row.updated_by, updatedAt: row.updated_ms,
     recipients: { approvalMode: row.mode, requireVerification: row.required, allowedOverrides: row.overrides },
+    compliance: { fourEyesRelease: row.four_eyes_release }, payments: { fourEyesExceptions: row.four_eyes_exceptions },
   }
 }
 
 /** Writes what an operator is now as its next version. */
 export async function writeOperator(
   client: TransactionClient,
-  { id, name, recipients, features, by, now }: Pick<OperatorRecord, 'id' | 'name' | 'recipients' | 'features'> & { readonly by: string; readonly now: number },
+  { id, name, recipients, compliance, payments, features, by, now }: Pick<OperatorRecord, 'id' | 'name' | 'recipients' | 'compliance' | 'payments' | 'features'> & { readonly by: string; readonly now: number },
 ): Promise<void> {
   await client.query({
     name: 'write_operator',
     text: `update operator set version = version + 1, name = $2, recipient_approval_mode = $3, recipient_require_verification = $4, recipient_allowed_overrides = $5,
-      features = $6, updated_by = $7, updated_at = $8 where id = $1`,
-    values: [id, name, recipients.approvalMode, recipients.requireVerification, recipients.allowedOverrides, JSON.stringify(features), by, timestamp(now)],
+      features = $6, updated_by = $7, updated_at = $8, compliance_four_eyes_release = $9, payments_four_eyes_exceptions = $10 where id = $1`,
+    values: [id, name, recipients.approvalMode, recipients.requireVerification, recipients.allowedOverrides, JSON.stringify(features), by, timestamp(now),
+      compliance.fourEyesRelease, payments.fourEyesExceptions],
   })
 }

@@ -4,11 +4,13 @@ import { timestamp } from '../lib/clock.ts'
 import type { OutboxEvent } from '../lib/ledger/effects.ts'
 
 /**
- * What an event `o` is about beyond its object: written with it, except that an approval is about its subject, which its row
- * knows.
+ * What an event `o` is about beyond its object: written with it, except that an approval and a compliance hold are about their
+ * subjects, which their rows know.
  */
-export const RELATED_COLUMNS = 'coalesce(o.related_object, a.subject_type) as related_object, coalesce(o.related_id, a.subject_id) as related_id'
-export const RELATED_JOIN = `left join approval a on o.object = 'approval' and a.id = o.object_id`
+export const RELATED_COLUMNS = `coalesce(o.related_object, a.subject_type, h.subject_type) as related_object,
+  coalesce(o.related_id, a.subject_id, h.subject_id) as related_id`
+export const RELATED_JOIN = `left join approval a on o.object = 'approval' and a.id = o.object_id
+  left join compliance_hold h on o.object = 'compliance_hold' and h.id = o.object_id`
 
 /** An event with what only some have. */
 export interface WrittenEvent extends Omit<OutboxEvent, 'customerId'> {

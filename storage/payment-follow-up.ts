@@ -1,6 +1,6 @@
 /**
- * What follows from payments that have ended, read off their events: when a recipient was last paid, and who is told of a
- * failure. One pass at a time over the whole service, in a transaction that also remembers how far it has come. So nothing
+ * What follows from payments that have ended, read off their events: when a recipient was last paid, and who is told that one
+ * has failed or come back. One pass at a time over the whole service, in a transaction that also remembers how far it has come. So nothing
  * of it is on a payment's way, a node that dies leaves nothing out, and the recipients that a pass writes meet no other pass.
  * It leaves a recipient's version alone: what payments know of it stays true.
  */
@@ -14,7 +14,7 @@ import { inTransaction } from './transaction.ts'
 const EVENTS_MAX = 20_000
 
 // The events first, then their payments by id: joined, the two would be read whole as soon as statistics are a moment old.
-const ENDED = (type: 'completed' | 'failed') =>
+const ENDED = (type: 'completed' | 'failed' | 'returned') =>
   `p.id = any (array(select o.object_id from outbox o where ${IN_STRETCH} and o.type = 'payment.${type}' and not o.sandbox))`
 
 // Whoever changes a recipient holds its row alone; in the order of their ids nobody waits for a pass that waits for them.
@@ -24,9 +24,13 @@ const PAID = `with paid as (
   update recipient r set last_paid_at = locked.at from locked where r.id = locked.id and (r.last_paid_at is null or r.last_paid_at < locked.at)`
 
 // Who made it, if that is a person who still works there; a key has its callbacks.
-const FAILED = `select p.id, p.customer_id, p.created_by, p.number, p.failure::json->>'message' from payment p
-    join membership m on m.tenant_id = p.customer_id and m.user_id = p.created_by and m.status = 'active'
-  where ${ENDED('failed')} order by p.failed_at, p.id`
+const MADE_BY_MEMBERS = `payment p join membership m on m.tenant_id = p.customer_id and m.user_id = p.created_by and m.status = 'active'`
+const NEWS = [
+  { type: 'payment_failed', word: 'failed', text: `select p.id, p.customer_id, p.created_by, p.number, p.failure::json->>'message' from ${MADE_BY_MEMBERS}
+    where ${ENDED('failed')} order by p.failed_at, p.id` },
+  { type: 'payment_returned', word: 'returned', text: `select p.id, p.customer_id, p.created_by, p.number, p.return_info::json->>'reason' from ${MADE_BY_MEMBERS}
+    where ${ENDED('returned')} order by p.id` },
+] as const
 
 export interface FollowUp {
   /** More events wait. */
@@ -58,11 +62,13 @@ export async function followUpPayments(database: Database, ids: IdSource, now: n
     await client.query('set local synchronous_commit = off')
     await ask('follow_up_paid', PAID)
     const mails: FollowUp['mails'][number][] = []
-    for (const [id, tenantId, userId, number, message] of await ask<[string, string, string, string, string | null]>('follow_up_failed', FAILED)) {
-      const subject = `Payment ${number} failed`
-      const text = message ?? `${subject}.`
-      const addresses = await insertNotices(client, ids, [userId], { tenantId, type: 'payment_failed', title: subject, text, object: { type: 'payment', id } }, now)
-      mails.push(...addresses.map((to) => ({ to, subject, text })))
+    for (const { type, word, text: found } of NEWS) {
+      for (const [id, tenantId, userId, number, message] of await ask<[string, string, string, string, string | null]>(`follow_up_${word}`, found)) {
+        const subject = `Payment ${number} ${word}`
+        const text = message ?? `${subject}.`
+        const addresses = await insertNotices(client, ids, [userId], { tenantId, type, title: subject, text, object: { type: 'payment', id } }, now)
+        mails.push(...addresses.map((to) => ({ to, subject, text })))
+      }
     }
     await place.move(stretch)
     return { more: stretch.more, mails }

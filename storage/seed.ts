@@ -21,6 +21,7 @@ import { maskAccountNumber, maskIban } from '../lib/recipients/masking.ts'
 import { openedReview } from '../lib/recipients/review.ts'
 import { accountIdentityOf } from '../lib/recipients/validation.ts'
 import { shardOf } from '../lib/shard.ts'
+import { provideSandboxAccounts } from './account-details.ts'
 import { writeEffects } from './approvals.ts'
 import { plainArray, textArray } from './array-literal.ts'
 import { commit, type CommitTurn } from './commit.ts'
@@ -73,7 +74,10 @@ export async function seedSandbox(world: SeedWorld & { readonly kept: SandboxCon
   return await inTransaction(world, async (tx) => {
     await tx.client.query(`select pg_advisory_xact_lock(${SEED_LOCK})`)
     const found = await findSeed(tx)
-    if (found !== null) return await renewKeys(tx, found, world.kept)
+    if (found !== null) {
+      await provideSandboxAccounts(tx.client, { ids: tx.ids, now: tx.now, balances: { operatorId: found.operatorId } })
+      return await renewKeys(tx, found, world.kept)
+    }
     return await makeSeed(tx)
   })
 }
@@ -276,6 +280,7 @@ async function insertCustomers(tx: Transaction, operator: SandboxOperator, specs
   await insertRows(tx.client, 'customer', rows.customer)
   await insertRows(tx.client, 'api_key', rows.key)
   await insertRows(tx.client, 'balance', rows.balance)
+  await provideSandboxAccounts(tx.client, { ids: tx.ids, now: tx.now, balances: rows.balance.map(({ id }) => id as string) })
   await insertRows(tx.client, 'recipient', rows.recipient)
   const waiting = rows.recipient.filter(({ status }) => status === 'pending_approval')
   for (let from = 0; from < waiting.length; from += CHUNK_ROWS) await askForApproval(tx, operatorId, waiting.slice(from, from + CHUNK_ROWS))
@@ -300,7 +305,8 @@ async function credit(tx: Transaction, { operatorId, connectionId }: SandboxOper
   for (const { customerId, shard, balanceId, currency, amount } of credits) {
     const id = tx.ids.next()
     const payer = { payer_name: OPERATOR_NAME, reference: 'Opening balance' }
-    arrivals.push({ id, customer_id: customerId, balance_id: balanceId, status: 'received', currency, amount, ...payer, received_at: timestamp(tx.now) })
+    arrivals.push({ id, customer_id: customerId, balance_id: balanceId, operator_id: operatorId, connection_id: connectionId, shard, status: 'received', currency, amount, ...payer,
+      value_date: timestamp(tx.now).slice(0, 10), received_at: timestamp(tx.now), credited_at: timestamp(tx.now), updated_at: timestamp(tx.now) })
     const effects: Effects = {
       postings: entry({
         rule: 'L01', amounts: { A: amount }, currency, accounts: await tx.accounts.accounts({ operatorId, connectionId, currency }),
@@ -380,7 +386,7 @@ type Row = Readonly<Record<string, string | number | bigint | boolean>>
 const COLUMN_TYPES: Readonly<Record<string, string>> = {
   id: 'uuid', operator_id: 'uuid', customer_id: 'uuid', connection_id: 'uuid', tenant_id: 'uuid', balance_id: 'uuid', created_by: 'uuid',
   shard: 'smallint', is_default: 'boolean', sha256: 'bytea', amount: 'bigint', created_at: 'timestamptz', updated_at: 'timestamptz',
-  received_at: 'timestamptz', bank: 'jsonb', address: 'jsonb',
+  received_at: 'timestamptz', credited_at: 'timestamptz', value_date: 'date', bank: 'jsonb', address: 'jsonb',
 }
 
 /** Inserts rows of the same columns, a thousand a statement. */

@@ -2,10 +2,14 @@
 import { limitsOf, type CurrencyLimits, type LimitsJson, type LimitState } from '../lib/customers/limits.ts'
 import { termsOf, type TermsJson } from '../lib/approvals/policy.ts'
 import type { BalanceState } from '../lib/ledger/balance.ts'
+import type { CalendarTerms } from '../lib/payments/business-days.ts'
+import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../lib/payments/fees.ts'
 import type { PaymentState } from '../lib/payments/payment-moves.ts'
-import type { PaymentDetails, PaymentStatus } from '../lib/payments/payment.ts'
+import type { PaymentDetails, PaymentRecall, PaymentStatus } from '../lib/payments/payment.ts'
 import { plainArray } from './array-literal.ts'
+import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
 import type { Statement } from './connection.ts'
+import type { TransactionClient } from './transaction.ts'
 
 interface Reader {
   query(statement: Statement): Promise<{ rows: unknown[][] }>
@@ -16,7 +20,10 @@ const EFFECTIVE_LIMITS = `coalesce((select l.terms from customer_limit l where l
       (select d.terms from operator_limit d where d.operator_id = b.operator_id and d.customer_type = (select c.customer_type from customer c where c.id = b.customer_id)))`
 
 const BALANCES = `select b.id, b.customer_id, b.operator_id, b.connection_id, b.shard, b.currency, b.name, b.status, b.posted - b.held, b.version,
-    (select p.terms from approval_policy p where p.customer_id = b.customer_id and p.kind = 'payment'), ${EFFECTIVE_LIMITS}
+    (select p.terms from approval_policy p where p.customer_id = b.customer_id and p.kind = 'payment'), ${EFFECTIVE_LIMITS},
+    (select json_agg(json_build_object('rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text, 'max', f.max_minor::text))
+      from fee_rule f where f.operator_id = b.operator_id and f.currency = b.currency),
+    (select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id)
   from balance b where b.id = any($1::uuid[]) order by b.id`
 
 /** The states of balances; an id without a row is absent. `lock` holds the rows in the order of their ids (I3). */
@@ -26,10 +33,10 @@ export async function loadBalances(reader: Reader, ids: readonly string[], lock:
     : { name: 'load_balances', text: BALANCES, values: [plainArray(ids)] })
   const states = new Map<string, BalanceState>()
   const limited: Limited[] = []
-  for (const row of rows as [string, string, string, string, number, string, string, BalanceState['status'], string, string, TermsJson | null, LimitsJson | null][]) {
-    const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version, policy, terms] = row
+  for (const row of rows as [string, string, string, string, number, string, string, BalanceState['status'], string, string, TermsJson | null, LimitsJson | null, FeeRuleJson[] | null, CalendarTerms | null][]) {
+    const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version, policy, terms, fees, calendar] = row
     states.set(id, { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version),
-      policy: policy === null || !policy.enabled ? null : termsOf(policy), limits: null })
+      policy: policy === null || !policy.enabled ? null : termsOf(policy), limits: null, fees: fees?.map(feeRuleOf) ?? NO_FEES, calendar })
     const limits = terms === null ? undefined : limitsOf(terms).find((one) => one.currency === currency)
     if (limits !== undefined) limited.push({ id, customerId, limits })
   }
@@ -39,6 +46,8 @@ export async function loadBalances(reader: Reader, ids: readonly string[], lock:
   }
   return states
 }
+
+const NO_FEES: readonly FeeRule[] = []
 
 interface Limited {
   readonly id: string
@@ -65,7 +74,7 @@ async function loadUsed(reader: Reader, limited: readonly Limited[]): Promise<Ma
 }
 
 const PAYMENTS = `select id, customer_id, operator_id, connection_id, shard, number, status, version, sent_at is not null,
-    source_balance_id, hold_id, currency, amount, fee, rail, details, (extract(epoch from created_at) * 1000)::float8
+    source_balance_id, hold_id, currency, amount, fee, rail, details, (extract(epoch from created_at) * 1000)::float8, recall
   from payment where id = any($1::uuid[]) order by id`
 
 /** The states of payments; an id without a row is absent. */
@@ -74,11 +83,18 @@ export async function loadPayments(reader: Reader, ids: readonly string[], lock:
     ? { name: 'lock_payments', text: `${PAYMENTS} for update`, values: [plainArray(ids)] }
     : { name: 'load_payments', text: PAYMENTS, values: [plainArray(ids)] })
   const states = new Map<string, PaymentState>()
-  for (const row of rows as [string, string, string, string, number, string, PaymentStatus, number, boolean, string, string, string, string, string, string, string, number][]) {
-    const [id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, holdId, currency, amount, fee, rail, text, createdAt] = row
+  for (const row of rows as [string, string, string, string, number, string, PaymentStatus, number, boolean, string, string, string, string, string, string, string, number, string | null][]) {
+    const [id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, holdId, currency, amount, fee, rail, text, createdAt, recall] = row
     const details = JSON.parse(text) as PaymentDetails
     states.set(id, { id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, holdId, currency,
-      amount: BigInt(amount), fee: BigInt(fee), rail, reference: details.reference, recipientName: details.recipient.name, createdAt })
+      amount: BigInt(amount), fee: BigInt(fee), rail, reference: details.reference, recipientName: details.recipient.name, createdAt: details.heldAt ?? createdAt,
+      recall: recall === null ? null : JSON.parse(recall) as PaymentRecall })
   }
   return states
+}
+
+/** The state of one payment, read within a transaction; null when there is none. */
+export async function readPayment(client: TransactionClient, id: string): Promise<PaymentState | null> {
+  const reader: Reader = { query: async (statement) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
+  return (await loadPayments(reader, [id], false)).get(id) ?? null
 }

@@ -22,10 +22,12 @@ const EVENTS_MAX = 2_000
 /** Endpoints in one notification, at 40 bytes each; Postgres takes 8 000. */
 const ANNOUNCED_MAX = 190
 
-// What a customer simulates is for the customer alone; a test is for one endpoint, and has its delivery already.
+// What a customer simulates is for the customer alone; a test is for one endpoint, and has its delivery already. Holds are for
+// operators, whatever an endpoint asks for.
 const MATCHES = `select o.id, o.created_at::text, o.type, e.id, e.shard, e.status
   from outbox o join webhook_endpoint e on e.tenant_id in (o.customer_id, o.operator_id) and o.type = any(e.events)
-  where ${IN_STRETCH} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id) order by o.written_in, o.id`
+  where ${IN_STRETCH} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id)
+    and (o.object <> 'compliance_hold' or e.tenant_id = o.operator_id) order by o.written_in, o.id`
 
 const INSERT = `with rows as materialized (
     select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::uuid[], $6::smallint[], $7::boolean[])

@@ -11,12 +11,14 @@
 import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
+import { ComplianceGate } from '../actors/flows/compliance-gate.ts'
 import { PaymentQueue } from '../actors/flows/payment-queue.ts'
 import { submitPayment, type Asker, type FlowOutcome } from '../actors/flows/submit-payment.ts'
 import { submitTransfer } from '../actors/flows/submit-transfer.ts'
 import { SandboxBank } from '../actors/partners/sandbox-bank.ts'
 import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
 import { ActorSystem } from '../actors/runtime/system.ts'
+import { sandboxScreener } from '../lib/compliance/sandbox-screener.ts'
 import { ManualClock } from '../lib/clock.ts'
 import { OperatingError } from '../lib/errors.ts'
 import { BalanceDirectory } from '../storage/balance-directory.ts'
@@ -64,12 +66,12 @@ async function openNode(ledger: Ledger): Promise<Node> {
   // What the world does to a node is its business; what it makes of it is asserted at the end.
   const onError = () => undefined
   const bank = new SandboxBank({ database, clock, shards, onError })
-  const queue = new PaymentQueue({ system, database, accounts: new InternalAccountDirectory(database, ids), bank, ids, clock, shards, onError })
+  const queue = new PaymentQueue({ system, database, accounts: new InternalAccountDirectory(database, ids), bank, screener: sandboxScreener, ids, clock, shards, onError })
   await queue.start()
   bank.start(queue.inbox)
   return {
     proxy, bugs, dead: false,
-    world: { system, queue, payees: bank, clock, ids, sandbox: true, recipients: new RecipientDirectory(database), balances: new BalanceDirectory(database), orderNumbers: new OrderNumbers(database) },
+    world: { system, queue, gate: new ComplianceGate({ screener: sandboxScreener, database, system }), payees: bank, clock, ids, sandbox: true, recipients: new RecipientDirectory(database), balances: new BalanceDirectory(database), orderNumbers: new OrderNumbers(database) },
     // Its timers end; whatever it still tries fails, because its wire is cut for good. Nobody waits for it.
     abandon() { for (const part of [bank.stop(), queue.stop(), system.close(), database.close()]) part.catch(() => undefined) },
   }

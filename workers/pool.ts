@@ -6,6 +6,7 @@
  */
 import { Piscina } from 'piscina'
 import { OperatingError } from '../lib/errors.ts'
+import type { Confirmation } from '../lib/payments/confirmation.ts'
 import type { Signatures } from '../lib/webhooks/signature.ts'
 import type { PasswordTask } from './hash-password.ts'
 import { pack, unpack, type PackedBatch, type SigningBatch } from './sign-webhooks.ts'
@@ -17,6 +18,10 @@ const QUEUE_MAX = 64
 const THREAD_IDLE_MS = 30_000
 /** Batches that wait for their signatures; whoever finds it full signs by itself. */
 const SIGNING_QUEUE_MAX = 16
+/** Confirmations that wait: at a tenth of a second each, three seconds. */
+const DOCUMENT_QUEUE_MAX = 32
+/** A page that is not done by then never will be; its thread is given up. */
+const DOCUMENT_MS = 10_000
 
 /** More work than the threads can do soon. Nothing was started. */
 export class WorkersBusy extends OperatingError {
@@ -33,9 +38,13 @@ export interface Passwords {
 /** Signs a batch of callbacks; the signatures come in the order of the batch. */
 export type SignBatch = (batch: SigningBatch) => Promise<Signatures[]>
 
+/** Renders a PDF. */
+export type RenderConfirmation = (confirmation: Confirmation) => Promise<Uint8Array>
+
 export interface WorkerPool extends AsyncDisposable {
   readonly passwords: Passwords
   readonly signBatch: SignBatch
+  readonly renderConfirmation: RenderConfirmation
   close(): Promise<void>
 }
 
@@ -71,9 +80,22 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
     return unpack(await signing.run(pack(batch)))
   }
 
-  const close = async () => { await Promise.all([pool.destroy(), signing.destroy()]) }
+  // Fonts are kept in its memory, so one thread has them once.
+  const documents = new Piscina<Confirmation, Uint8Array>({
+    filename: new URL('./confirmation.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: DOCUMENT_QUEUE_MAX, idleTimeout: THREAD_IDLE_MS,
+  })
+
+  async function renderConfirmation(confirmation: Confirmation): Promise<Uint8Array> {
+    if (documents.queueSize >= DOCUMENT_QUEUE_MAX) throw new WorkersBusy('Too many documents are being rendered at the moment; try again.')
+    return await documents.run(confirmation, { signal: AbortSignal.timeout(DOCUMENT_MS) }).catch((error: unknown) => {
+      throw error instanceof Error && error.name === 'AbortError' ? new WorkersBusy('A document took too long; try again.', { cause: error }) : error
+    })
+  }
+
+  const close = async () => { await Promise.all([pool.destroy(), signing.destroy(), documents.destroy()]) }
   return {
     signBatch,
+    renderConfirmation,
     passwords: {
       hash: async (password) => await run({ kind: 'hash', password }) as string,
       verify: async (password, hash) => await run({ kind: 'verify', password, hash }) as boolean,

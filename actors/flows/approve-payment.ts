@@ -1,9 +1,12 @@
 /** What becomes of a payment when its approval ends, and of the approval when the payment is withdrawn. */
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
-import { movePayment, type PaymentCommand, type Withdrawal } from '../../lib/payments/payment-moves.ts'
+import { movePayment, type PaymentCommand, type PaymentState, type Withdrawal } from '../../lib/payments/payment-moves.ts'
+import { dueTiming } from '../../lib/payments/timing.ts'
+import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
 import type { ApprovalTx, Ending } from '../../storage/approvals.ts'
+import { datesOf } from '../../storage/due-payments.ts'
 import { readReviewed } from '../../storage/recipient-directory.ts'
-import { loadPayments } from '../../storage/states.ts'
+import { readPayment } from '../../storage/states.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 
@@ -27,7 +30,7 @@ function withdrawalOf({ status, reason }: Ending): Withdrawal {
 }
 
 /** Payments as the subjects of approvals. */
-export function paymentSubject({ queue }: { readonly queue: Pick<PaymentQueue, 'offer'> }): ApprovalSubject {
+export function paymentSubject({ queue, sandbox }: { readonly queue: Pick<PaymentQueue, 'offer'>; readonly sandbox: boolean }): ApprovalSubject {
   return {
     async changed({ client }, { payload }) {
       const { recipientId, recipientDigest } = JSON.parse(payload as string) as Payload
@@ -39,14 +42,21 @@ export function paymentSubject({ queue }: { readonly queue: Pick<PaymentQueue, '
   }
 
   async function end({ client, ids, now }: ApprovalTx, { subjectId }: ApprovalRecord, ending: Ending): Promise<SubjectOutcome> {
-    const reader = { query: async (statement: { name: string; text: string; values: unknown[] }) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
-    const payment = (await loadPayments(reader, [subjectId], false)).get(subjectId) ?? null
+    const payment = await readPayment(client, subjectId)
+    const waits = payment?.holdId === null ? await dueOf(client, payment, now) : null
+    const delayMs = payment === null || waits !== null || !sandbox ? 0 : queueDelayMs({ amountMinor: payment.amount, reference: payment.reference, recipientName: payment.recipientName })
     const command: PaymentCommand = ending.status === 'approved'
-      ? { kind: 'approve', context: { ids } }
+      ? { kind: 'approve', context: { ids, ...(waits === null ? {} : { due: waits }), ...(delayMs === 0 ? {} : { notBefore: now + delayMs }) } }
       : { kind: 'withdraw', from: 'pending_approval', withdrawal: withdrawalOf(ending), context: { ids } }
     const { reply, effects } = movePayment(payment, command, now)
     // A payment leaves `pending_approval` with its approval and in no other way, so this would be a bug.
     if (reply.kind !== 'moved') throw new Error(`The payment ${subjectId} is ${reply.status ?? 'gone'}, not pending_approval.`)
-    return { effects: effects ?? {}, ...(ending.status === 'approved' ? { after: () => queue.offer(reply.state.id, reply.state.shard) } : {}) }
+    return { effects: effects ?? {}, ...(reply.state.status === 'processing' && delayMs === 0 ? { after: () => queue.offer(reply.state.id, reply.state.shard) } : {}) }
   }
+}
+
+/** When a payment is due whose money is set aside on its day: then, or as soon as may be when that has passed. */
+async function dueOf(client: ApprovalTx['client'], { id, rail }: PaymentState, now: number): Promise<{ readonly dueAt: number; readonly until: number }> {
+  const { executionDate, calendar } = await datesOf(client, id)
+  return dueTiming(rail, executionDate, calendar, now)
 }

@@ -1,25 +1,27 @@
 /**
- * Cancelling a payment that has not left yet: one that waits for people ends with its approval, one that waits for the
- * partner is taken out of the queue by its own actor, which alone knows whether it has been handed over.
+ * Cancelling a payment that has not left yet: one that waits for people ends with its approval, one that waits for its day is
+ * moved under the lock of its row, and one that waits for the partner is taken out of the queue by its own actor, which alone
+ * knows whether it has been handed over.
  */
 import type { CommandKey } from '../../lib/ledger/decision.ts'
 import type { Effects } from '../../lib/ledger/effects.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { isCancellable, type PaymentRecord } from '../../lib/payments/payment.ts'
-import type { Withdrawal } from '../../lib/payments/payment-moves.ts'
+import { movePayment, type Withdrawal } from '../../lib/payments/payment-moves.ts'
 import { refuse, type Problem } from '../../lib/problems.ts'
 import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
 import type { StoredOutcome } from '../../storage/commit.ts'
 import type { Database } from '../../storage/database.ts'
 import type { AuditBy } from '../../storage/identity-audit.ts'
 import { findPayment } from '../../storage/queries/payments.ts'
+import { readPayment } from '../../storage/states.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import type { Approvals } from '../approvals.ts'
 import { paymentActor } from '../payment.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import type { Asker, FlowWorld } from './submit-payment.ts'
+import type { Asker, PayWorld } from './submit-payment.ts'
 
-export interface CancelWorld extends FlowWorld {
+export interface CancelWorld extends PayWorld {
   readonly database: Database
   readonly approvals: Approvals
 }
@@ -44,7 +46,9 @@ export async function cancelPayment(world: CancelWorld, asker: Asker, paymentId:
     if (payment === null || payment.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
     if (!isCancellable(payment)) return await sayNo(world, asker, payment)
     const withdrawal: Withdrawal = { status: 'cancelled', reason: { code: 'cancelled_by_user', message: reason ?? CANCELLED }, by: 'member' }
-    const outcome = payment.status === 'pending_approval' ? await endApproval(world, asker, payment) : await leaveQueue(world, asker, payment, withdrawal)
+    const outcome = payment.status === 'pending_approval' ? await endApproval(world, asker, payment)
+      : payment.status === 'scheduled' ? await unlessRecorded(async () => (await withdrawScheduled(world, payment.id, withdrawal, asker.key) ? 'cancelled' : 'moved_on'))
+        : await leaveQueue(world, asker, payment, withdrawal)
     if (outcome === 'cancelled') return { kind: 'cancelled', payment: await findPayment(world.database, paymentId) as PaymentRecord }
     if (outcome !== 'moved_on') return outcome
   }
@@ -73,9 +77,28 @@ async function leaveQueue({ system, ids }: CancelWorld, asker: Asker, payment: P
   }
 }
 
+/** P12: a scheduled payment is withdrawn. @returns false when it is no longer scheduled @throws CommitConflict `recorded` when the key has an answer */
+export async function withdrawScheduled({ database, ids, clock }: Pick<CancelWorld, 'database' | 'ids' | 'clock'>, paymentId: string, withdrawal: Withdrawal, key: CommandKey | null): Promise<boolean> {
+  try {
+    return await inTransaction(database, async (client) => {
+      const now = clock.now()
+      const { reply, effects } = movePayment(await readPayment(client, paymentId), { kind: 'withdraw', from: 'scheduled', withdrawal, context: { ids }, key }, now)
+      if (reply.kind === 'moved') await writeEffects({ client, now }, effects ?? {})
+      return reply.kind === 'moved'
+    })
+  } catch (error) {
+    // Its day came at the same moment.
+    if (error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'payment_stale')) return false
+    throw error
+  }
+}
+
+async function sayNo(world: CancelWorld, asker: Asker, { status }: PaymentRecord): Promise<CancelOutcome> {
+  return await rememberedNo(world, asker, { slug: 'not-cancellable', detail: 'The payment can no longer be cancelled.', extra: { currentStatus: status } })
+}
+
 /** A no is remembered under its key as a yes is. */
-async function sayNo({ database, clock }: CancelWorld, asker: Asker, { status }: PaymentRecord): Promise<CancelOutcome> {
-  const problem: Problem = { slug: 'not-cancellable', detail: 'The payment can no longer be cancelled.', extra: { currentStatus: status } }
+export async function rememberedNo({ database, clock }: Pick<CancelWorld, 'database' | 'clock'>, asker: Asker, problem: Problem): Promise<Extract<CancelOutcome, { kind: 'refused' | 'recorded' }>> {
   if (asker.key === null) return { kind: 'refused', problem, body: null }
   const body = asker.problemText(problem)
   const outcome = await unlessRecorded(async () => {
@@ -85,11 +108,13 @@ async function sayNo({ database, clock }: CancelWorld, asker: Asker, { status }:
   return typeof outcome === 'string' ? { kind: 'refused', problem, body } : outcome
 }
 
-function remembered(key: CommandKey | null, status: number, resourceId: string | null, answer: string | null, now: number): Effects {
+/** What is kept under a key. */
+export function remembered(key: CommandKey | null, status: number, resourceId: string | null, answer: string | null, now: number): Effects {
   return key === null ? {} : { idempotency: { ...key, status, resourceId, answer, createdAt: now } }
 }
 
-async function unlessRecorded<Result>(work: () => Promise<Result>): Promise<Result | Extract<CancelOutcome, { kind: 'recorded' }>> {
+/** What the work says, or what the key was answered before. */
+export async function unlessRecorded<Result>(work: () => Promise<Result>): Promise<Result | Extract<CancelOutcome, { kind: 'recorded' }>> {
   try {
     return await work()
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * What follows from payments that have ended, a second behind them: `lastPaidAt` of recipients, and news of failures. Every
- * node looks and one at a time writes (storage/payment-follow-up.ts); what was not done when a node stopped or died is done
- * by the next pass of any. A mail that a dying node had not sent is not sent; what it told of is in the service.
+ * What follows from payments that have ended, a second behind them: `lastPaidAt` of recipients, and news of failures and
+ * returns. Every node looks and one at a time writes (storage/payment-follow-up.ts); what was not done when a node stopped or
+ * died is done by the next pass of any. A mail that a dying node had not sent is not sent; what it told of is in the service.
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'

@@ -4,17 +4,19 @@
  * What it promises
  *  * The queue is rows (partner_instruction), written with the payment and deleted with its outcome; memory holds a
  *    bounded window of it. After a death the rows say what is left to do.
+ *  * A payment in which the compliance gate finds something leaves the queue and is under review; it is asked before L10.
  *  * L10 is committed before the bank is called (I1). A submission that times out is not repeated: the payment becomes
  *    `exception` and the bank is asked (I7).
  *  * A payment that was handed over by a process that died is asked about first, and only submitted, under the same
  *    reference, when the bank says that it never arrived. When it says nothing, it is as if the submission had timed out.
  */
 import type { Clock } from '../../lib/clock.ts'
-import { dateIn } from '../../lib/clock.ts'
+import type { Screener } from '../../lib/compliance/screening.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { RAILS, type Rail } from '../../lib/payments/rails.ts'
+import { railDate } from '../../lib/payments/business-days.ts'
 import type { MoveContext, PaymentCommand, PaymentReply, PaymentState } from '../../lib/payments/payment-moves.ts'
+import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { QueuePlace } from '../../lib/payments/payment.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { timestamp } from '../../lib/clock.ts'
@@ -22,9 +24,12 @@ import { plainArray } from '../../storage/array-literal.ts'
 import { OutcomeUnknown } from '../../storage/connection.ts'
 import type { Database } from '../../storage/database.ts'
 import type { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
+import { isKeptAlready, keepMessages } from '../../storage/provider-events.ts'
 import { loadPayments } from '../../storage/states.ts'
-import type { BankInbox, BankMessage, BankPartner, OrderStatus, PaymentOrder, Submission } from '../partners/bank.ts'
+import type { BankInbox, BankMessage, BankPartner, PaymentOrder, Submission } from '../partners/bank.ts'
 import { paymentActor } from '../payment.ts'
+import { moveOf, outcomeOf } from './bank-messages.ts'
+import { ComplianceGate } from './compliance-gate.ts'
 import type { Outcome } from '../runtime/actor.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
@@ -57,6 +62,8 @@ export interface PaymentQueueOptions {
   readonly database: Database
   readonly accounts: InternalAccountDirectory
   readonly bank: BankPartner
+  /** Asked about every payment before it is handed over. */
+  readonly screener: Screener
   readonly ids: IdSource
   readonly clock: Clock
   /** The rows of a shard are worked on where it is at home, once. */
@@ -68,6 +75,7 @@ interface Waiting { readonly id: string; readonly shard: number }
 
 export class PaymentQueue {
   readonly #options: PaymentQueueOptions
+  readonly #gate: ComplianceGate
   #waiting: Waiting[] = []
   /** Rows exist that memory does not hold: the window was full, or nothing has been read yet. */
   #more = true
@@ -83,7 +91,10 @@ export class PaymentQueue {
   #backlog = 0
   #handedOver = { since: 0, count: 0, rate: RATE_MIN }
 
-  constructor(options: PaymentQueueOptions) { this.#options = options }
+  constructor(options: PaymentQueueOptions) {
+    this.#options = options
+    this.#gate = new ComplianceGate(options)
+  }
 
   /** Payments that wait for the bank, as far as this node knows. */
   get backlog(): number { return this.#backlog }
@@ -137,6 +148,8 @@ export class PaymentQueue {
   /** Takes the bank's messages; resolves with the ids of those that need not come again. */
   readonly inbox: BankInbox = async (messages) => {
     const acknowledged: string[] = []
+    // Late, repeated, or at odds with what was said before.
+    const ignored: BankMessage[] = []
     const states = await this.#statesOf(messages)
     await Promise.all(messages.map(async (message) => {
       const context = states.get(message.reference)
@@ -147,13 +160,22 @@ export class PaymentQueue {
         return
       }
       try {
-        await this.#ask(message.reference, message.shard, { kind: message.type, schemeCode: message.schemeCode, context, event: { id: message.id, type: message.type } })
-        acknowledged.push(message.id)
+        const outcome = await this.#ask(message.reference, message.shard, moveOf(message, context, this.#options.clock.now() + ASK_AGAIN_MS))
+        if (outcome.kind === 'decided' && outcome.reply.kind === 'ignored') ignored.push(message)
+        else acknowledged.push(message.id)
       } catch (error) {
+        if (isKeptAlready(error)) {
+          acknowledged.push(message.id)
+          return
+        }
         // Not acknowledged, so it comes again; what was committed meanwhile makes the repeat a message that fits no row.
         this.#options.onError(error, 'bank message')
       }
     }))
+    if (ignored.length > 0) {
+      await keepMessages(this.#options.database, ignored, this.#options.clock.now())
+      acknowledged.push(...ignored.map(({ id }) => id))
+    }
     return acknowledged
   }
 
@@ -213,8 +235,9 @@ export class PaymentQueue {
     const rows = await this.#options.database.query<[string, number]>({
       name: 'queue_refill',
       text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
-        where p.sent_at is null and i.attention_at is null and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
-      values: [LIMITS.dispatchQueueMax, this.#owned()],
+        where p.sent_at is null and i.attention_at is null and (i.not_before is null or i.not_before <= $3::timestamptz)
+          and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
+      values: [LIMITS.dispatchQueueMax, this.#owned(), timestamp(this.#options.clock.now())],
     })
     this.#more ||= rows.length === LIMITS.dispatchQueueMax
     const known = new Set(this.#waiting.map(({ id }) => id))
@@ -223,12 +246,14 @@ export class PaymentQueue {
     if (!this.#more) this.#backlog = this.#waiting.length + this.#moving.size
   }
 
-  /** P17 for each, then the bank. */
+  /** P14 for those in which the gate finds something; P17 for each of the others, then the bank. */
   async #handOver(batch: readonly Waiting[]): Promise<void> {
-    const contexts = await this.#contextsOf(batch.map(({ id }) => id))
+    const [contexts, hits] = await Promise.all([this.#contextsOf(batch.map(({ id }) => id)), this.#gate.hits(batch)])
     const settled = await Promise.allSettled(batch.map(({ id, shard }) => {
       const context = contexts.get(id)
-      return context === undefined ? Promise.resolve(null) : this.#ask(id, shard, { kind: 'hand_over', context })
+      const hit = hits.get(id)
+      if (context === undefined) return Promise.resolve(null)
+      return this.#ask(id, shard, hit === undefined ? { kind: 'hand_over', context } : { kind: 'hold', hit, context })
     }))
     const handedOver: PaymentState[] = []
     let failure: unknown
@@ -239,7 +264,7 @@ export class PaymentQueue {
       } else {
         this.#backlog = Math.max(0, this.#backlog - 1)
         const outcome = result.value
-        if (outcome?.kind === 'decided' && outcome.reply.kind === 'moved') handedOver.push(outcome.reply.state)
+        if (outcome?.kind === 'decided' && outcome.reply.kind === 'moved' && outcome.reply.state.sent) handedOver.push(outcome.reply.state)
       }
     })
     this.#measure(handedOver.length)
@@ -316,11 +341,11 @@ export class PaymentQueue {
       const context = contexts.get(id)
       const status = statuses.get(id)
       if (context === undefined) return
-      if (status === undefined) await this.#ask(id, shard, { kind: 'timeout', context, askAgainAt: clock.now() + ASK_AGAIN_MS })
-      else if (status.kind === 'settled' || status.kind === 'rejected') await this.#ask(id, shard, reconciliation(status, context, clock.now()))
+      const outcome = status === undefined ? { kind: 'timeout' as const, context, askAgainAt: clock.now() + ASK_AGAIN_MS } : outcomeOf(status, context)
+      if (outcome !== null) await this.#ask(id, shard, outcome)
     }))
     const lost = ids.filter((id) => statuses.get(id)?.kind === 'unknown')
-    const states = lost.length === 0 ? new Map<string, PaymentState>() : await this.#states(lost)
+    const states = lost.length === 0 ? new Map<string, PaymentState>() : await this.#states(await this.#sendable(lost))
     const unsent = [...states.values()].filter(({ status, sent }) => status === 'processing' && sent)
     if (unsent.length > 0) await this.#submit(unsent, contexts)
   }
@@ -341,7 +366,7 @@ export class PaymentQueue {
     const contexts = await this.#contextsOf(references)
     await Promise.all(rows.map(async ([id, shard, attempts]) => {
       const context = contexts.get(id)
-      if (context !== undefined) await this.#ask(id, shard, reconciliation(statuses.get(id), context, askAgainAt(now, attempts)))
+      if (context !== undefined) await this.#ask(id, shard, outcomeOf(statuses.get(id), context) ?? { kind: 'still_unknown', askAgainAt: askAgainAt(now, attempts) })
     }))
     const lost = rows.filter(([id, , attempts]) => statuses.get(id)?.kind === 'unknown' && attempts >= LOST_ATTEMPTS).map(([id]) => id)
     if (lost.length > 0) await this.#sendAgain(lost, contexts)
@@ -350,7 +375,8 @@ export class PaymentQueue {
   /** Payments that the bank has been asked about often enough to be sure that they never arrived: the same reference again. */
   async #sendAgain(ids: readonly string[], contexts: ReadonlyMap<string, MoveContext>): Promise<void> {
     const { bank, onError } = this.#options
-    const states = [...(await this.#states(ids)).values()].filter(({ status }) => status === 'exception')
+    const states = [...(await this.#states(await this.#sendable(ids))).values()].filter(({ status }) => status === 'exception')
+    if (states.length === 0) return
     const submissions = await bank.submit(states.map(orderOf)).catch((error: unknown) => {
       // Still nobody knows; they stay as they are and are asked about again.
       onError(error, 'bank submission')
@@ -362,6 +388,14 @@ export class PaymentQueue {
       if (submission?.kind === 'accepted') await this.#ask(id, shard, { kind: 'accepted', context })
       if (submission?.kind === 'refused') await this.#ask(id, shard, { kind: 'rejected', schemeCode: submission.schemeCode, context, event: null })
     }))
+  }
+
+  /** Those that people have not forbidden to send again. */
+  async #sendable(ids: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.#options.database.query<[string]>({
+      name: 'queue_sendable', text: 'select payment_id from partner_instruction where payment_id = any($1::uuid[]) and not resubmit_forbidden', values: [plainArray(ids)],
+    })
+    return rows.map(([id]) => id)
   }
 
   async #states(ids: readonly string[]): Promise<Map<string, PaymentState>> {
@@ -379,7 +413,7 @@ export class PaymentQueue {
     const now = clock.now()
     const contexts = new Map<string, MoveContext>()
     for (const [id, operatorId, connectionId, currency, rail] of rows) {
-      contexts.set(id, { accounts: await accounts.accounts({ operatorId, connectionId, currency }), ids: idSource, valueDate: valueDate(rail, now) })
+      contexts.set(id, { accounts: await accounts.accounts({ operatorId, connectionId, currency }), ids: idSource, valueDate: railDate(rail, now) })
     }
     return contexts
   }
@@ -388,9 +422,9 @@ export class PaymentQueue {
     return await this.#contextsOf(messages.map(({ reference }) => reference))
   }
 
-  async #ask(id: string, shard: number, command: PaymentCommand): Promise<Outcome<PaymentReply>> {
+  async #ask(id: string, shard: number, command: PaymentCommand | RecallCommand): Promise<Outcome<PaymentReply>> {
     const outcome = await this.#options.system.ask(paymentActor, id, shard, command)
-    if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isFinal(outcome.reply.state)) this.#options.system.forget('payment', id)
+    if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isAtRest(outcome.reply.state)) this.#options.system.forget('payment', id)
     return outcome
   }
 
@@ -406,23 +440,12 @@ export class PaymentQueue {
   }
 }
 
-const isFinal = ({ status }: PaymentState): boolean => status === 'completed' || status === 'failed' || status === 'cancelled'
+/** Nothing more to do, at least for a while. */
+const isAtRest = ({ status }: PaymentState): boolean => status === 'completed' || status === 'failed' || status === 'returned' || status === 'cancelled' || status === 'on_hold'
 
 function orderOf(payment: PaymentState): PaymentOrder {
   return { reference: payment.id, shard: payment.shard, rail: payment.rail, currency: payment.currency, amount: payment.amount,
     creditorName: payment.recipientName, remittance: payment.reference }
-}
-
-/** The business day of a rail: its own zone's calendar date. */
-export function valueDate(rail: string, now: number): string {
-  const zone = RAILS.get(rail as Rail)?.cutOff?.zone
-  return dateIn(now, zone === undefined || zone === 'partner' ? 'UTC' : zone)
-}
-
-function reconciliation(status: OrderStatus | undefined, context: MoveContext, askAgainAtMs: number): PaymentCommand {
-  if (status?.kind === 'settled') return { kind: 'settled', schemeCode: null, context, event: null }
-  if (status?.kind === 'rejected') return { kind: 'rejected', schemeCode: status.schemeCode, context, event: null }
-  return { kind: 'still_unknown', askAgainAt: askAgainAtMs }
 }
 
 /** Steadily at first, then twice as long each time, an hour at most: a bank that does not know is not asked to death. */

@@ -4,7 +4,7 @@
  * Everything that needs reading happens here, before the balance decides: the recipient, the rail, the reference rules.
  * What was read may be old; the commit says so, and the flow reads again and asks again.
  */
-import { dateIn, timestamp, type Clock } from '../../lib/clock.ts'
+import { timestamp, type Clock } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
 import { orderNumber, type IdSource } from '../../lib/ids.ts'
 import type { CommandKey } from '../../lib/ledger/decision.ts'
@@ -12,11 +12,14 @@ import { LIMITS } from '../../lib/limits.ts'
 import { inStoredOrder } from '../../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
 import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment.ts'
+import { railDate } from '../../lib/payments/business-days.ts'
+import type { PaymentRecord, QueuePlace } from '../../lib/payments/payment.ts'
+import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/payments/timing.ts'
 import { checkReference, chooseRail, RAILS, railReference, speedOf, type Rail } from '../../lib/payments/rails.ts'
 import { refuse, type FieldErrorCode, type Problem } from '../../lib/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
-import { INSTANT_MS, ORDINARY_MS } from '../../lib/sandbox/triggers.ts'
+import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
 import type { StoredOutcome } from '../../storage/commit.ts'
 import type { OrderNumbers } from '../../storage/order-numbers.ts'
 import type { PayableRecipient, RecipientDirectory } from '../../storage/recipient-directory.ts'
@@ -24,7 +27,7 @@ import { balanceActor, type BalanceReply } from '../balance.ts'
 import type { PayeeVerifier } from '../partners/bank.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import { valueDate, type PaymentQueue } from './payment-queue.ts'
+import type { PaymentQueue } from './payment-queue.ts'
 import { paymentActor } from '../payment.ts'
 import { payeeGate } from './verify-payee.ts'
 
@@ -34,11 +37,16 @@ export interface FlowWorld {
   readonly recipients: RecipientDirectory
   /** Where names of payees are checked. */
   readonly payees: PayeeVerifier
-  readonly orderNumbers: OrderNumbers
+  readonly orderNumbers: Pick<OrderNumbers, 'take'>
   readonly ids: IdSource
   readonly clock: Clock
   /** Where there is a sandbox, tokens in texts may decide an approval. */
   readonly sandbox: boolean
+}
+
+/** What payments need beside. */
+export interface PayWorld extends FlowWorld {
+  readonly queue: Pick<PaymentQueue, 'place' | 'offer'>
 }
 
 /** Who asks, under which key, and how a refusal is put into words. */
@@ -47,7 +55,11 @@ export interface Asker {
   readonly shard: number
   readonly createdBy: string
   readonly createdByName: string
-  readonly createdVia: 'api_key' | 'web' | 'mobile'
+  readonly createdVia: 'api_key' | 'web' | 'mobile' | 'schedule'
+  /** The schedule in whose name it asks. */
+  readonly scheduledPaymentId?: string
+  /** The id that the payment gets; made here where nobody has to know it before. */
+  readonly paymentId?: string
   readonly key: CommandKey | null
   /** Of the clock: what is not decided by then is refused undecided. */
   readonly deadline: number
@@ -78,7 +90,7 @@ export interface PaymentInput {
 }
 
 export type FlowOutcome =
-  | BalanceReply
+  | Exclude<BalanceReply, { readonly kind: 'payment_released' }>
   /** The same key was decided before. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
@@ -92,8 +104,21 @@ const SEPA_RAILS: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
  * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
  *   repeat under the same key.
  */
-export async function submitPayment(world: FlowWorld & { readonly queue: Pick<PaymentQueue, 'place' | 'offer'> }, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
-  refuseWhatIsMissing(input, world.clock.now())
+export async function submitPayment(world: PayWorld, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
+  const outcome = await askBalance(world, asker, input, null)
+  // Nobody else has a version of what does not exist yet.
+  if (outcome.kind === 'payment_stale') throw new Error('A payment that is new was changed.')
+  return outcome
+}
+
+/**
+ * Asks the balance for a new payment, or for one that was a draft until now.
+ *
+ * @returns `payment_stale` when the draft is no longer what it was read as
+ * @throws as `submitPayment`
+ */
+export async function askBalance(world: PayWorld, asker: Asker, input: PaymentInput, draft: PaymentRecord | null): Promise<FlowOutcome | { readonly kind: 'payment_stale' }> {
+  refuseWhatIsMissing(input)
   let externalIdOwner: string | null = null
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const recipient = await world.recipients.find(input.recipientId)
@@ -103,13 +128,14 @@ export async function submitPayment(world: FlowWorld & { readonly queue: Pick<Pa
       world.recipients.forget(input.recipientId)
       continue
     }
-    const command = await commandOf(world, asker, input, recipient, externalIdOwner)
+    const command = await commandOf(world, asker, input, recipient, { externalIdOwner, draft })
     const outcome = await world.system.ask(balanceActor, input.sourceBalanceId, asker.shard, command, asker.deadline)
     switch (outcome.kind) {
       case 'decided':
-        if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing') enqueue(world, asker.shard, outcome.reply, command.holdId)
+        if (outcome.reply.kind === 'payment_released') throw new Error('A balance has answered another question.')
+        if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing') enqueue(world, asker.shard, outcome.reply, command)
         return outcome.reply
-      case 'recorded': return outcome
+      case 'recorded': case 'payment_stale': return outcome
       case 'fact_stale': world.recipients.forget(input.recipientId); break
       case 'external_id_used': externalIdOwner = outcome.existingId; break
       case 'credit_refused': throw new Error('A payment credits no balance.')
@@ -120,17 +146,21 @@ export async function submitPayment(world: FlowWorld & { readonly queue: Pick<Pa
 }
 
 /** The payment waits for the bank from here; its actor remembers what was just written. */
-function enqueue({ system, queue }: FlowWorld & { readonly queue: Pick<PaymentQueue, 'place' | 'offer'> }, shard: number, { payment, operatorId }: PaymentCreated, holdId: string): void {
+function enqueue({ system, queue }: PayWorld, shard: number, { payment, operatorId }: PaymentCreated, { holdId, rail, notBefore }: CreatePayment): void {
   system.remember(paymentActor, payment.id, shard, {
     id: payment.id, customerId: payment.customerId, operatorId, connectionId: payment.connectionId, shard,
     number: payment.number, status: payment.status, version: payment.version, sent: false,
     sourceBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
-    fee: payment.fee, rail: payment.rail, reference: payment.details.reference, recipientName: payment.details.recipient.name, createdAt: payment.createdAt,
+    fee: payment.fee, rail, reference: payment.details.reference, recipientName: payment.details.recipient.name, createdAt: payment.details.heldAt ?? payment.createdAt,
+    recall: null,
   })
-  queue.offer(payment.id, shard)
+  if (notBefore === undefined) queue.offer(payment.id, shard)
 }
 
-async function commandOf(world: FlowWorld & { readonly queue: Pick<PaymentQueue, 'place' | 'offer'> }, asker: Asker, input: PaymentInput, recipient: PayableRecipient, externalIdOwner: string | null): Promise<CreatePayment> {
+/** What is asked of the balance. @throws ProblemError when the body names what it may not */
+export async function commandOf(
+  world: PayWorld, asker: Asker, input: PaymentInput, recipient: PayableRecipient, { externalIdOwner, draft }: { readonly externalIdOwner: string | null; readonly draft: PaymentRecord | null },
+): Promise<CreatePayment> {
   const now = world.clock.now()
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
@@ -144,29 +174,29 @@ async function commandOf(world: FlowWorld & { readonly queue: Pick<PaymentQueue,
   }
   const terms = rail === null ? undefined : RAILS.get(rail)
   const instant = terms !== undefined && speedOf(terms, amount) === 'instant'
+  checkDate(input.executionDate ?? null, rail ?? 'internal', now)
   const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
   if (paymentFault !== null) invalid(paymentFault.field, paymentFault.code, paymentFault.message)
   const gate = rail === null || recipient.status !== 'active' ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: asker.createdBy })
-  const number = orderNumber('PAY', await world.orderNumbers.take())
+  const number = draft?.number ?? orderNumber('PAY', await world.orderNumbers.take())
+  const delayMs = world.sandbox ? queueDelayMs({ amountMinor: amount, reference: input.reference, recipientName: recipient.name }) : 0
   return {
     kind: 'create_payment',
     customerId: asker.customerId,
     key: asker.key,
     problemText: asker.problemText,
     problemStatus: asker.problemStatus,
-    paymentId: world.ids.next(),
+    paymentId: draft?.id ?? asker.paymentId ?? world.ids.next(),
     holdId: world.ids.next(),
     eventId: world.ids.next(),
     number,
     recipient,
     amount,
     currency,
-    fee: 0n,
     // Never written when there is none: the refusal comes first.
     rail: rail ?? 'internal',
     instant,
-    executionDate: valueDate(rail ?? '', now),
-    estimatedArrival: timestamp(now + (instant ? INSTANT_MS : ORDINARY_MS)),
+    executionDate: input.executionDate ?? null,
     createdBy: asker.createdBy,
     createdByName: asker.createdByName,
     createdVia: asker.createdVia,
@@ -187,12 +217,29 @@ async function commandOf(world: FlowWorld & { readonly queue: Pick<PaymentQueue,
       ...(gate !== null && 'verification' in gate ? { verification: keptVerification(gate.verification) } : {}),
     },
     metadata: inStoredOrder(input.metadata ?? {}),
-    queued: world.queue.place(now),
+    queued: delayMs === 0 ? world.queue.place(now) : placeAfter(world.queue.place(now), now, delayMs),
+    ...(delayMs === 0 ? {} : { notBefore: now + delayMs }),
+    ...(asker.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: asker.scheduledPaymentId }),
+    ...(draft === null ? {} : { draft }),
   }
 }
 
+/** Where a payment stands in the queue that is not handed over before so many milliseconds have passed. */
+function placeAfter({ position, etaSeconds }: QueuePlace, now: number, delayMs: number): QueuePlace {
+  const seconds = Math.max(etaSeconds, Math.ceil(delayMs / 1_000))
+  return { position, etaSeconds: seconds, estimatedAt: timestamp(now + seconds * 1_000) }
+}
+
+/** Refuses a date that has passed where the rail is, or is too far away. @throws ProblemError */
+export function checkDate(date: string | null, rail: string, now: number): void {
+  if (date === null) return
+  const today = railDate(rail, now)
+  if (date < today) invalid('/executionDate', 'in_past', 'The execution date has passed.')
+  if (date > latestDate(today)) invalid('/executionDate', 'too_far_ahead', `The execution date is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
+}
+
 /** A no of policy, to be remembered under its key like every no. */
-function policyRefusal(amount: bigint, currency: string, choice: ReturnType<typeof chooseRail>): Problem | null {
+export function policyRefusal(amount: bigint, currency: string, choice: ReturnType<typeof chooseRail>): Problem | null {
   if (amount > REQUEST_AMOUNT_MAX) {
     return {
       slug: 'limit-exceeded', detail: 'The amount is above the limit of a single payment.',
@@ -204,21 +251,16 @@ function policyRefusal(amount: bigint, currency: string, choice: ReturnType<type
 }
 
 /** What the contract describes and this service does not do yet is refused, never silently dropped. */
-function refuseWhatIsMissing(input: PaymentInput, now: number): void {
-  if (input.draft === true) missing('Drafts')
+export function refuseWhatIsMissing(input: Pick<PaymentInput, 'quoteId' | 'documentIds'>): void {
   if (input.quoteId !== undefined && input.quoteId !== null) missing('Payments from a quote')
   if (input.documentIds !== undefined && input.documentIds.length > 0) missing('Payment documents')
-  if (input.executionDate !== undefined && input.executionDate !== null) {
-    const today = dateIn(now, 'UTC')
-    if (input.executionDate < today) invalid('/executionDate', 'in_past', 'The execution date has passed.')
-    if (input.executionDate > today) missing('Payments on a later date')
-  }
 }
 
 function missing(what: string): never {
   refuse('not-implemented', `${what} are not available in this version.`)
 }
 
-function invalid(field: string, code: FieldErrorCode, message: string, params?: Readonly<Record<string, string | number>>): never {
+/** Refuses one field. */
+export function invalid(field: string, code: FieldErrorCode, message: string, params?: Readonly<Record<string, string | number>>): never {
   refuse('validation-error', message, { errors: [{ field, code, message, ...(params === undefined ? {} : { params }) }] })
 }

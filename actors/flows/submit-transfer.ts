@@ -7,9 +7,12 @@ import { inStoredOrder } from '../../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
 import type { CreateTransfer } from '../../lib/payments/transfer.ts'
 import { refuse, type Problem } from '../../lib/problems.ts'
+import { planTransfer } from '../../lib/sandbox/triggers.ts'
 import type { BalanceDirectory } from '../../storage/balance-directory.ts'
 import { balanceActor } from '../balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
+import { transferSubject } from '../transfer-orders.ts'
+import type { ComplianceGate } from './compliance-gate.ts'
 import type { Asker, FlowOutcome, FlowWorld } from './submit-payment.ts'
 
 /** A transfer as the API takes it, checked for shape. */
@@ -22,19 +25,28 @@ export interface TransferInput {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
+/** What transfers need beside. */
+export interface TransferWorld extends FlowWorld {
+  readonly balances: BalanceDirectory
+  readonly gate: Pick<ComplianceGate, 'screen'>
+}
+
 /**
- * Moves money between two balances of one customer and currency (T1).
+ * Moves money between two balances of one customer and currency: at once (T1), or by the partner (T2).
  *
  * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
  *   repeat under the same key.
  */
-export async function submitTransfer(world: FlowWorld & { readonly balances: BalanceDirectory }, asker: Asker, input: TransferInput): Promise<FlowOutcome> {
+export async function submitTransfer(world: TransferWorld, asker: Asker, input: TransferInput): Promise<FlowOutcome> {
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
   if (input.toBalanceId === input.fromBalanceId) invalid('/toBalanceId', 'invalid_value', 'The two balances must be different.')
   const to = await world.balances.find(input.toBalanceId)
   if (to === null || to.customerId !== asker.customerId) invalid('/toBalanceId', 'not_found', 'No such balance.')
   if (to.currency !== currency) invalid('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
+  // What may have to wait for people, and what nobody can screen just now, does not happen at once: it goes by the partner, where
+  // the gate is asked again.
+  const held = await world.gate.screen([transferSubject(input.fromBalanceId, amount, input.reference ?? null)]).then(({ size }) => size > 0, () => true)
   let externalIdOwner: string | null = null
   let creditRefused = false
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
@@ -42,18 +54,20 @@ export async function submitTransfer(world: FlowWorld & { readonly balances: Bal
       kind: 'create_transfer', customerId: asker.customerId, key: asker.key, problemText: asker.problemText,
       problemStatus: asker.problemStatus, transferId: world.ids.next(), entryId: world.ids.next(), eventId: world.ids.next(),
       number: orderNumber('TRF', await world.orderNumbers.take()), toBalanceId: input.toBalanceId,
-      toConnectionId: to.connectionId, amount, currency,
+      toConnectionId: to.connectionId, byPartner: held || (world.sandbox && planTransfer(amount).viaPartner), holdId: world.ids.next(), amount, currency,
       reference: input.reference ?? null, createdBy: asker.createdBy, createdVia: asker.createdVia,
       externalId: input.externalId ?? null, externalIdOwner, creditRefused, policyRefusal: policyRefusal(amount, currency),
       metadata: inStoredOrder(input.metadata ?? {}), valueDate: dateIn(world.clock.now(), 'UTC'),
     }
     const outcome = await world.system.ask(balanceActor, input.fromBalanceId, asker.shard, command, asker.deadline)
     switch (outcome.kind) {
-      case 'decided': return outcome.reply
+      case 'decided':
+        if (outcome.reply.kind === 'payment_released') throw new Error('A balance has answered another question.')
+        return outcome.reply
       case 'recorded': return outcome
       case 'credit_refused': creditRefused = true; break
       case 'external_id_used': externalIdOwner = outcome.existingId; break
-      case 'fact_stale': throw new Error('A transfer rests on no fact but its balances.')
+      case 'fact_stale': case 'payment_stale': throw new Error('A transfer rests on no fact but its balances.')
       default: outcome satisfies never
     }
   }

@@ -27,14 +27,31 @@ export type Submission =
 export type OrderStatus =
   | { readonly kind: 'unknown' | 'pending' | 'settled' }
   | { readonly kind: 'rejected'; readonly schemeCode: string }
+  | { readonly kind: 'returned'; readonly schemeCode: string; readonly amount: bigint }
 
 export interface BankMessage {
   /** The partner's own id of this message, the same when it is repeated. */
   readonly id: string
-  readonly type: 'settled' | 'rejected'
+  /** `pending`: the partner has it, after nobody knew. `unclear`: it cannot say what became of it. */
+  readonly type: 'settled' | 'rejected' | 'returned' | 'pending' | 'unclear' | 'recall_rejected'
   readonly reference: string
   readonly shard: number
   readonly schemeCode: string | null
+  /** Minor units that came back; null unless it is `returned`. */
+  readonly amount: bigint | null
+}
+
+/** A payment that has arrived and is asked back. */
+export interface RecallRequest {
+  readonly reference: string
+  readonly reasonCode: string
+  readonly note: string
+}
+
+/** Where recalls are passed on. The answer comes as a message: `returned`, or `recall_rejected`. */
+export interface RecallPartner {
+  /** Passes recalls on; a reference that was asked back before is not asked back again. @throws when nobody knows whether they arrived */
+  recall(requests: readonly RecallRequest[]): Promise<void>
 }
 
 /** Where names of payees are checked with the banks that keep their accounts. */

@@ -55,7 +55,7 @@ export interface ActorKind<State, Command, Reply> {
 /** What comes back from an ask: the reply, committed, or what stood in the way of this one command. */
 export type Outcome<Reply> =
   | { readonly kind: 'decided'; readonly reply: Reply }
-  | Exclude<Conflict, { readonly kind: 'balance_stale' | 'payment_stale' }>
+  | Exclude<Conflict, { readonly kind: 'balance_stale' }>
 
 /** One command on its way, and who waits for it. */
 export interface Ask<Command, Reply> {

@@ -295,7 +295,8 @@ export class Lane {
     for (const conflict of conflicts) {
       if (conflict.kind === 'balance_stale') { stale.add(committing[conflict.turn] as Turn); continue }
       const { turn, ask } = ofCommand.get(conflict.command) as { turn: Turn; ask: Ask<unknown, unknown> }
-      if (conflict.kind === 'payment_stale') { stale.add(turn); continue }
+      // A payment's actor decides again on what is there now. Who brings a payment to its balance has to read it again.
+      if (conflict.kind === 'payment_stale' && turn.activation.kind.name === 'payment') { stale.add(turn); continue }
       if (answered.has(ask)) continue
       answered.add(ask)
       this.#backlog -= 1

@@ -69,6 +69,11 @@ export class ActorSystem {
     if (!activation.scheduled) activation.state = state
   }
 
+  /** What is in memory of an actor; undefined when nothing is, null when there is no such row. What may change may have changed. */
+  recall<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string): State | null | undefined {
+    return this.#activations[kind.name].peek(id)?.state as State | null | undefined
+  }
+
   /** Drops one activation that has nothing more to do. */
   forget(kind: 'balance' | 'payment', id: string): void {
     this.#activations[kind].forget(id)

@@ -59,7 +59,7 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
   const { createPayment: create } = createCommands({
     // The flow asks nothing else of them.
     system: system as unknown as ActorSystem, queue: queue as unknown as PaymentQueue, approvals: null as unknown as Approvals,
-    payees: { verifyPayee: async (question) => sandboxPayee(question) },
+    payees: { verifyPayee: async (question) => sandboxPayee(question) }, gate: { screen: async () => new Map() },
     ids, clock, sandbox: true, problemBase, database,
     balances: new BalanceDirectory(database), recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database),
     findIdempotencyRecord: async (id) => {
@@ -68,7 +68,7 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
     },
   })
   return {
-    commands: { createPayment: create, cancelPayment: () => { throw new Error('The baseline makes payments only.') }, createTransfer: () => { throw new Error('The baseline makes payments only.') } },
+    commands: { createPayment: create, checkPayment: paymentsOnly, submitPayment: paymentsOnly, cancelPayment: paymentsOnly, createTransfer: paymentsOnly },
     close: () => payments.close(),
   }
 }
@@ -132,7 +132,7 @@ async function query(client: pg.PoolClient, name: string, text: string, values: 
 function balanceState(row: unknown[]): BalanceState {
   const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version] =
     row as [string, string, string, string, number, string, string, BalanceState['status'], string, string]
-  return { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version), policy: null, limits: null }
+  return { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version), policy: null, limits: null, fees: [], calendar: null }
 }
 
 /** Writes what a decision on a payment wants written, one statement a row. */
@@ -190,4 +190,8 @@ async function insert(client: pg.PoolClient, table: string, row: Readonly<Record
     inserts.set(table, text)
   }
   await query(client, `insert_${table}`, text, Object.values(row))
+}
+
+function paymentsOnly(): never {
+  throw new Error('The baseline makes payments only.')
 }

@@ -1,6 +1,7 @@
 /** The table of all operations. */
 import { openapiAnswer } from '../openapi.ts'
 import type { Route } from '../route.ts'
+import * as accountDetails from './account-details.ts'
 import * as apiKeyRequests from './api-key-requests.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import * as approvalPolicies from './approval-policies.ts'
@@ -8,11 +9,17 @@ import * as approvals from './approvals.ts'
 import { listAuditEvents } from './audit-events.ts'
 import * as bankLookups from './bank-lookups.ts'
 import * as balances from './balances.ts'
+import * as complianceHolds from './compliance-holds.ts'
 import * as currencies from './currencies.ts'
 import * as customerLife from './customer-life.ts'
 import * as customerSettings from './customer-settings.ts'
+import * as fundsRequests from './funds-requests.ts'
+import * as exceptions from './exceptions.ts'
 import { getHealth, getReady } from './health.ts'
 import { getIntegrationHome, getOperatorApiUsage, listOperatorApiKeyRequests } from './integration.ts'
+import * as incomingPayments from './incoming-payments.ts'
+import * as incomingSimulations from './incoming-simulations.ts'
+import * as incomingSuspense from './incoming-suspense.ts'
 import * as integratorWebhooks from './integrator-webhooks.ts'
 import * as invitations from './invitations.ts'
 import * as members from './members.ts'
@@ -21,9 +28,14 @@ import { openapiRoute } from './openapi.ts'
 import * as operator from './operator.ts'
 import { operatorApiKeyRoutes } from './operator-api-keys.ts'
 import * as passwordResets from './password-resets.ts'
+import * as paymentOutcomes from './payment-outcomes.ts'
+import * as paymentSimulations from './payment-simulations.ts'
+import { getPaymentConfirmation } from './payment-confirmation.ts'
 import * as payments from './payments.ts'
+import * as publicFundsRequests from './public-funds-requests.ts'
 import * as recipientReviews from './recipient-reviews.ts'
 import * as recipients from './recipients.ts'
+import * as scheduledPayments from './scheduled-payments.ts'
 import * as sessions from './sessions.ts'
 import * as stepUp from './step-up.ts'
 import * as transfers from './transfers.ts'
@@ -43,11 +55,22 @@ export const routes: readonly Route[] = [
   ...Object.values(operator),
   listAuditEvents,
   ...Object.values(balances),
+  ...Object.values(accountDetails),
   ...Object.values(recipients),
   ...Object.values(bankLookups),
   ...Object.values(recipientReviews),
   ...Object.values(payments),
+  getPaymentConfirmation,
+  ...Object.values(paymentOutcomes),
   ...Object.values(transfers),
+  ...Object.values(incomingPayments),
+  ...Object.values(incomingSuspense),
+  ...Object.values(incomingSimulations),
+  ...Object.values(scheduledPayments),
+  ...Object.values(complianceHolds),
+  ...Object.values(exceptions),
+  ...Object.values(fundsRequests),
+  ...Object.values(publicFundsRequests),
   ...Object.values(approvals),
   ...Object.values(approvalPolicies),
   ...Object.values(currencies),
@@ -59,6 +82,7 @@ export const routes: readonly Route[] = [
   ...Object.values(apiKeyRequests),
   ...Object.values(integratorWebhooks),
   ...Object.values(webhookSimulations),
+  ...Object.values(paymentSimulations),
   getIntegrationHome,
   listOperatorApiKeyRequests,
   getOperatorApiUsage,

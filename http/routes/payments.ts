@@ -1,8 +1,8 @@
 /** Payments. */
-import { page, resource } from '../answer.ts'
+import { empty, json, page, resource } from '../answer.ts'
 import { route } from '../route.ts'
 import { PageOf } from '../schemas/page.ts'
-import { Payment, PaymentCancel, PaymentCreate, paymentList } from '../schemas/payment.ts'
+import { Payment, PaymentCancel, PaymentCheck, PaymentCreate, paymentList, PaymentSubmit, PaymentUpdate } from '../schemas/payment.ts'
 
 export const createPayment = route({
   method: 'post',
@@ -10,7 +10,7 @@ export const createPayment = route({
   operationId: 'createPayment',
   tag: 'payments',
   summary: 'Create a payment',
-  description: 'The money is held at once. Where the customer\'s policy asks for people, the payment waits for them with its hold. The same Idempotency-Key never pays twice.',
+  description: 'The money is held at once. Where the customer\'s policy asks for people, the payment waits for them with its hold. A payment for a later day holds nothing before that day. With `draft` nothing happens until it is submitted. The same Idempotency-Key never pays twice.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -25,6 +25,25 @@ export const createPayment = route({
   ],
   handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { commands }) =>
     commands.createPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+})
+
+export const validatePayment = route({
+  method: 'post',
+  path: '/payments/validate',
+  operationId: 'validatePayment',
+  tag: 'payments',
+  summary: 'See what would become of a payment',
+  description: 'Takes what creating a payment takes and makes nothing. Says by which rail it would go and why, what it would cost, when it would be carried out, who would have to approve it, and everything that speaks against it.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  idempotency: 'none',
+  limits: ['verify'],
+  body: PaymentCreate,
+  success: { status: 200, description: 'What would become of it.', schema: PaymentCheck },
+  problems: [],
+  handle: async ({ tenant, principal, body, requestId, instance, deadline }, { commands }) =>
+    json(200, await commands.checkPayment({ tenantId: tenant.id, principal, body, idempotency: null, requestId, instance, deadline })),
 })
 
 export const listPayments = route({
@@ -58,13 +77,81 @@ export const getPayment = route({
   handle: async ({ tenant, params }, { queries }) => resource(await queries.getPayment(tenant, params.paymentId)),
 })
 
+export const updatePayment = route({
+  method: 'patch',
+  path: '/payments/{paymentId}',
+  operationId: 'updatePayment',
+  tag: 'payments',
+  summary: 'Change a payment',
+  description: 'A draft can be changed in everything it says. Of what was submitted only documentIds, internalNote and metadata can.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  idempotency: 'none',
+  ifMatch: true,
+  current: async ({ tenant, params }, { queries }) => (tenant === null ? null : await queries.getPayment(tenant, params.paymentId)),
+  body: PaymentUpdate,
+  success: { status: 200, description: 'The payment as it is now.', schema: Payment, etag: true },
+  problems: ['duplicate-external-id'],
+  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { paymentChanges, queries }) => {
+    await paymentChanges.update({ tenant, principal, session, source, requestId }, params.paymentId, body, expectedVersion)
+    return resource(await queries.getPayment(tenant, params.paymentId))
+  },
+})
+
+export const deletePayment = route({
+  method: 'delete',
+  path: '/payments/{paymentId}',
+  operationId: 'deletePayment',
+  tag: 'payments',
+  summary: 'Throw a draft away',
+  description: 'Only a draft can be deleted; what was submitted is cancelled.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  idempotency: 'none',
+  ifMatch: true,
+  current: async ({ tenant, params }, { queries }) => (tenant === null ? null : await queries.getPayment(tenant, params.paymentId)),
+  success: { status: 204, description: 'It is gone.' },
+  problems: ['invalid-transition'],
+  handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { paymentChanges }) => {
+    await paymentChanges.remove({ tenant, principal, session, source, requestId }, params.paymentId, expectedVersion)
+    return empty()
+  },
+})
+
+export const submitPayment = route({
+  method: 'post',
+  path: '/payments/{paymentId}/submit',
+  operationId: 'submitPayment',
+  tag: 'payments',
+  summary: 'Submit a draft',
+  description: 'From here it is a payment like any other: everything that is asked when a payment is created is asked now.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  idempotency: 'required',
+  stepUp: { action: 'payment.above_threshold' },
+  limits: ['money'],
+  body: PaymentSubmit,
+  bodyOptional: true,
+  exists: async (tenant, { paymentId }, { queries }) => await queries.getPayment(tenant, paymentId) !== null,
+  success: { status: 200, description: 'The payment as it was submitted.', schema: Payment },
+  problems: [
+    'invalid-transition', 'precondition-failed', 'insufficient-funds', 'quote-expired', 'customer-not-active', 'limit-exceeded', 'recipient-not-approved', 'verification-mismatch',
+    'rail-unavailable', 'document-not-clean',
+  ],
+  handle: ({ tenant, params, principal, body, idempotency, requestId, instance, deadline }, { commands }) =>
+    commands.submitPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.paymentId),
+})
+
 export const cancelPayment = route({
   method: 'post',
   path: '/payments/{paymentId}/cancel',
   operationId: 'cancelPayment',
   tag: 'payments',
   summary: 'Cancel a payment',
-  description: 'Possible while it waits for approval or for the bank. The held money is free again.',
+  description: 'Possible while it waits for approval, for its day or for the bank. The held money is free again. A draft is deleted instead.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',

@@ -90,7 +90,7 @@ export const deleteRecipient = route({
   operationId: 'deleteRecipient',
   tag: 'recipients',
   summary: 'Remove a recipient',
-  description: 'Refused while payments that are not finished use it. Afterwards it is found only by `filter[status]=deleted`.',
+  description: 'Refused while payments that are not finished, or scheduled ones, use it. Afterwards it is found only by `filter[status]=deleted`.',
   callers: 'key',
   scope: 'recipients:write',
   tenant: 'customer',

@@ -1,7 +1,25 @@
 /** Transfers between balances of one customer. */
-import { resource } from '../answer.ts'
+import { page, resource } from '../answer.ts'
 import { route } from '../route.ts'
-import { Transfer, TransferCreate } from '../schemas/transfer.ts'
+import { PageOf } from '../schemas/page.ts'
+import { Transfer, TransferCreate, transferList } from '../schemas/transfer.ts'
+
+export const listTransfers = route({
+  method: 'get',
+  path: '/transfers',
+  operationId: 'listTransfers',
+  tag: 'payments',
+  summary: 'List transfers',
+  description: '`filter[balanceId]` finds those with the balance on either side.',
+  callers: 'key',
+  scope: 'payments:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  list: transferList,
+  success: { status: 200, description: 'A page of transfers.', schema: PageOf('TransferPage', Transfer), etag: true },
+  problems: [],
+  handle: async ({ list }, { queries }) => page(list, await queries.listTransfers(list)),
+})
 
 export const createTransfer = route({
   method: 'post',
@@ -9,6 +27,7 @@ export const createTransfer = route({
   operationId: 'createTransfer',
   tag: 'payments',
   summary: 'Move money between two balances of the same currency',
+  description: 'Complete at once, unless the balances are kept at two banks: then it is `processing` until the money has moved between them.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',

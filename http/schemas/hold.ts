@@ -6,7 +6,7 @@ import { Money, Nullable, Timestamp, Uuid, Words } from './primitives.ts'
 const HOLD_STATUSES = ['active', 'captured', 'released', 'expired'] as const
 const HOLD_SUBJECT_TYPES = [
   'payment', 'payment_review', 'exchange', 'forward_deposit', 'card_authorisation', 'collection_reserve', 'recall',
-  'legal_order', 'manual',
+  'legal_order', 'manual', 'transfer',
 ] as const
 
 export const Hold = Type.Object({

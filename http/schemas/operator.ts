@@ -1,5 +1,6 @@
 /** What an operator sets about itself and for its customers. */
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
+import type { Feature } from '../../lib/operators/features.ts'
 import { RECIPIENT_MODES } from '../../lib/approvals/policy.ts'
 import { LimitsWrite } from './customer-limits.ts'
 import { CurrencyCode, Money, Nullable, Text, Timestamp, Uuid, Words } from './primitives.ts'
@@ -23,6 +24,9 @@ const recipients = {
   }),
 }
 
+const compliance = { fourEyesRelease: Type.Boolean({ description: 'Two people decide on a compliance hold.' }) }
+const payments = { fourEyesExceptions: Type.Boolean({ description: 'Two people resolve an exception.' }) }
+
 const Limits = Nullable(Type.Array(Type.Object({
   currency: CurrencyCode, single: Nullable(Money), daily: Nullable(Money), monthly: Nullable(Money),
 }, { title: 'DefaultLimits' })))
@@ -33,6 +37,8 @@ export const OperatorSettings = Type.Object({
   limits: Type.Object({
     default: Type.Object({ business: Limits, sole_trader: Limits, individual: Limits }, { title: 'LimitsByType', description: 'What customers without limits of their own may pay out, by their type. Null: as much as they have.' }),
   }, { title: 'OperatorLimitSettings' }),
+  compliance: Type.Object(compliance, { title: 'OperatorComplianceSettings' }),
+  payments: Type.Object(payments, { title: 'OperatorPaymentSettings' }),
   ...provenance,
 }, { title: 'OperatorSettings' })
 export type OperatorSettings = Static<typeof OperatorSettings>
@@ -44,19 +50,26 @@ export const OperatorSettingsUpdate = Type.Object({
   limits: Type.Optional(Type.Object({
     default: Type.Optional(Type.Object({ business: LimitsOrNone, sole_trader: LimitsOrNone, individual: LimitsOrNone }, { title: 'LimitsByTypeUpdate', additionalProperties: false })),
   }, { title: 'OperatorLimitSettingsUpdate', additionalProperties: false })),
+  compliance: Type.Optional(Type.Object({ fourEyesRelease: Type.Optional(compliance.fourEyesRelease) }, { title: 'OperatorComplianceSettingsUpdate', additionalProperties: false })),
+  payments: Type.Optional(Type.Object({ fourEyesExceptions: Type.Optional(payments.fourEyesExceptions) }, { title: 'OperatorPaymentSettingsUpdate', additionalProperties: false })),
 }, { title: 'OperatorSettingsUpdate', additionalProperties: false, examples: [{ recipients: { approvalMode: 'operator_queue' } }] })
 export type OperatorSettingsUpdate = Static<typeof OperatorSettingsUpdate>
 
-const webhooks = Type.Boolean({ description: 'Integrator webhooks can be set up and looked at. What exists is delivered to all the same.' })
+/** What can be switched, by its name in lib/operators/features.ts. */
+const SWITCHES = {
+  'payments.funds_requests': Type.Boolean({ description: 'Funds requests can be made and looked at, by payers too. What comes in is counted all the same.' }),
+  'payments.scheduled': Type.Boolean({ description: 'Scheduled payments can be set up and looked at. Those that exist are made all the same.' }),
+  webhooks: Type.Boolean({ description: 'Integrator webhooks can be set up and looked at. What exists is delivered to all the same.' }),
+} as const satisfies Readonly<Record<Feature, TSchema>>
 export const FeatureFlags = Type.Object({
   flags: Type.Object({
-    webhooks,
+    ...SWITCHES,
     sandbox: Type.Boolean({ description: 'Follows the environment.' }),
   }, { title: 'FeatureSwitches' }),
   ...provenance,
 }, { title: 'FeatureFlags' })
 export type FeatureFlags = Static<typeof FeatureFlags>
 export const FeatureFlagsUpdate = Type.Object({
-  flags: Type.Object({ webhooks: Type.Optional(webhooks) }, { title: 'FeatureSwitchesUpdate', additionalProperties: false }),
+  flags: Type.Partial(Type.Object(SWITCHES), { title: 'FeatureSwitchesUpdate', additionalProperties: false }),
 }, { title: 'FeatureFlagsUpdate', additionalProperties: false })
 export type FeatureFlagsUpdate = Static<typeof FeatureFlagsUpdate>

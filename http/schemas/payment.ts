@@ -1,7 +1,7 @@
 /** Payments: money that leaves a balance for a recipient. */
 import Type, { type Static } from 'typebox'
 import { list } from '../list.ts'
-import { CalendarDate, CountryCode, CurrencyCode, ExternalId, Metadata, Money, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { CalendarDate, CountryCode, CurrencyCode, ExternalId, Metadata, MetadataPatch, Money, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
 import { RecipientType, RecipientVerification, VerificationOutcome } from './recipient.ts'
 
 const PAYMENT_STATUSES = [
@@ -130,6 +130,11 @@ export const Payment = Type.Object({
 }, { title: 'Payment' })
 export type Payment = Static<typeof Payment>
 
+const VerificationOverride = Type.Object({
+  acceptOutcome: VerificationOutcome,
+  reason: Text(10, 500),
+}, { additionalProperties: false })
+
 export const PaymentCreate = Type.Object({
   sourceBalanceId: Uuid,
   recipientId: Uuid,
@@ -146,10 +151,7 @@ export const PaymentCreate = Type.Object({
   documentIds: Type.Optional(Type.Array(Uuid, { maxItems: DOCUMENTS_MAX })),
   internalNote: Type.Optional(Nullable(Text(0, 500))),
   notifyRecipient: Type.Optional(Type.Boolean()),
-  verificationOverride: Type.Optional(Nullable(Type.Object({
-    acceptOutcome: VerificationOutcome,
-    reason: Text(10, 500),
-  }, { additionalProperties: false }))),
+  verificationOverride: Type.Optional(Nullable(VerificationOverride)),
   draft: Type.Optional(Type.Boolean()),
   metadata: Type.Optional(Metadata),
 }, {
@@ -163,6 +165,60 @@ export const PaymentCreate = Type.Object({
   }],
 })
 export type PaymentCreate = Static<typeof PaymentCreate>
+
+export const PaymentUpdate = Type.Object({
+  sourceBalanceId: Type.Optional(Uuid),
+  recipientId: Type.Optional(Uuid),
+  amount: Type.Optional(PositiveMoney),
+  reference: Type.Optional(Text(1, REFERENCE_MAX)),
+  requestedRail: Type.Optional(Nullable(Rail)),
+  quoteId: Type.Optional(Nullable(Uuid)),
+  executionDate: Type.Optional(Nullable(CalendarDate)),
+  chargeBearer: Type.Optional(ChargeBearer),
+  purposeCode: Type.Optional(Nullable(Text(1, PURPOSE_CODE_MAX))),
+  purpose: Type.Optional(Nullable(Text(0, 140))),
+  endToEndId: Type.Optional(Text(1, 35)),
+  externalId: Type.Optional(Nullable(ExternalId)),
+  documentIds: Type.Optional(Type.Array(Uuid, { maxItems: DOCUMENTS_MAX })),
+  internalNote: Type.Optional(Nullable(Text(0, 500))),
+  notifyRecipient: Type.Optional(Type.Boolean()),
+  verificationOverride: Type.Optional(Nullable(VerificationOverride)),
+  metadata: Type.Optional(MetadataPatch),
+}, {
+  title: 'PaymentUpdate', additionalProperties: false,
+  description: 'A draft takes all of it; what has been submitted takes documentIds, internalNote and metadata.',
+  examples: [{ internalNote: 'Checked with the supplier.' }],
+})
+export type PaymentUpdate = Static<typeof PaymentUpdate>
+
+export const PaymentSubmit = Type.Object({
+  verificationOverride: Type.Optional(Nullable(VerificationOverride)),
+  expectedVersion: Type.Optional(Nullable(Type.Integer({ minimum: 1, description: 'Refused with 412 when the draft is another version: the number at the beginning of its ETag.' }))),
+}, { title: 'PaymentSubmit', additionalProperties: false })
+export type PaymentSubmit = Static<typeof PaymentSubmit>
+
+export const PaymentCheck = Type.Object({
+  valid: Type.Boolean({ description: 'Whether it would be taken as it is, now.' }),
+  rail: Nullable(Rail),
+  railReason: Nullable(Words('RailReason', ['requested', 'instant', 'same_day', 'batch', 'international']), { description: 'Why this rail.' }),
+  fee: Nullable(Money),
+  totalDebit: Nullable(Money),
+  executionDate: Nullable(CalendarDate),
+  estimatedArrival: Nullable(Timestamp),
+  approval: Type.Object({
+    required: Type.Boolean(),
+    tier: Nullable(Type.Integer()),
+    requiredApprovals: Nullable(Type.Integer()),
+  }),
+  verification: Nullable(RecipientVerification),
+  issues: Type.Array(Type.Object({
+    severity: Words('IssueSeverity', ['error', 'warning']),
+    code: Type.String({ description: 'The slug of the problem, or the code of the field error.' }),
+    field: Nullable(Type.String({ description: 'JSON Pointer into the body.' })),
+    message: Type.String(),
+  }, { title: 'PaymentIssue' })),
+}, { title: 'PaymentCheck' })
+export type PaymentCheck = Static<typeof PaymentCheck>
 
 export const PaymentCancel = Type.Object({
   reason: Type.Optional(Nullable(Text(1, 200))),

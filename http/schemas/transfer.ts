@@ -1,14 +1,17 @@
 /** Transfers: money that moves between two balances of one customer. */
 import Type, { type Static } from 'typebox'
+import { list } from '../list.ts'
 import { CreatedVia, Failure } from './payment.ts'
 import { ExternalId, Metadata, Money, Nullable, PositiveMoney, Text, Timestamp, Uuid, Words } from './primitives.ts'
+
+const STATUSES = ['processing', 'completed', 'on_hold', 'failed', 'exception'] as const
 
 export const Transfer = Type.Object({
   id: Uuid,
   customerId: Uuid,
   number: Type.String({ examples: ['TRF7K3M9QX2TB'] }),
   externalId: Nullable(ExternalId),
-  status: Words('TransferStatus', ['processing', 'completed', 'on_hold', 'failed', 'exception']),
+  status: Words('TransferStatus', STATUSES),
   fromBalanceId: Uuid,
   toBalanceId: Uuid,
   amount: Money,
@@ -42,3 +45,17 @@ export const TransferCreate = Type.Object({
   }],
 })
 export type TransferCreate = Static<typeof TransferCreate>
+
+export const transferList = list({
+  filters: {
+    status: { kind: 'words', values: STATUSES },
+    fromBalanceId: { kind: 'ids' },
+    toBalanceId: { kind: 'ids' },
+    balanceId: { kind: 'ids' },
+    currency: { kind: 'text', max: 3 },
+    externalId: { kind: 'text', max: 64 },
+    createdFrom: { kind: 'timeFrom' },
+    createdTo: { kind: 'timeTo' },
+  },
+  sorts: ['-createdAt', 'createdAt'],
+})

@@ -59,6 +59,10 @@ export function periodsOf(now: number): { readonly day: string; readonly month: 
 /** What counts in the period that begins then: what is known of an earlier one counts no more. */
 const usedIn = (used: Used, start: string): bigint => (used.start === start ? used.amount : 0n)
 
+/** The limits as on a day on which nothing has been paid out. */
+export const unusedLimits = ({ limits }: LimitState): LimitState => ({ limits, day: NOTHING, month: NOTHING })
+const NOTHING: Used = { start: '', amount: 0n }
+
 /** What a payment would add to, for its commit. */
 export interface Outflow {
   readonly customerId: string

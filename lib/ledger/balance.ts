@@ -4,6 +4,8 @@
  */
 import type { PolicyTerms } from '../approvals/policy.ts'
 import type { LimitState } from '../customers/limits.ts'
+import type { CalendarTerms } from '../payments/business-days.ts'
+import type { FeeRule } from '../payments/fees.ts'
 
 /** What the actor remembers. */
 export interface BalanceState {
@@ -25,4 +27,8 @@ export interface BalanceState {
   readonly policy: PolicyTerms | null
   /** What the customer may pay out in this currency, and has; null where there is no limit. Fenced as the policy is. */
   readonly limits: LimitState | null
+  /** What the operator charges in this currency. */
+  readonly fees: readonly FeeRule[]
+  /** What is set for the days of its connection; null where cut-offs and calendars are ignored. */
+  readonly calendar: CalendarTerms | null
 }

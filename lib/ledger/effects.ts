@@ -5,6 +5,8 @@
  * Amounts are bigint minor units; times are epoch milliseconds of the clock that was passed in.
  */
 import type { ApprovalRow } from '../approvals/opening.ts'
+import type { ExceptionEnd, ExceptionRow } from '../compliance/exception.ts'
+import type { ComplianceHoldRow } from '../compliance/hold.ts'
 import type { Outflow } from '../customers/limits.ts'
 import type { AccountRef } from './account-ref.ts'
 
@@ -66,8 +68,10 @@ export interface PaymentRow {
   readonly currency: string
   readonly amount: bigint
   readonly fee: bigint
-  readonly rail: string
-  readonly executionDate: string
+  /** Null in a draft. */
+  readonly rail: string | null
+  /** Null in a draft that names none. */
+  readonly executionDate: string | null
   readonly createdBy: string
   readonly createdVia: string
   /** JSON text of what is only shown (PaymentDetails). */
@@ -75,6 +79,24 @@ export interface PaymentRow {
   /** JSON text, or null. */
   readonly metadata: string | null
   readonly createdAt: number
+  /** The schedule that makes it. */
+  readonly scheduledPaymentId?: string | null
+}
+
+/** A draft written anew, by its editor or by its submission: everything but whose it is and how it came to be. */
+export interface PaymentRewrite extends Omit<PaymentRow, 'customerId' | 'operatorId' | 'shard' | 'number' | 'createdBy' | 'createdVia' | 'createdAt' | 'scheduledPaymentId'> {
+  /** The version the decision was made on; the commit refuses any other (I3). */
+  readonly version: number
+  readonly updatedAt: number
+}
+
+/** A scheduled payment, to be looked at. Times are epoch milliseconds. */
+export interface PaymentDue {
+  readonly paymentId: string
+  readonly shard: number
+  readonly dueAt: number
+  /** Until when money that is missing is waited for. */
+  readonly until: number
 }
 
 /** A move of a payment's state machine. Null leaves a column as it is. */
@@ -93,18 +115,38 @@ export interface PaymentChange {
 }
 
 /**
- * A move that people or time make before the partner has a payment: approved, rejected, withdrawn. It writes what no other
- * move does, and so many fewer of them are made that the others do not carry its columns.
+ * Every other move of a payment than to be handed over, settled or failed. So many fewer of them are made that those three do
+ * not carry their columns. An absent member leaves its column as it is; null clears it.
  */
 export interface PaymentDecision {
   readonly id: string
   /** The version the decision was made on; the commit refuses any other (I3). */
   readonly version: number
   readonly status: string
-  /** JSON text of why, or null. */
-  readonly statusReason: string | null
-  readonly approvedAt: number | null
-  readonly cancelledAt: number | null
+  /** JSON text of why. */
+  readonly statusReason?: string | null
+  /** JSON text. */
+  readonly failure?: string | null
+  /** JSON text. */
+  readonly exception?: string | null
+  /** The hold that reserves its money. */
+  readonly holdId?: string | null
+  /** JSON text of what is only shown. */
+  readonly details?: string
+  /** JSON text. */
+  readonly metadata?: string | null
+  readonly approvedAt?: number | null
+  readonly cancelledAt?: number | null
+  readonly completedAt?: number | null
+  readonly failedAt?: number | null
+  /** What came back, minor units. */
+  readonly returnedAmount?: bigint | null
+  /** JSON text of how it came back. */
+  readonly returnInfo?: string | null
+  /** JSON text of what was asked of the recipient's bank and what it said. */
+  readonly recall?: string | null
+  /** When a recall that nobody has answered is given up. */
+  readonly recallDueAt?: number | null
   readonly updatedAt: number
 }
 
@@ -126,6 +168,46 @@ export interface TransferRow {
   readonly metadata: string | null
   readonly completedAt: number | null
   readonly createdAt: number
+}
+
+/** Money that arrived from outside, as it is first written. */
+export interface IncomingPaymentRow {
+  readonly id: string
+  /** Null while nobody knows whose it is. */
+  readonly customerId: string | null
+  readonly balanceId: string | null
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly shard: number
+  readonly status: string
+  readonly currency: string
+  readonly amount: bigint
+  readonly payerName: string | null
+  /** Masked. */
+  readonly payerIdentifier: string | null
+  readonly payerBankName: string | null
+  readonly payerCountry: string | null
+  readonly reference: string | null
+  readonly rail: string | null
+  readonly endToEndId: string | null
+  readonly uetr: string | null
+  readonly valueDate: string
+  readonly suspense: string | null
+  readonly suspenseReason: string | null
+  /** When it came to its balance; null: not yet. */
+  readonly creditedAt: number | null
+  readonly receivedAt: number
+}
+
+/** A transfer that travels by the partner, from balance to balance of two connections or, in a sandbox, of one. */
+export interface TransferOrderRow {
+  readonly transferId: string
+  readonly shard: number
+  readonly holdId: string
+  readonly fromConnectionId: string
+  readonly toConnectionId: string
+  /** When the partner is told. */
+  readonly dueAt: number
 }
 
 export interface StatusUpdate {
@@ -176,6 +258,8 @@ export interface ProviderEvent {
 export interface Instruction {
   readonly paymentId: string
   readonly shard: number
+  /** Not handed over before then, epoch milliseconds. */
+  readonly notBefore?: number
 }
 
 export interface Attention {
@@ -208,6 +292,10 @@ export interface Effects {
   readonly holds?: readonly HoldRow[]
   readonly holdResolutions?: readonly HoldResolution[]
   readonly payments?: readonly PaymentRow[]
+  readonly paymentRewrites?: readonly PaymentRewrite[]
+  readonly paymentsDue?: readonly PaymentDue[]
+  /** Looked after: nothing waits for its day any more. */
+  readonly paymentsDueDone?: readonly string[]
   readonly paymentChanges?: readonly PaymentChange[]
   readonly paymentDecisions?: readonly PaymentDecision[]
   readonly approvals?: readonly ApprovalRow[]
@@ -216,6 +304,8 @@ export interface Effects {
   /** Counted back, where it was counted at all. */
   readonly outflowReturns?: readonly OutflowReturn[]
   readonly transfers?: readonly TransferRow[]
+  readonly transferOrders?: readonly TransferOrderRow[]
+  readonly incomingPayments?: readonly IncomingPaymentRow[]
   readonly statusUpdates?: readonly StatusUpdate[]
   readonly events?: readonly OutboxEvent[]
   readonly idempotency?: IdempotencyRecord
@@ -223,6 +313,10 @@ export interface Effects {
   readonly instructions?: readonly Instruction[]
   readonly instructionsDone?: readonly string[]
   readonly attention?: readonly Attention[]
+  /** What waits for the operator's people before it goes on. */
+  readonly complianceHolds?: readonly ComplianceHoldRow[]
+  readonly exceptions?: readonly ExceptionRow[]
+  readonly exceptionEnds?: readonly ExceptionEnd[]
   readonly facts?: readonly FactFence[]
   /** Balances that are credited without deciding for them: they must be open and of this currency. */
   readonly credits?: readonly { readonly balanceId: string; readonly currency: string }[]

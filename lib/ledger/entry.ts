@@ -12,6 +12,8 @@ export interface EntryOptions {
   readonly amounts: Amounts
   readonly currency: string
   readonly accounts: InternalAccounts
+  /** Those of the connection that the money goes to, where a rule names two. */
+  readonly toAccounts?: InternalAccounts
   /** The balance that `cust` means; with two, the one debited and the one credited. */
   readonly balances: { readonly from: string; readonly to: string }
   readonly entryId: string
@@ -54,10 +56,11 @@ export function entry(options: EntryOptions): Posting[] {
   }))
 }
 
-function side(pair: Pair, which: 'debit' | 'credit', { rule, accounts, balances }: EntryOptions): AccountRef {
+function side(pair: Pair, which: 'debit' | 'credit', { rule, accounts, toAccounts = accounts, balances }: EntryOptions): AccountRef {
   const key = pair[which]
   if (key === 'cust') return balanceRef(which === 'debit' ? balances.from : balances.to)
-  const id = accounts[key]
+  const role = which === 'debit' ? pair.debitRole : pair.creditRole
+  const id = (role === 'to' ? toAccounts : accounts)[key]
   if (id === undefined) throw new Error(`${rule} needs the account ${key}, which does not exist for this connection and currency`)
   return internalRef(id)
 }

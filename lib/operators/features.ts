@@ -2,6 +2,8 @@
 
 /** The features by name, and whether they are on while the operator has said nothing. */
 export const FEATURE_DEFAULTS = {
+  'payments.funds_requests': true,
+  'payments.scheduled': true,
   webhooks: true,
 } as const satisfies Readonly<Record<string, boolean>>
 

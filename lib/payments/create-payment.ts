@@ -1,18 +1,21 @@
 /**
- * The decision to make a payment, taken by the paying balance: due now, either at once or after its approval.
+ * The decision to make a payment, or to submit a draft, taken by the paying balance: due now or on a later day, at once or
+ * after its approval. What is due later holds no money before its day (release-payment.ts).
  *
  * The ladder is in the order of precedence that the API promises: body, state, limits, funds. Everything it needs to know
  * beside the balance travels in the command, so the same command on the same balance is decided the same way.
  */
 import { opening } from '../approvals/opening.ts'
 import { tierFor, type TierMatch } from '../approvals/policy.ts'
-import { brokenLimit, countOutflow } from '../customers/limits.ts'
+import { brokenLimit, countOutflow, unusedLimits } from '../customers/limits.ts'
 import type { BalanceState } from '../ledger/balance.ts'
 import type { Effects } from '../ledger/effects.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
 import type { Problem } from '../problems.ts'
+import { feeOf } from './fees.ts'
 import type { Rail } from './rails.ts'
-import type { PaymentDetails, PaymentRecord, QueuePlace, RecipientSnapshot } from './payment.ts'
+import { paymentJson, type PaymentDetails, type PaymentRecord, type QueuePlace, type RecipientSnapshot } from './payment.ts'
+import { arrivalText, timingOf, type Timing } from './timing.ts'
 
 export interface CreatePayment extends Recorded {
   readonly kind: 'create_payment'
@@ -30,11 +33,10 @@ export interface CreatePayment extends Recorded {
   }
   readonly amount: bigint
   readonly currency: string
-  readonly fee: bigint
   readonly rail: Rail
   readonly instant: boolean
-  readonly executionDate: string
-  readonly estimatedArrival: string | null
+  /** The date that was asked for; null: as soon as possible. */
+  readonly executionDate: string | null
   readonly createdBy: string
   readonly createdByName: string
   readonly createdVia: PaymentRecord['createdVia']
@@ -48,7 +50,16 @@ export interface CreatePayment extends Recorded {
   readonly shown: Pick<PaymentDetails, 'chargeBearer' | 'requestedRail' | 'reference' | 'endToEndId' | 'uetr' | 'purposeCode' | 'purpose' | 'internalNote' | 'notifyRecipient' | 'verification'>
   readonly metadata: Readonly<Record<string, string>>
   readonly queued: QueuePlace
+  /** Not handed over before then, epoch milliseconds. */
+  readonly notBefore?: number
+  /** The schedule that makes it. */
+  readonly scheduledPaymentId?: string | undefined
+  /** The draft that it was until now. */
+  readonly draft?: SubmittedDraft
 }
+
+/** Of a draft what stays when it is submitted. */
+export type SubmittedDraft = Pick<PaymentRecord, 'version' | 'createdBy' | 'createdVia' | 'createdAt' | 'scheduledPaymentId'>
 
 export interface PaymentCreated {
   readonly kind: 'payment_created'
@@ -74,22 +85,34 @@ export function createPayment(balance: BalanceState | null, command: CreatePayme
     return refuse(balance, command, now, { slug: 'recipient-not-approved', detail: `The recipient is ${command.recipient.status}.`, extra: { recipientStatus: command.recipient.status } })
   }
   if (command.policyRefusal !== null) return refuse(balance, command, now, command.policyRefusal)
-  const broken = balance.limits === null ? null : brokenLimit(balance.limits, command.amount, now)
+  const timing = timingOf(command.rail, command.executionDate, balance.calendar, now)
+  const later = timing.dueAt !== null
+  // What leaves on a later day counts on that day; only what no day would let pass is refused now.
+  const broken = balance.limits === null ? null : brokenLimit(later ? unusedLimits(balance.limits) : balance.limits, command.amount, now)
   if (broken !== null) return { ...refuse(balance, command, now, broken), refused: true }
-  const need = command.amount + command.fee
-  if (balance.available < need) {
+  const fee = feeOf(balance.fees, command.rail, command.amount)
+  const need = command.amount + fee
+  if (!later && balance.available < need) {
     return { ...refuse(balance, command, now, insufficientFunds(balance, need)), refused: true }
   }
-  return accept(balance, command, now, need)
+  return accept(balance, command, now, { timing, fee, need })
 }
 
-function accept(balance: BalanceState, command: CreatePayment, now: number, need: bigint): BalanceDecision<PaymentCreated> {
+interface Terms {
+  readonly timing: Timing
+  readonly fee: bigint
+  readonly need: bigint
+}
+
+function accept(balance: BalanceState, command: CreatePayment, now: number, { timing, fee, need }: Terms): BalanceDecision<PaymentCreated> {
   const match = balance.policy === null ? null : tierFor(balance.policy, {
     amount: command.amount, currency: command.currency, balanceId: balance.id, rail: command.rail, recipientId: command.recipient.id,
   })
   const approval = match === null ? null : openingOf(balance, command, match, now)
-  const status = approval === null ? 'processing' : 'pending_approval'
-  const counted = balance.limits === null ? null : countOutflow(balance.limits, balance.customerId, command.amount, now)
+  const { draft, notBefore } = command
+  const later = timing.dueAt !== null
+  const status = approval !== null ? 'pending_approval' : later ? 'scheduled' : 'processing'
+  const counted = balance.limits === null || later ? null : countOutflow(balance.limits, balance.customerId, command.amount, now)
   const details: PaymentDetails = {
     sourceBalanceName: balance.name,
     recipient: {
@@ -97,43 +120,52 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, need
       currency: command.recipient.currency, bankCountry: command.recipient.bankCountry,
     },
     ...command.shown,
-    estimatedArrival: command.estimatedArrival,
+    estimatedArrival: arrivalText(command.rail, command.instant, timing, balance.calendar, now),
     instant: command.instant,
-    queued: approval === null ? command.queued : null,
+    queued: status === 'processing' ? command.queued : null,
     ...(approval === null ? {} : { approvalId: approval.approvals[0]!.id }),
+    ...(later ? { recipientDigest: command.recipient.digest, ...(approval === null ? { beganScheduled: true as const } : {}) } : {}),
+    ...(draft === undefined ? {} : { submitted: { by: command.createdBy, at: now }, ...(later ? {} : { heldAt: now }) }),
   }
   const payment: PaymentRecord = {
     id: command.paymentId, customerId: balance.customerId, connectionId: balance.connectionId, number: command.number,
-    externalId: command.externalId, status, version: 1, sourceBalanceId: balance.id,
-    recipientId: command.recipient.id, currency: command.currency, amount: command.amount, fee: command.fee,
-    rail: command.rail, executionDate: command.executionDate, createdBy: command.createdBy, createdVia: command.createdVia,
-    details, metadata: command.metadata, failure: null, statusReason: null, exception: null, providerRef: null, sentAt: null,
-    completedAt: null, failedAt: null, approvedAt: null, cancelledAt: null, createdAt: now, updatedAt: now,
+    externalId: command.externalId, status, version: draft === undefined ? 1 : draft.version + 1, sourceBalanceId: balance.id,
+    recipientId: command.recipient.id, currency: command.currency, amount: command.amount, fee,
+    rail: command.rail, executionDate: timing.executionDate, createdBy: draft?.createdBy ?? command.createdBy, createdVia: draft?.createdVia ?? command.createdVia,
+    scheduledPaymentId: draft?.scheduledPaymentId ?? command.scheduledPaymentId ?? null,
+    details, metadata: command.metadata, failure: null, statusReason: null, returnedAmount: null, returnInfo: null, recall: null, exception: null, providerRef: null, sentAt: null,
+    completedAt: null, failedAt: null, approvedAt: null, cancelledAt: null, createdAt: draft?.createdAt ?? now, updatedAt: now,
   }
+  const holdId = later ? null : command.holdId
   const effects: Effects = {
-    payments: [{
+    ...(draft === undefined ? { payments: [{
       id: payment.id, customerId: payment.customerId, operatorId: balance.operatorId, connectionId: payment.connectionId,
       shard: balance.shard, number: payment.number, externalId: payment.externalId, status: payment.status,
-      sourceBalanceId: payment.sourceBalanceId, recipientId: payment.recipientId, holdId: command.holdId,
+      sourceBalanceId: payment.sourceBalanceId, recipientId: payment.recipientId, holdId,
       currency: payment.currency, amount: payment.amount, fee: payment.fee, rail: payment.rail,
       executionDate: payment.executionDate, createdBy: payment.createdBy, createdVia: payment.createdVia,
       details: JSON.stringify(details), metadata: hasMembers(command.metadata) ? JSON.stringify(command.metadata) : null,
-      createdAt: now,
-    }],
-    holds: [{ id: command.holdId, balanceId: balance.id, customerId: balance.customerId, amount: need, subjectType: 'payment',
-      subjectId: payment.id, description: `Payment ${payment.number}`, createdAt: now }],
-    statusUpdates: [{ objectId: payment.id, version: 1, customerId: balance.customerId, status,
-      previousStatus: null, message: approval === null ? 'Payment submitted.' : 'Payment submitted for approval.', actor: 'member', at: now }],
+      createdAt: now, ...(command.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: command.scheduledPaymentId }),
+    }] } : { paymentRewrites: [rewriteOf(payment, holdId, draft.version)] }),
+    ...(holdId === null ? {} : { holds: [{ id: holdId, balanceId: balance.id, customerId: balance.customerId, amount: need, subjectType: 'payment',
+      subjectId: payment.id, description: `Payment ${payment.number}`, createdAt: now }] }),
+    statusUpdates: [{ objectId: payment.id, version: payment.version, customerId: balance.customerId, status,
+      previousStatus: draft === undefined ? null : 'draft', message: approval === null ? 'Payment submitted.' : 'Payment submitted for approval.', actor: 'member', at: now }],
     events: [{ id: command.eventId, createdAt: now, customerId: balance.customerId, operatorId: balance.operatorId,
       shard: balance.shard, type: 'payment.created', object: 'payment', objectId: payment.id, status,
       previousStatus: null, amount: payment.amount, currency: payment.currency }, ...(approval?.events ?? [])],
-    ...(approval === null ? { instructions: [{ paymentId: payment.id, shard: balance.shard }] } : { approvals: approval.approvals }),
+    ...(approval !== null ? { approvals: approval.approvals } : timing.dueAt !== null
+      ? { paymentsDue: [{ paymentId: payment.id, shard: balance.shard, dueAt: timing.dueAt, until: timing.until }] }
+      : { instructions: [{ paymentId: payment.id, shard: balance.shard, ...(notBefore === undefined ? {} : { notBefore }) }] }),
     ...(counted === null ? {} : { outflows: counted.outflows }),
     facts: [{ recipientId: command.recipient.id, version: command.recipient.version }],
-    ...(command.key === null ? {} : { idempotency: { ...command.key, status: 201, resourceId: payment.id, answer: null, createdAt: now } }),
+    ...(command.key === null ? {} : { idempotency: { ...command.key, resourceId: payment.id, createdAt: now,
+      // What is created can be shown again as it was; a draft was something else before, so what was said of it is kept.
+      ...(draft === undefined ? { status: 201, answer: null } : { status: 200, answer: JSON.stringify(paymentJson(payment, details.queued)) }) } }),
   }
+  const available = holdId === null ? balance.available : balance.available - need
   return {
-    state: counted === null ? { ...balance, available: balance.available - need } : { ...balance, available: balance.available - need, limits: counted.state },
+    state: counted === null ? { ...balance, available } : { ...balance, available, limits: counted.state },
     reply: { kind: 'payment_created', payment, operatorId: balance.operatorId },
     effects,
   }
@@ -155,6 +187,16 @@ function openingOf(balance: BalanceState, command: CreatePayment, { tier, conver
     requestedBy: command.createdBy, requestedByName: command.createdByName,
     sandboxTexts: approving.sandbox ? [command.shown.reference, recipient.name] : null,
   }, now)
+}
+
+/** A draft's row, written anew. */
+export function rewriteOf(payment: PaymentRecord, holdId: string | null, version: number): NonNullable<Effects['paymentRewrites']>[number] {
+  return {
+    id: payment.id, version, connectionId: payment.connectionId, externalId: payment.externalId, status: payment.status, sourceBalanceId: payment.sourceBalanceId,
+    recipientId: payment.recipientId, holdId, currency: payment.currency, amount: payment.amount, fee: payment.fee, rail: payment.rail,
+    executionDate: payment.executionDate, details: JSON.stringify(payment.details), metadata: hasMembers(payment.metadata) ? JSON.stringify(payment.metadata) : null,
+    updatedAt: payment.updatedAt,
+  }
 }
 
 const hasMembers = (record: Readonly<Record<string, string>>): boolean => {

@@ -8,6 +8,7 @@
 import { timestamp } from '../clock.ts'
 import { moneyJson, type MoneyJson } from '../money.ts'
 import type { CurrencyCode } from '../currency.ts'
+import type { ExceptionKind } from '../compliance/exception.ts'
 import type { Failure as FailureReason } from './failure-codes.ts'
 import type { Rail } from './rails.ts'
 import { shownVerification, type KeptVerification } from '../recipients/verification.ts'
@@ -53,9 +54,21 @@ export interface PaymentDetails {
   readonly verification?: KeptVerification
   /** The approval that it waited for; absent where it needed none. */
   readonly approvalId?: string
+  /** It was made for a later day, and so began as `scheduled`. */
+  readonly beganScheduled?: true
+  /** Of a payment that waits for its day: what a review of its recipient looked at, to be found unchanged then. */
+  readonly recipientDigest?: string
+  /** When its money was set aside, epoch milliseconds; absent where that was at its creation, or has not been. */
+  readonly heldAt?: number
+  /** Of a draft: what its submission is to accept of the check of its recipient's name, unless it says so itself. */
+  readonly verificationOverride?: { readonly acceptOutcome: string; readonly reason: string }
+  /** Who submitted it and when, epoch milliseconds; absent where that was its creation. */
+  readonly submitted?: { readonly by: string; readonly at: number }
+  /** What was changed since, as its creation showed it. */
+  readonly original?: { readonly internalNote: string | null; readonly metadata: Readonly<Record<string, string>> }
 }
 
-/** Why a payment was rejected or cancelled. */
+/** Why a payment was rejected, cancelled or returned. */
 export interface StatusReason {
   readonly code: string
   readonly message: string
@@ -65,6 +78,38 @@ export interface StatusReason {
 export interface Failure extends FailureReason {
   /** RFC 3339. */
   readonly at: string
+}
+
+/** Money that came back after it was sent. */
+export interface PaymentReturn {
+  /** Minor units, never more than was sent: banks on the way may keep a charge. */
+  readonly amountMinor: string
+  /** The scheme's reason as it was received. */
+  readonly reasonCode: string | null
+  readonly reason: string | null
+  /** RFC 3339. */
+  readonly receivedAt: string
+}
+
+/** What the customer asked the recipient's bank for, and what it said. Times are RFC 3339. */
+export interface PaymentRecall {
+  readonly status: 'requested' | 'accepted' | 'rejected' | 'expired'
+  readonly reasonCode: string
+  /** For the banks; customers see their own note nowhere else. */
+  readonly note: string
+  readonly requestedAt: string
+  /** When the partner had it. */
+  readonly sentAt: string | null
+  readonly decidedAt: string | null
+  /** The scheme's code of the answer. */
+  readonly response: string | null
+  /** Without an answer it is given up then. */
+  readonly expiresAt: string
+}
+
+/** The recall, answered. `response` is the scheme's code; null where nobody answered in time. `now` is epoch milliseconds. */
+export function answeredRecall(recall: PaymentRecall, status: 'accepted' | 'rejected' | 'expired', response: string | null, now: number): PaymentRecall {
+  return { ...recall, status, response, decidedAt: timestamp(now) }
 }
 
 /** A payment as storage gives it back; times are epoch milliseconds. */
@@ -81,17 +126,25 @@ export interface PaymentRecord {
   readonly currency: string
   readonly amount: bigint
   readonly fee: bigint
-  readonly rail: Rail
-  readonly executionDate: string
+  /** Null in a draft. */
+  readonly rail: Rail | null
+  /** Null in a draft that names none. */
+  readonly executionDate: string | null
   readonly createdBy: string
   readonly createdVia: 'api_key' | 'web' | 'mobile' | 'bulk' | 'schedule' | 'system' | 'operator'
   readonly details: PaymentDetails
   readonly metadata: Readonly<Record<string, string>>
   readonly failure: Failure | null
-  /** Why it was rejected or cancelled. */
+  /** Why it was rejected, cancelled or returned. */
   readonly statusReason: StatusReason | null
+  /** What came back, minor units. */
+  readonly returnedAmount: bigint | null
+  readonly returnInfo: PaymentReturn | null
+  readonly recall: PaymentRecall | null
   /** JSON of the exception; shown to staff only. */
-  readonly exception: { readonly kind: 'provider_timeout'; readonly code: string | null; readonly message: string; readonly since: string } | null
+  readonly exception: { readonly kind: ExceptionKind; readonly code: string | null; readonly message: string; readonly since: string } | null
+  /** The schedule that made it. */
+  readonly scheduledPaymentId: string | null
   readonly providerRef: string | null
   readonly sentAt: number | null
   readonly completedAt: number | null
@@ -130,7 +183,7 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     totalDebit: money(payment.amount + payment.fee),
     quoteId: null,
     exchangeId: null,
-    returnedAmount: null,
+    returnedAmount: payment.returnedAmount === null ? null : money(payment.returnedAmount),
     chargeBearer: details.chargeBearer,
     requestedRail: details.requestedRail,
     rail: payment.rail,
@@ -146,21 +199,21 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     ...(queued === null ? {} : { processing: { status: 'queued' as const, position: queued.position, etaSeconds: queued.etaSeconds, estimatedAt: queued.estimatedAt } }),
     exception: null,
     failure: payment.failure,
-    return: null,
-    recall: null,
+    return: payment.returnInfo === null ? null : returnJson(payment.returnInfo, money),
+    recall: payment.recall === null ? null : recallJson(payment.recall),
     verification: details.verification === undefined ? null : shownVerification(details.verification, details.recipient.name),
     cancellable: isCancellable(payment),
     bulkPaymentId: null,
     bulkRowId: null,
-    scheduledPaymentId: null,
+    scheduledPaymentId: payment.scheduledPaymentId,
     fundsRequestId: null,
     documentIds: [] as string[],
     internalNote: details.internalNote,
     notifyRecipient: details.notifyRecipient,
     createdBy: payment.createdBy,
     createdVia: payment.createdVia,
-    submittedBy: payment.createdBy,
-    submittedAt: timestamp(payment.createdAt),
+    submittedBy: payment.status === 'draft' ? null : details.submitted?.by ?? payment.createdBy,
+    submittedAt: payment.status === 'draft' ? null : timestamp(details.submitted?.at ?? payment.createdAt),
     approvedAt: at(payment.approvedAt),
     sentAt: at(payment.sentAt),
     completedAt: at(payment.completedAt),
@@ -172,14 +225,23 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
   }
 }
 
-/** Whether it can still be withdrawn: it waits for people, or for the partner. */
+/** The ledger names no transaction of its own yet. */
+const returnJson = ({ amountMinor, reasonCode, reason, receivedAt }: PaymentReturn, money: (amountMinor: bigint) => MoneyJson) =>
+  ({ amount: money(BigInt(amountMinor)), reasonCode, reason, receivedAt, transactionId: null })
+
+const recallJson = ({ status, reasonCode, requestedAt, decidedAt, response }: PaymentRecall) => ({ status, reasonCode, requestedAt, decidedAt, response })
+
+/** Whether it can still be withdrawn: it waits for people, for its day, or for the partner. */
 export function isCancellable({ status, sentAt }: Pick<PaymentRecord, 'status' | 'sentAt'>): boolean {
-  return status === 'pending_approval' || (status === 'processing' && sentAt === null)
+  return status === 'pending_approval' || status === 'scheduled' || (status === 'processing' && sentAt === null)
 }
 
-/** The payment as it was answered when it was created, whatever has become of it since. */
+/** The payment as it was answered when it was created, whatever has become of it since. Not for drafts: they are written over. */
 export function createdPayment(payment: PaymentRecord): PaymentRecord {
-  return { ...payment, status: payment.details.approvalId === undefined ? 'processing' : 'pending_approval', version: 1, failure: null,
-    statusReason: null, exception: null, providerRef: null, sentAt: null, completedAt: null, failedAt: null, approvedAt: null,
+  const { approvalId, beganScheduled, original } = payment.details
+  const status = approvalId !== undefined ? 'pending_approval' : beganScheduled === true ? 'scheduled' : 'processing'
+  const unchanged = original === undefined ? payment : { ...payment, details: { ...payment.details, internalNote: original.internalNote }, metadata: original.metadata }
+  return { ...unchanged, status, version: 1, failure: null,
+    statusReason: null, returnedAmount: null, returnInfo: null, recall: null, exception: null, providerRef: null, sentAt: null, completedAt: null, failedAt: null, approvedAt: null,
     cancelledAt: null, updatedAt: payment.createdAt }
 }

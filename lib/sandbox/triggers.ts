@@ -3,8 +3,8 @@
  * itself so that a test needs no second call. A token `SBX:<CODE>` (or `SBX/<CODE>`, where a reference allows no colon) in
  * the reference or the recipient's name comes first; then the exact amount in minor units of any currency; then success.
  *
- * A plan is made once, when the payment reaches the sandbox bank, and stored as short text beside it. Times count from
- * the moment the bank has the payment, except where a member says otherwise.
+ * A plan is made once, when the payment reaches the sandbox bank, whose book keeps the steps that are still to come as short
+ * text. Times count from the moment the bank has the payment, except where a member says otherwise.
  */
 import { isIsoOrAchCode } from '../payments/failure-codes.ts'
 
@@ -22,10 +22,17 @@ const RETURN_CODE = 'AC04'
 
 const RETURN_FEE_MINOR = 1000n
 
+/**
+ * What the sandbox bank reports of a payment. `pending`: it has it, after nobody knew; `unclear`: it cannot say what became of
+ * it. These two and the answer to a recall are never planned from the payment itself.
+ */
+export const BANK_EVENTS = ['settled', 'rejected', 'returned', 'pending', 'unclear', 'recall_rejected'] as const
+export type BankEvent = (typeof BANK_EVENTS)[number]
+
 /** What the sandbox bank reports, and when. */
 export interface PlanStep {
   readonly afterMs: number
-  readonly event: 'settled' | 'rejected' | 'returned'
+  readonly event: BankEvent
   /** The scheme's reason, where the event has one. */
   readonly schemeCode: string | null
   /** Minor units that came back; null unless the event is `returned`. */
@@ -96,6 +103,8 @@ interface TriggerRow {
 const fails = (amountMinor: bigint, code: string, failure: string, detail = ''): TriggerRow =>
   ({ amountMinor, token: code, outcome: failsWith(code), rule: `failed ${failure} (${code})${detail}` })
 
+const QUEUED_AMOUNT = 1703n
+
 const PAYMENT_ROWS: readonly TriggerRow[] = [
   fails(1301n, 'AC01', 'invalid_account_details'),
   fails(1302n, 'AC04', 'account_closed'),
@@ -122,7 +131,7 @@ const PAYMENT_ROWS: readonly TriggerRow[] = [
   { amountMinor: 1603n, token: 'HOLD-BLOCK', outcome: held('blocked'), rule: 'on_hold, blocked after 30 s: failed declined' },
   { amountMinor: 1701n, token: 'STUCK', outcome: () => ({ steps: [] }), rule: 'stays processing (submitted) until its status is simulated' },
   { amountMinor: 1702n, token: 'SLOW', outcome: () => ({ steps: [settled(LONG_MS)] }), rule: 'completes after 60 s' },
-  { amountMinor: 1703n, token: 'QUEUE', outcome: () => ({ queueMs: LONG_MS }), rule: 'stays queued with position and estimate for 60 s' },
+  { amountMinor: QUEUED_AMOUNT, token: 'QUEUE', outcome: () => ({ queueMs: LONG_MS }), rule: 'stays queued with position and estimate for 60 s' },
 ]
 
 const BY_AMOUNT: ReadonlyMap<bigint, Outcome> = new Map(PAYMENT_ROWS.map((row) => [row.amountMinor, row.outcome]))
@@ -175,9 +184,7 @@ export function planOutcome(facts: PaymentFacts): PaymentPlan {
     refusalCode: null,
     steps: [settled(defaultMs)],
     reconcile: null,
-    recall: facts.amountMinor === RECALL_REJECTED_AMOUNT
-      ? { afterMs: LATER_MS, outcome: 'rejected', schemeCode: RECALL_REJECTED_CODE }
-      : { afterMs: LATER_MS, outcome: 'accepted', schemeCode: null },
+    recall: planRecall(facts.amountMinor),
   }
   // Backwards, so that the first of two that decide the same has the last word. What decides the end replaces all of it,
   // so a timeout never mixes with the steps of a return.
@@ -186,6 +193,19 @@ export function planOutcome(facts: PaymentFacts): PaymentPlan {
     plan = decided.steps === undefined ? { ...plan, ...decided } : { ...plan, submit: 'accepted', refusalCode: null, reconcile: null, ...decided }
   }
   return plan
+}
+
+/** What the sandbox answers to a recall of a payment of this amount; its time counts from the request. */
+export function planRecall(amountMinor: bigint): PaymentPlan['recall'] {
+  return amountMinor === RECALL_REJECTED_AMOUNT
+    ? { afterMs: LATER_MS, outcome: 'rejected', schemeCode: RECALL_REJECTED_CODE }
+    : { afterMs: LATER_MS, outcome: 'accepted', schemeCode: null }
+}
+
+/** How long the sandbox keeps a payment in the queue before it is handed over, milliseconds. Cheap for those it does not keep. */
+export function queueDelayMs(facts: Omit<PaymentFacts, 'instant'>): number {
+  const mayWait = facts.amountMinor === QUEUED_AMOUNT || /sbx/i.test(facts.reference ?? '') || /sbx/i.test(facts.recipientName)
+  return mayWait ? planOutcome({ ...facts, instant: true }).queueMs : 0
 }
 
 /** What becomes of a transfer between two own balances. */
@@ -209,67 +229,29 @@ export function planTransfer(amountMinor: bigint): TransferPlan {
   return { viaPartner: false, submit: 'accepted', steps: [settled(INSTANT_MS)], reconcile: null }
 }
 
-// Plan text: words separated by a space, each `word[@ms][:code[:amount]]`, for example
-// `hold:released@30000 accepted settled@2000 returned@12000:AC04:403 recall:accepted@10000`.
+// Steps as text: words separated by a space, each `event@ms[:code[:amount]]`, for example
+// `settled@2000 returned@12000:AC04:403`.
 
-/** A plan as short text, which `decodePlan` reads back. */
-export function encodePlan(plan: PaymentPlan): string {
-  const { hold, reconcile, recall } = plan
-  const words: string[] = []
-  if (hold !== null) words.push(hold.decision === null ? 'hold' : `hold:${hold.decision.outcome}@${hold.decision.afterMs}`)
-  if (plan.queueMs > 0) words.push(`queue@${plan.queueMs}`)
-  words.push(withCode(plan.submit, plan.refusalCode))
-  for (const step of plan.steps) {
-    const word = `${step.event}@${step.afterMs}`
-    words.push(step.amountMinor === null ? withCode(word, step.schemeCode) : `${word}:${step.schemeCode ?? ''}:${step.amountMinor}`)
-  }
-  if (reconcile !== null) words.push(withCode(`reconcile:${reconcile.outcome}@${reconcile.afterMs}`, reconcile.schemeCode))
-  words.push(withCode(`recall:${recall.outcome}@${recall.afterMs}`, recall.schemeCode))
-  return words.join(' ')
+/** Steps as short text, which `decodeSteps` reads back. */
+export function encodeSteps(steps: readonly PlanStep[]): string {
+  return steps.map(({ event, afterMs, schemeCode, amountMinor }) => {
+    const code = schemeCode === null && amountMinor === null ? '' : `:${schemeCode ?? ''}`
+    return `${event}@${afterMs}${code}${amountMinor === null ? '' : `:${amountMinor}`}`
+  }).join(' ')
 }
 
-function withCode(word: string, code: string | null): string {
-  return code === null ? word : `${word}:${code}`
+const STEP = /^([a-z_]+)@([0-9]+)(?::([A-Z0-9]*))?(?::([0-9]+))?$/
+
+/** Reads steps that `encodeSteps` wrote, at least one. Throws SyntaxError on any other text: what is stored is never a guess. */
+export function decodeSteps(text: string): PlanStep[] {
+  return text.split(' ').map((word) => {
+    const [, event, afterMs, code, amount] = STEP.exec(word) ?? []
+    if (!isBankEvent(event)) throw new SyntaxError(`sandbox plan: cannot read "${word}"`)
+    return { afterMs: Number(afterMs), event, schemeCode: code === undefined || code === '' ? null : code, amountMinor: amount === undefined ? null : BigInt(amount) }
+  })
 }
 
-const WORD = /^(?:(hold|reconcile|recall)(?::([a-z]+))?|([a-z]+))(?:@([0-9]+))?(?::([A-Z0-9]*))?(?::([0-9]+))?$/
-
-/** Reads a plan that `encodePlan` wrote. Throws SyntaxError on any other text: a stored plan is never a guess. */
-export function decodePlan(text: string): PaymentPlan {
-  let hold: PaymentPlan['hold'] = null
-  let queueMs = 0
-  let submit: PaymentPlan['submit'] | null = null
-  let refusalCode: string | null = null
-  const steps: PlanStep[] = []
-  let reconcile: PaymentPlan['reconcile'] = null
-  let recall: PaymentPlan['recall'] | null = null
-  for (const word of text.split(' ')) {
-    const match = WORD.exec(word)
-    if (match === null) throw new SyntaxError(`sandbox plan: cannot read "${word}"`)
-    const [, group, outcome, plain, ms, code, amount] = match
-    const afterMs = Number(ms ?? 0)
-    const schemeCode = code === undefined || code === '' ? null : code
-    switch (`${group ?? plain} ${outcome ?? ''}`.trim()) {
-      case 'hold': hold = { decision: null }; break
-      case 'hold released': hold = { decision: { afterMs, outcome: 'released' } }; break
-      case 'hold blocked': hold = { decision: { afterMs, outcome: 'blocked' } }; break
-      case 'queue': queueMs = afterMs; break
-      case 'accepted': submit = 'accepted'; break
-      case 'refused': submit = 'refused'; refusalCode = schemeCode; break
-      case 'timeout': submit = 'timeout'; break
-      case 'settled': steps.push({ afterMs, event: 'settled', schemeCode, amountMinor: null }); break
-      case 'rejected': steps.push({ afterMs, event: 'rejected', schemeCode, amountMinor: null }); break
-      case 'returned': steps.push({ afterMs, event: 'returned', schemeCode, amountMinor: amount === undefined ? null : BigInt(amount) }); break
-      case 'reconcile settled': reconcile = { afterMs, outcome: 'settled', schemeCode }; break
-      case 'reconcile rejected': reconcile = { afterMs, outcome: 'rejected', schemeCode }; break
-      case 'recall accepted': recall = { afterMs, outcome: 'accepted', schemeCode }; break
-      case 'recall rejected': recall = { afterMs, outcome: 'rejected', schemeCode }; break
-      default: throw new SyntaxError(`sandbox plan: cannot read "${word}"`)
-    }
-  }
-  if (submit === null || recall === null) throw new SyntaxError(`sandbox plan: incomplete "${text}"`)
-  return { hold, queueMs, submit, refusalCode, steps, reconcile, recall }
-}
+const isBankEvent = (word: string | undefined): word is BankEvent => (BANK_EVENTS as readonly (string | undefined)[]).includes(word)
 
 /** One row of the catalogue that tells integrators what the sandbox reacts to. */
 export interface CatalogueRule {
@@ -291,6 +273,7 @@ export function catalogueRules(): readonly CatalogueRule[] {
     { topic: 'payments', rule: 'amountMinor 1801 with a recall: accepted after 10 s' },
     { topic: 'payments', rule: 'amountMinor 1802 with a recall: rejected (CUST) after 10 s; every other amount: accepted' },
     { topic: 'transfers', rule: 'amountMinor 1301: processing, then failed' },
+    { topic: 'transfers', rule: 'amountMinor 1601 to 1603, or their tokens in the reference: on_hold, and then as payments are' },
     { topic: 'transfers', rule: 'amountMinor 1501: processing, then exception, completed after 60 s' },
   ]
 }

@@ -3,6 +3,7 @@
  * sandbox bank's book, the trail of changes, failed sign-ins, deliveries of webhooks) are only ever written by statements of our own: no unit of work
  * sees their rows, and MikroORM has no words for the partitions and composite keys by time that some of them have.
  */
+import { AccountDetails } from './account-details.ts'
 import { Account } from './account.ts'
 import { ApiKey } from './api-key.ts'
 import { ApprovalDecision } from './approval-decision.ts'
@@ -10,8 +11,11 @@ import { ApprovalPolicy } from './approval-policy.ts'
 import { Approval } from './approval.ts'
 import { Balance } from './balance.ts'
 import { Challenge } from './challenge.ts'
+import { ComplianceHold, ComplianceNote } from './compliance-hold.ts'
 import { CustomerAddress } from './customer-address.ts'
 import { Customer } from './customer.ts'
+import { FundsRequest, FundsRequestPayment } from './funds-request.ts'
+import { ExceptionCase } from './exception-case.ts'
 import { Hold } from './hold.ts'
 import { IncomingPayment } from './incoming-payment.ts'
 import { Invitation } from './invitation.ts'
@@ -25,12 +29,14 @@ import { PlatformUser } from './platform-user.ts'
 import { ProviderConnection } from './provider-connection.ts'
 import { RecipientReview } from './recipient-review.ts'
 import { Recipient } from './recipient.ts'
+import { ScheduledOccurrence } from './scheduled-occurrence.ts'
+import { ScheduledPayment } from './scheduled-payment.ts'
 import { Session } from './session.ts'
 import { Team } from './team.ts'
 import { Transfer } from './transfer.ts'
 import { WebhookEndpoint } from './webhook-endpoint.ts'
 
 export const ENTITIES = [
-  Account, ApiKey, Approval, ApprovalDecision, ApprovalPolicy, Balance, Challenge, Customer, CustomerAddress, Hold, IncomingPayment, Invitation, Membership, MfaFactor, Operator, PasswordReset, Payment, PlatformUser,
-  Notification, ProviderConnection, Recipient, RecipientReview, Session, Team, Transfer, WebhookEndpoint,
+  Account, AccountDetails, ApiKey, Approval, ApprovalDecision, ApprovalPolicy, Balance, Challenge, ComplianceHold, ComplianceNote, Customer, CustomerAddress, ExceptionCase, FundsRequest, FundsRequestPayment, Hold, IncomingPayment, Invitation, Membership, MfaFactor, Operator, PasswordReset, Payment, PlatformUser,
+  Notification, ProviderConnection, Recipient, RecipientReview, ScheduledOccurrence, ScheduledPayment, Session, Team, Transfer, WebhookEndpoint,
 ] as const

@@ -14,6 +14,8 @@ export const Operator = defineEntity({
     recipientApprovalMode: p.text().fieldName('recipient_approval_mode').defaultRaw(`'customer_tier'`),
     recipientRequireVerification: p.boolean().fieldName('recipient_require_verification').defaultRaw('false'),
     recipientAllowedOverrides: p.array().columnType('text[]').fieldName('recipient_allowed_overrides').defaultRaw(`'{close_match}'`),
+    complianceFourEyesRelease: p.boolean().fieldName('compliance_four_eyes_release').defaultRaw('true'),
+    paymentsFourEyesExceptions: p.boolean().fieldName('payments_four_eyes_exceptions').defaultRaw('true'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     version: p.integer().defaultRaw('1'),
     features: p.json().columnType('jsonb').defaultRaw(`'{}'`),

@@ -13,6 +13,7 @@ export const ProviderConnection = defineEntity({
     role: p.text(),
     status: p.text(),
     name: p.text(),
+    config: p.json().defaultRaw(`'{}'`),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
   },
 })

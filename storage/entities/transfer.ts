@@ -21,6 +21,7 @@ export const Transfer = defineEntity({
     createdBy: p.uuid().fieldName('created_by'),
     createdVia: p.text().fieldName('created_via'),
     metadata: p.json().nullable(),
+    failure: p.text().nullable(),
     completedAt: p.datetime().fieldName('completed_at').columnType('timestamptz').nullable(),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),

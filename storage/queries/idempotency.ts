@@ -19,7 +19,7 @@ export interface RecordedCommand {
     | { readonly kind: 'payment'; readonly payment: PaymentRecord }
     | { readonly kind: 'transfer'; readonly transfer: TransferRecord }
     /** Its answer is kept as it was given. */
-    | { readonly kind: 'recipient'; readonly id: string }
+    | { readonly kind: 'recipient' | 'funds_request' | 'scheduled_payment'; readonly id: string }
     | null
 }
 
@@ -45,6 +45,10 @@ export async function recordedResource(database: Database, id: string | null): P
   if (payment !== null) return { kind: 'payment', payment }
   const transfer = await findTransfer(database, id)
   if (transfer !== null) return { kind: 'transfer', transfer }
-  const recipients = await database.query<[string]>({ name: 'recorded_recipient', text: 'select id from recipient where id = $1', values: [id] })
-  return recipients.length === 0 ? null : { kind: 'recipient', id }
+  const [kept] = await database.query<['recipient' | 'funds_request' | 'scheduled_payment']>({
+    name: 'recorded_kept', values: [id],
+    text: `select 'recipient' from recipient where id = $1 union all select 'funds_request' from funds_request where id = $1
+      union all select 'scheduled_payment' from scheduled_payment where id = $1`,
+  })
+  return kept === undefined ? null : { kind: kept[0], id }
 }

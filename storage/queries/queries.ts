@@ -1,16 +1,18 @@
 /** All reads behind the API, over one pool. */
 import { Kysely, PostgresDialect } from 'kysely'
 import { asUnavailable, type Database } from '../database.ts'
+import { getAccountDetails } from './account-details.ts'
 import { findApiKey } from './api-keys.ts'
 import { getBalance, listBalances, type BalanceListQuery } from './balances.ts'
 import { listHolds, type HoldListQuery } from './holds.ts'
 import { findIdempotencyRecord } from './idempotency.ts'
+import { getIncomingPayment, getSuspenseItem, listIncomingPayments, listSuspense, type IncomingListQuery, type SuspenseListQuery } from './incoming-payments.ts'
 import { listJournal, type JournalListQuery } from './journal.ts'
 import type { ReadDatabase, Tenant } from './page.ts'
 import { getPayment, listPayments, type PaymentListQuery, type Queue } from './payments.ts'
 import { getRecipientReview, listRecipientReviews, type RecipientReviewListQuery } from './recipient-reviews.ts'
 import { getRecipient, listRecipients, type RecipientListQuery } from './recipients.ts'
-import { getTransfer } from './transfers.ts'
+import { getTransfer, listTransfers, type TransferListQuery } from './transfers.ts'
 
 export interface ReadOptions extends Queue {
   readonly database: Database
@@ -35,6 +37,7 @@ export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
   return telling({
     listBalances: (query: BalanceListQuery) => listBalances(db, query),
     getBalance: (tenant: Tenant, id: string) => getBalance(database, tenant, id),
+    getAccountDetails: (tenant: Tenant, balanceId: string) => getAccountDetails(database, tenant, balanceId),
     listJournal: (query: JournalListQuery) => listJournal(database, db, query),
     listHolds: (query: HoldListQuery) => listHolds(database, db, query),
     listRecipients: (query: RecipientListQuery) => listRecipients(db, query),
@@ -43,7 +46,12 @@ export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
     getRecipientReview: (tenant: Tenant, id: string) => getRecipientReview(database, tenant, id),
     listPayments: (query: PaymentListQuery) => listPayments(database, db, query, queue),
     getPayment: (tenant: Tenant, id: string) => getPayment(database, tenant, id, queue),
+    listTransfers: (query: TransferListQuery) => listTransfers(db, query),
     getTransfer: (tenant: Tenant, id: string) => getTransfer(database, tenant, id),
+    listIncomingPayments: (query: IncomingListQuery) => listIncomingPayments(db, query),
+    getIncomingPayment: (tenant: Tenant, id: string) => getIncomingPayment(database, tenant, id),
+    listSuspense: (query: SuspenseListQuery) => listSuspense(db, query),
+    getSuspenseItem: (tenant: Tenant, id: string) => getSuspenseItem(database, tenant, id),
     findApiKey: (sha256: string) => findApiKey(database, sha256),
     findIdempotencyRecord: (id: string) => findIdempotencyRecord(database, id, clock.now()),
   })

@@ -70,8 +70,9 @@ async function waitingBackends(ledger: Ledger): Promise<number[] | false> {
 async function creditBehind(ledger: Ledger, balanceId: string, amount: bigint): Promise<void> {
   const connection = await Connection.open(ledger.url, 'test credit')
   const incoming = ids.next()
-  await ledger.read(`insert into incoming_payment (id, customer_id, balance_id, status, currency, amount, received_at) values ($1, $2, $3, 'received', 'EUR', $4, now())`,
-    [incoming, ledger.customerId, balanceId, amount])
+  await ledger.read(`insert into incoming_payment (id, customer_id, operator_id, connection_id, shard, balance_id, status, currency, amount, value_date, received_at, credited_at, updated_at)
+    values ($1, $2, $3, $4, $5, $6, 'received', 'EUR', $7, now(), now(), now(), now())`,
+    [incoming, ledger.customerId, ledger.operatorId, ledger.connectionId, ledger.shard, balanceId, amount])
   const result = await commit(connection, [{ fence: null, commands: [{ effects: {
     postings: entry({ rule: 'L01', amounts: { A: amount }, currency: 'EUR', accounts: await ledger.accounts.accounts({ ...ledger, currency: 'EUR' }),
       balances: { from: balanceId, to: balanceId }, entryId: ids.next(), customerId: ledger.customerId, source: { object: 'incoming_payment', id: incoming },

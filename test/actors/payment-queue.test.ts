@@ -7,6 +7,7 @@ import { SandboxBank } from '../../actors/partners/sandbox-bank.ts'
 import { paymentActor } from '../../actors/payment.ts'
 import { InProcessShards } from '../../actors/runtime/in-process-shards.ts'
 import { ActorSystem } from '../../actors/runtime/system.ts'
+import { sandboxScreener } from '../../lib/compliance/sandbox-screener.ts'
 import { ManualClock } from '../../lib/clock.ts'
 import { SHARD_COUNT } from '../../lib/shard.ts'
 import type { ShardHome, Shards, ShardsState } from '../../lib/shards.ts'
@@ -36,7 +37,7 @@ async function openNode(t: Test, ledger: Ledger, between: (bank: SandboxBank) =>
   const onError = (error: unknown, what: string) => { errors.push(`${what}: ${(error as Error).message}`) }
   const system = new ActorSystem({ databaseUrl: ledger.url, lanes: 1, clock, onBug: onError })
   const bank = new SandboxBank({ database, clock, shards, onError })
-  const queue = new PaymentQueue({ system, database, accounts, bank: between(bank), ids, clock, shards, onError })
+  const queue = new PaymentQueue({ system, database, accounts, bank: between(bank), screener: sandboxScreener, ids, clock, shards, onError })
   await queue.start()
   bank.start(queue.inbox)
   const stop = async () => {
@@ -92,9 +93,9 @@ const reaches = (ledger: Ledger, id: string, status: string) => until(`${id} is 
 /** Handed to the bank, and in the bank's book. */
 const atTheBank = (ledger: Ledger, id: string) => until(`the bank has ${id}`, async () => (await ledger.read('select from sandbox_order where reference = $1', [id])).length === 1)
 
-/** All that was ever written about payments. */
+/** All that was ever written about payments, but for the messages themselves. */
 async function everything(ledger: Ledger): Promise<unknown> {
-  const tables = ['payment', 'posting', 'status_update', 'outbox', 'provider_event', 'partner_instruction', 'balance', 'hold']
+  const tables = ['payment', 'posting', 'status_update', 'outbox', 'partner_instruction', 'balance', 'hold']
   return await Promise.all(tables.map((table) => ledger.read(`select * from ${table} order by 1, 2`)))
 }
 
@@ -267,7 +268,7 @@ t.test('a whole call to the bank that fails makes exceptions, not repeats', asyn
 })
 
 const message = (reference: string, ledger: Ledger, said: Partial<BankMessage> = {}): BankMessage =>
-  ({ id: ids.next(), type: 'settled', reference, shard: ledger.shard, schemeCode: null, ...said })
+  ({ id: ids.next(), type: 'settled', reference, shard: ledger.shard, schemeCode: null, amount: null, ...said })
 
 t.test('a message that is repeated, late or contradicts what was said changes nothing, and is acknowledged', async (t) => {
   const clock = new ManualClock(MONDAY)
@@ -287,6 +288,9 @@ t.test('a message that is repeated, late or contradicts what was said changes no
   t.strictSame((await node.queue.inbox(messages)).toSorted(), messages.map(({ id }) => id).toSorted())
   for (const each of messages.toReversed()) t.strictSame(await node.queue.inbox([each, each]), [each.id, each.id])
   t.strictSame(await everything(ledger), before)
+  const kept = (await ledger.read<[string]>('select id from provider_event')).map(([id]) => id)
+  t.equal(kept.length, messages.length + 1, 'each message is kept once, one that changes nothing too; a second one was sent by the bank')
+  t.ok(messages.every(({ id }) => kept.includes(id)))
   t.strictSame(node.errors, [])
   await auditIsClean(t, ledger)
 })
@@ -300,7 +304,7 @@ t.test('of messages that contradict each other in one delivery the first counts'
   const messages = [message(id, ledger), message(id, ledger, { type: 'rejected', schemeCode: 'AC04' }), message(id, ledger)]
   await node.queue.inbox([messages[0]!, messages[0]!, ...messages.slice(1)])
   t.match(await see(ledger, id), { status: 'completed', version: 3 })
-  t.strictSame(await ledger.read('select id from provider_event'), [[messages[0]!.id]])
+  t.strictSame((await ledger.read<[string]>('select id from provider_event')).flat().toSorted(), messages.map((each) => each.id).toSorted(), 'all of them are kept, each once')
   t.strictSame(await eventsOf(ledger, id), ['payment.completed', 'payment.created', 'payment.status_changed'])
   await auditIsClean(t, ledger)
 })
@@ -427,7 +431,7 @@ async function openDyingNode(t: Test, ledger: Ledger, last: (bank: SandboxBank, 
   const ignore = () => undefined
   const system = new ActorSystem({ databaseUrl: ledger.url, lanes: 1, clock, onBug: ignore })
   const bank = new SandboxBank({ database, clock, shards: new InProcessShards('dying'), onError: ignore })
-  const queue = new PaymentQueue({ system, database, accounts, ids, clock, shards: new InProcessShards('dying'), onError: ignore, bank: {
+  const queue = new PaymentQueue({ system, database, accounts, screener: sandboxScreener, ids, clock, shards: new InProcessShards('dying'), onError: ignore, bank: {
     async submit(orders) { await last(bank, orders); return await new Promise(() => undefined) },
     status: (references) => bank.status(references),
   } })
@@ -444,3 +448,51 @@ async function openDyingNode(t: Test, ledger: Ledger, last: (bank: SandboxBank, 
     },
   }
 }
+
+t.test('money may come back while nobody knows what became of it', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const node = await openNode(t, ledger)
+  const [told, asked] = await Promise.all([node.pay(1503n), node.pay(1503n, 'Invoice 2')])
+  for (const id of [told, asked]) await reaches(ledger, id, 'exception')
+  const back = message(told, ledger, { type: 'returned', schemeCode: 'AC04', amount: 1_000n })
+  t.strictSame(await node.queue.inbox([back]), [back.id])
+  await reaches(ledger, told, 'returned')
+  // What the bank says when it is asked: its own book.
+  await ledger.read(`update sandbox_order set state = 'returned', next_event = 'returned', scheme_code = 'AC06', steps = 'returned@0:AC06:1503' where reference = $1`, [asked])
+  clock.advance(6 * SECOND)
+  await reaches(ledger, asked, 'returned')
+  t.strictSame(await ledger.read('select returned_amount from payment order by returned_amount'), [['1000'], ['1503']])
+  for (const id of [told, asked]) {
+    t.strictSame(await ledger.read('select rule from posting where source_id = $1 order by rule', [id]), [['L10'], ['L11'], ['L13']])
+    t.strictSame(await ledger.read('select from partner_instruction where payment_id = $1', [id]), [], 'the bank is not asked any more')
+  }
+  t.match(await ledger.funds(ledger.balances[0]!), { posted: OPENING - 503n, held: 0n })
+  const late = [message(told, ledger), message(told, ledger, { type: 'rejected', schemeCode: 'AC04' }), message(told, ledger, { type: 'returned', schemeCode: 'FOCR', amount: 503n }),
+    message(told, ledger, { type: 'unclear' }), message(told, ledger, { type: 'pending' }), message(told, ledger, { type: 'recall_rejected', schemeCode: 'CUST' })]
+  const before = await everything(ledger)
+  t.strictSame((await node.queue.inbox(late)).toSorted(), late.map(({ id }) => id).toSorted())
+  t.strictSame(await everything(ledger), before, 'what came back stays back')
+  t.strictSame(node.errors, [])
+  await auditIsClean(t, ledger)
+})
+
+t.test('a message that was booked moves nothing a second time, even where its move would be possible again', async (t) => {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, [OPENING], clock)
+  const node = await openNode(t, ledger)
+  const id = await node.pay(1701n)
+  await atTheBank(ledger, id)
+  const unclear = message(id, ledger, { type: 'unclear' })
+  await node.queue.inbox([unclear])
+  await reaches(ledger, id, 'exception')
+  await node.queue.inbox([message(id, ledger, { type: 'pending' })])
+  await reaches(ledger, id, 'processing')
+  t.strictSame(await node.queue.inbox([unclear]), [unclear.id], 'it need not come again')
+  t.match(await see(ledger, id), { status: 'processing' })
+  const tooMuch = message(id, ledger, { type: 'returned', schemeCode: 'AC04', amount: 1_702n })
+  t.strictSame(await node.queue.inbox([tooMuch]), [tooMuch.id])
+  t.match(await see(ledger, id), { status: 'processing' }, 'no more comes back than was sent')
+  t.equal((await ledger.read('select from provider_event where object_id = $1', [id])).length, 3)
+  await auditIsClean(t, ledger)
+})

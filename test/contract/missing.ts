@@ -3,19 +3,15 @@
  * exists, and when one that is not here is missing.
  */
 export const MISSING: ReadonlySet<string> = new Set([
-  'addMoney', 'listBulkPayments', 'createBulkPayment', 'getBulkPayment',
+  'listBulkPayments', 'createBulkPayment', 'getBulkPayment',
   'cancelBulkPayment', 'listBulkPaymentRows', 'submitBulkPayment', 'listCollections', 'createCollection',
   'getCollection', 'cancelCollection', 'createMandate', 'getMandate', 'cancelMandate', 'listExchanges',
   'createExchange', 'getExchange', 'getExchangeConfirmation', 'createQuote', 'getQuote', 'refreshQuote',
-  'getBalanceAccountDetails', 'listStatements', 'requestStatement', 'downloadStatement', 'listAttachments', 'getAttachment', 'downloadAttachment', 'getJob', 'listTransactions',
+  'listStatements', 'requestStatement', 'downloadStatement', 'listAttachments', 'getAttachment', 'downloadAttachment', 'getJob', 'listTransactions',
   'getTransaction', 'listAnnotations', 'listTransactionAttachments', 'getTransactionConfirmation',
   'listTransactionUpdates', 'exportTransactions', 'listCustomers', 'createCustomer', 'getCustomer', 'getKybCase',
   'listProviderConnections', 'getProviderConnection', 'getDeveloperWorkspace',
-
-
-  'simulateSandboxIncomingPayment', 'simulateSandboxPaymentStatus', 'listSimulations',
   'simulateCardTransaction', 'simulateCollectionStatus', 'simulateExchangeStatus', 'simulateFxRateMove',
-  'simulateIncomingDebit', 'simulateIncomingPayment', 'simulateIncomingRecall', 'simulateKycOutcome',
-  'simulatePaymentRecall', 'simulatePaymentReturn', 'simulatePaymentStatus', 'simulateScheduledRun',
+  'simulateIncomingDebit', 'simulateKycOutcome',
   'simulateStatement',
 ])

@@ -26,6 +26,8 @@ function outcomeOf({ reply, effects, refused }: Decision): string {
   return problem.errors === undefined ? `refused ${problem.slug}${again}` : `invalid ${problem.errors[0]?.code}${again}`
 }
 
+const flatFee = (fixed: bigint): BalanceState['fees'] => [{ rail: null, fixed, bps: 0n, min: 0n, max: null }]
+
 /** Runs a table over balances that exist only in it. */
 function run(t: Test, text: string): void {
   const balances = new Map<string, BalanceState>()
@@ -47,8 +49,8 @@ function run(t: Test, text: string): void {
         t.equal(balance?.available, BigInt(said['available'] ?? -1), row.text)
         continue
       case 'payment': {
-        const command = paymentCommand({ ...common, fee: BigInt(said['fee'] ?? 0) })
-        decision = createPayment(balance, { ...command, recipient: { ...command.recipient, status: said['recipient'] ?? 'active' } }, MONDAY)
+        const command = paymentCommand(common)
+        decision = createPayment(balance === null ? null : { ...balance, fees: flatFee(BigInt(said['fee'] ?? 0)) }, { ...command, recipient: { ...command.recipient, status: said['recipient'] ?? 'active' } }, MONDAY)
         break
       }
       case 'transfer':
@@ -108,7 +110,6 @@ t.test('a balance that may not pay does not, whatever it holds', (t) => {
     transfer U -> A  1                => invalid currency_mismatch
     transfer F -> A  1                => invalid inactive again
     transfer A -> X  1 credit refused => invalid inactive
-    transfer A -> F  1 connection other => refused not-implemented
     expect  A  available 100
     expect  F  available 100`)
   t.end()
@@ -137,7 +138,6 @@ const TRANSFER_FAULTS: readonly Fault<CreateTransfer>[] = [
   { outcome: 'invalid inactive', command: (command) => ({ ...command, creditRefused: true }) },
   { outcome: 'refused duplicate-external-id', command: (command) => ({ ...command, externalId: 'x', externalIdOwner: ids.next() }) },
   { outcome: 'refused limit-exceeded', command: (command) => ({ ...command, policyRefusal: LIMIT }) },
-  { outcome: 'refused not-implemented', command: (command) => ({ ...command, toConnectionId: ids.next() }) },
   { outcome: 'refused insufficient-funds again', state: (balance) => ({ ...balance, available: 0n }) },
 ]
 
@@ -202,8 +202,8 @@ t.test('a no is remembered under its key, a wrong body is not', (t) => {
 })
 
 t.test('an accepted payment writes its row, its hold, its first update, its event, its instruction and its key, all of one story', (t) => {
-  const balance = balanceState({ available: 1_000n })
-  const command = paymentCommand({ customerId: balance.customerId, amount: 100n, fee: 25n, externalId: 'order-1', metadata: { po: '7' } })
+  const balance = balanceState({ available: 1_000n, fees: flatFee(25n) })
+  const command = paymentCommand({ customerId: balance.customerId, amount: 100n, externalId: 'order-1', metadata: { po: '7' } })
   const { effects, state, reply } = createPayment(balance, command, MONDAY)
   t.equal(state?.available, 875n)
   t.strictSame(Object.keys(effects ?? {}).sort(), ['events', 'facts', 'holds', 'idempotency', 'instructions', 'payments', 'statusUpdates'], 'and no posting: L10 comes with the hand-over')
@@ -258,7 +258,7 @@ t.test('whatever is asked, nothing is taken that is not there, and what is gone 
       const key = keyed ? newKey() : null
       const decision: Decision = transfer
         ? createTransfer(balance, Object.freeze({ ...newTransfer(balance), amount, key }), MONDAY)
-        : createPayment(balance, Object.freeze({ ...newPayment(balance), amount, fee, key }), MONDAY)
+        : createPayment(Object.freeze({ ...balance, fees: flatFee(fee) }), Object.freeze({ ...newPayment(balance), amount, key }), MONDAY)
       const need = transfer ? amount : amount + fee
       const accepted = decision.reply.kind !== 'refused'
       if (accepted !== before.available >= need) return false

@@ -21,12 +21,18 @@ const COMMANDS: { readonly [name: string]: PaymentCommand } = {
   refused: { kind: 'refused', context, schemeCode: 'TECH' },
   timeout: { kind: 'timeout', context, askAgainAt: MONDAY + 5_000 },
   still_unknown: { kind: 'still_unknown', askAgainAt: MONDAY + 9_000 },
+  unclear: { kind: 'unclear', context, askAgainAt: MONDAY + 5_000, event },
+  accepted: { kind: 'accepted', context, event },
+  returned: { kind: 'returned', context, amount: 60n, schemeCode: 'AC04', event },
+  hold: { kind: 'hold', hit: { provider: 'list', findings: [{ list: 'L', name: 'N', score: 88 }], decides: null }, context },
+  release: { kind: 'release', context },
+  block: { kind: 'block', freezeFunds: false, context },
 }
 
 function payment(said: Partial<PaymentState> = {}): PaymentState {
   return { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 3, number: 'PAY0000000001',
     status: 'processing', version: 4, sent: false, sourceBalanceId: ids.next(), holdId: ids.next(), currency: 'EUR', amount: 100n, fee: 25n,
-    rail: 'sepa', reference: 'Invoice 1', recipientName: 'Amsterdam Trading BV', createdAt: MONDAY, ...said }
+    rail: 'sepa', reference: 'Invoice 1', recipientName: 'Amsterdam Trading BV', createdAt: MONDAY, recall: null, ...said }
 }
 
 /** In which place of its life a payment is, by the name the table gives it. */
@@ -44,20 +50,20 @@ const PLACES: { readonly [name: string]: Partial<PaymentState> | null } = {
 
 // What each command does in each place: the new status and the rule that is posted. A dot: nothing at all.
 const TABLE = `
-                    approve       reject      cancel       hand_over       settled        rejected    refused     timeout     still_unknown
-  none              .             .           .            .               .              .           .           .           .
-  draft             .             .           .            .               .              .           .           .           .
-  pending_approval  processing/-  rejected/-  .            .               .              .           .           .           .
-  scheduled         .             .           .            .               .              .           .           .           .
-  on_hold           .             .           .            .               .              .           .           .           .
-  queued            .             .           cancelled/-  processing/L10  .              .           .           .           .
-  submitted         .             .           .            .               completed/L11  failed/L12  failed/L12  exception/- .
-  exception         .             .           .            .               completed/L11  failed/L12  .           .           exception/-
-  completed         .             .           .            .               .              .           .           .           .
-  failed            .             .           .            .               .              .           .           .           .
-  returned          .             .           .            .               .              .           .           .           .
-  rejected          .             .           .            .               .              .           .           .           .
-  cancelled         .             .           .            .               .              .           .           .           .`
+                    approve       reject      cancel       hand_over       settled        rejected    refused     timeout     still_unknown  unclear      accepted      returned          hold       release       block
+  none              .             .           .            .               .              .           .           .           .              .            .             .                 .          .             .
+  draft             .             .           .            .               .              .           .           .           .              .            .             .                 .          .             .
+  pending_approval  processing/-  rejected/-  .            .               .              .           .           .           .              .            .             .                 .          .             .
+  scheduled         .             .           .            .               .              .           .           .           .              .            .             .                 .          .             .
+  on_hold           .             .           .            .               .              .           .           .           .              .            .             .                 .          processing/-  failed/-
+  queued            .             .           cancelled/-  processing/L10  .              .           .           .           .              .            .             .                 on_hold/-  .             .
+  submitted         .             .           .            .               completed/L11  failed/L12  failed/L12  exception/- .              exception/-  .             returned/L11+L13  .          .             .
+  exception         .             .           .            .               completed/L11  failed/L12  .           .           exception/-    .            processing/-  returned/L11+L13  .          .             .
+  completed         .             .           .            .               .              .           .           .           .              .            .             returned/L13      .          .             .
+  failed            .             .           .            .               .              .           .           .           .              .            .             .                 .          .             .
+  returned          .             .           .            .               .              .           .           .           .              .            .             .                 .          .             .
+  rejected          .             .           .            .               .              .           .           .           .              .            .             .                 .          .             .
+  cancelled         .             .           .            .               .              .           .           .           .              .            .             .                 .          .             .`
 
 const [names = [], ...rows] = TABLE.trim().split('\n').map((line) => line.trim().split(/\s+/))
 const CASES = rows.flatMap(([place = '', ...cells]) => cells.map((expected, nth) => ({ place, name: names[nth] as string, expected })))
@@ -85,7 +91,7 @@ t.test('each command moves a payment exactly where the table says, by the rule i
     const [status, rule] = expected.split('/')
     t.equal(after?.status, status, `${label} goes to ${status}`)
     t.match(reply, { kind: 'moved', state: after! }, `${label} is a move`)
-    t.strictSame([...new Set(effects?.postings?.map((posting) => posting.rule))], rule === '-' ? [] : [rule], `${label} posts ${rule}`)
+    t.strictSame([...new Set(effects?.postings?.map((posting) => posting.rule))], rule === '-' ? [] : rule!.split('+'), `${label} posts ${rule}`)
   }
   t.end()
 })
@@ -115,6 +121,8 @@ t.test('a change of status has exactly one status_changed, and an end has its ow
   t.strictSame(told('exception', 'rejected'), ['payment.status_changed', 'payment.failed'])
   t.strictSame(told('submitted', 'refused'), ['payment.status_changed', 'payment.failed'])
   t.strictSame(told('submitted', 'timeout'), ['payment.status_changed'])
+  t.strictSame(told('completed', 'returned'), ['payment.status_changed', 'payment.returned'])
+  t.strictSame(told('submitted', 'returned'), ['payment.status_changed', 'payment.returned'], 'nobody is told of a completion that nobody confirmed')
   t.strictSame(told('exception', 'still_unknown'), [], 'nothing changed')
   t.strictSame(told('pending_approval', 'approve'), ['payment.status_changed'])
   t.strictSame(told('pending_approval', 'reject'), ['payment.status_changed'], 'rejected and cancelled have no event of their own')
@@ -155,12 +163,44 @@ t.test('the hand-over captures the whole hold and leaves what is available as it
   t.end()
 })
 
-t.test('only the hand-over and a withdrawal touch the hold', (t) => {
+t.test('only the hand-over, a withdrawal and a review touch the hold', (t) => {
   for (const { place, name, expected } of CASES) {
-    if (expected === '.' || ['hand_over', 'reject', 'cancel'].includes(name)) continue
+    if (expected === '.' || ['hand_over', 'reject', 'cancel', 'hold', 'release', 'block'].includes(name)) continue
     const { effects } = movePayment(payment(PLACES[place]!), COMMANDS[name]!, MONDAY)
     t.equal(effects?.holdResolutions, undefined, `${place} ${name}`)
     t.equal(effects?.holds, undefined, `${place} ${name}`)
+  }
+  t.end()
+})
+
+t.test('a review replaces the hold by one of the same amount that names nothing but itself, and back', (t) => {
+  const queued = payment()
+  const held = movePayment(queued, COMMANDS['hold']!, MONDAY)
+  const review = held.state!.holdId as string
+  t.not(review, queued.holdId)
+  t.strictSame(held.effects?.holds, [{
+    id: review, balanceId: queued.sourceBalanceId, customerId: queued.customerId, amount: 125n, subjectType: 'payment_review', subjectId: review, description: 'Payment under review', createdAt: MONDAY,
+  }])
+  t.match(held.effects?.holdResolutions, [{ id: queued.holdId, status: 'released', amount: 125n }])
+  t.match(held.effects?.paymentDecisions, [{ status: 'on_hold', holdId: review }])
+  t.strictSame(held.effects?.instructionsDone, [queued.id])
+  t.match(held.effects?.complianceHolds, [{ kind: 'outbound_screening', provider: 'list', subjectType: 'payment', subjectId: queued.id, amount: 100n, decides: null }])
+  t.match(held.effects?.exceptions, [{ kind: 'compliance_hold', subjectType: 'payment', subjectId: queued.id }])
+  t.strictSame(held.effects?.events?.map(({ type }) => type), ['payment.status_changed', 'compliance_hold.created'])
+  const released = movePayment(held.state, COMMANDS['release']!, MONDAY)
+  t.match(released.effects?.holds, [{ subjectType: 'payment', subjectId: queued.id, amount: 125n }])
+  t.match(released.effects?.holdResolutions, [{ id: review, status: 'released', amount: 125n }])
+  t.strictSame(released.effects?.instructions, [{ paymentId: queued.id, shard: queued.shard }])
+  const blocked = movePayment(held.state, COMMANDS['block']!, MONDAY)
+  t.match(blocked.effects?.holdResolutions, [{ id: review, status: 'released', amount: 125n }])
+  t.equal(blocked.effects?.holds, undefined)
+  t.match(JSON.parse(blocked.effects?.paymentDecisions?.[0]?.failure ?? ''), { code: 'declined', scheme: null, schemeCode: null })
+  const frozen = movePayment(held.state, { ...COMMANDS['block'], freezeFunds: true } as PaymentCommand, MONDAY)
+  t.match(frozen.effects?.holds, [{ subjectType: 'legal_order', amount: 125n }])
+  t.equal(frozen.effects?.holds?.[0]?.subjectId, frozen.effects?.holds?.[0]?.id)
+  t.equal(frozen.state?.holdId, review, 'what is frozen is no longer the payment\'s')
+  for (const { effects } of [held, released, blocked, frozen]) {
+    t.notMatch(JSON.stringify(effects?.statusUpdates), /complian|screen|sanction/i, 'what customers read is neutral')
   }
   t.end()
 })
@@ -232,6 +272,33 @@ t.test('the message of the partner is logged with the move that it caused, once'
   t.end()
 })
 
+t.test('what comes back is never more than what was sent, and is shown with the reason it came back for', (t) => {
+  const state = payment({ status: 'completed', sent: true })
+  const returned = (said: Partial<Extract<PaymentCommand, { kind: 'returned' }>>) => movePayment(state, { ...COMMANDS['returned'], ...said } as PaymentCommand, MONDAY)
+  for (const amount of [101n, 0n, -1n]) t.equal(returned({ amount }).effects, null, `${amount} of 100 changes nothing`)
+  const [change] = returned({}).effects?.paymentDecisions ?? []
+  t.equal(change?.returnedAmount, 60n)
+  t.strictSame(JSON.parse(change?.statusReason ?? ''), { code: 'account_closed', message: failureFor('AC04').message })
+  t.strictSame(JSON.parse(change?.returnInfo ?? ''), { amountMinor: '60', reasonCode: 'AC04', reason: failureFor('AC04').message, receivedAt: new Date(MONDAY).toISOString() })
+  const [unknown] = returned({ schemeCode: 'XX99' }).effects?.paymentDecisions ?? []
+  t.strictSame(JSON.parse(unknown?.statusReason ?? ''), { code: 'unknown', message: 'The reason is not known.' })
+  t.match(JSON.parse(unknown?.returnInfo ?? ''), { reasonCode: 'XX99' }, 'a code that nobody knows is kept')
+  t.end()
+})
+
+t.test('money that comes back answers the recall that waited for it', (t) => {
+  const recall = { status: 'requested' as const, reasonCode: 'DUPL', note: 'Paid twice by mistake.', requestedAt: '2026-05-01T08:00:00.000Z', sentAt: null, decidedAt: null, response: null, expiresAt: '2026-05-25T08:00:00.000Z' }
+  const command = { ...COMMANDS['returned'], schemeCode: 'FOCR' } as PaymentCommand
+  const { effects } = movePayment(payment({ status: 'completed', sent: true, recall }), command, MONDAY)
+  t.match(JSON.parse(effects?.paymentDecisions?.[0]?.recall ?? ''), { status: 'accepted', response: 'FOCR', decidedAt: new Date(MONDAY).toISOString() })
+  t.equal(effects?.paymentDecisions?.[0]?.recallDueAt, null)
+  t.match(effects?.events?.map(({ type, status }) => [type, status]), [['payment.status_changed', 'returned'], ['payment.returned', 'returned'], ['payment.recall_updated', 'accepted']])
+  const decided = movePayment(payment({ status: 'completed', sent: true, recall: { ...recall, status: 'rejected' } }), command, MONDAY).effects
+  t.equal(decided?.paymentDecisions?.[0]?.recall, undefined, 'one that was answered keeps its answer')
+  t.equal(decided?.events?.length, 2)
+  t.end()
+})
+
 t.test('in whatever order and however often messages come, a payment ends once and its money agrees with its status', (t) => {
   fc.assert(fc.property(fc.array(fc.constantFrom(...Object.keys(COMMANDS)), { maxLength: 30 }), fc.boolean(), (order, waits) => {
     let state: PaymentState | null = payment(waits ? { status: 'pending_approval' } : {})
@@ -239,6 +306,7 @@ t.test('in whatever order and however often messages come, a payment ends once a
     // What is instructed less what is done: a payment that did not wait for people is instructed from the start.
     let instructed = waits ? 0 : 1
     let resolved = 0
+    let exceptions = 0
     for (const name of order) {
       const { state: after, effects } = movePayment(state, COMMANDS[name]!, MONDAY)
       nets.source += netOf(effects, state!.sourceBalanceId)
@@ -246,17 +314,21 @@ t.test('in whatever order and however often messages come, a payment ends once a
       nets.fee += netOf(effects, 'inc_fee')
       nets.nostro += netOf(effects, 'nostro')
       instructed += (effects?.instructions?.length ?? 0) - (effects?.instructionsDone?.length ?? 0)
-      resolved += effects?.holdResolutions?.length ?? 0
+      resolved += (effects?.holdResolutions?.length ?? 0) - (effects?.holds?.length ?? 0)
+      exceptions += (effects?.exceptions?.length ?? 0) - (effects?.exceptionEnds?.length ?? 0)
       state = after
     }
     const { status, sent } = state!
     const expected = !sent ? { source: 0n, transit: 0n, fee: 0n, nostro: 0n }
       : status === 'completed' ? { source: -125n, transit: 0n, fee: 25n, nostro: 100n }
       : status === 'failed' ? { source: 0n, transit: 0n, fee: 0n, nostro: 0n }
+      // Of 100 there came back 60.
+      : status === 'returned' ? { source: -65n, transit: 0n, fee: 25n, nostro: 40n }
       : { source: -125n, transit: 100n, fee: 25n, nostro: 0n }
     t.strictSame(nets, expected, `${status} after ${order.join(' ')}`)
     t.equal(instructed, status === 'processing' || status === 'exception' ? 1 : 0)
-    t.equal(resolved, sent || status === 'rejected' || status === 'cancelled' ? 1 : 0, 'a hold ends once')
+    t.equal(resolved, sent || status === 'rejected' || status === 'cancelled' || status === 'failed' ? 1 : 0, 'a hold ends once')
+    t.equal(exceptions, status === 'exception' || status === 'on_hold' ? 1 : 0, 'somebody looks into it exactly while somebody has to')
   }), { numRuns: 300 })
   t.end()
 })

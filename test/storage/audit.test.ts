@@ -16,16 +16,26 @@ async function fill(books: Books) {
   const failed = await books.pay()
   await books.handOver(failed)
   await books.reject(failed)
+  const returned = await books.pay()
+  await books.handOver(returned)
+  await books.settle(returned)
+  await books.giveBack(returned, 1n)
+  const recalled = await books.pay()
+  await books.handOver(recalled)
+  await books.settle(recalled)
+  await books.recall(recalled)
   const unknown = await books.pay()
   await books.handOver(unknown)
   await books.time(unknown)
+  const held = await books.pay()
+  await books.hold(held)
   const savings = await books.openBalance('Savings')
   const transfer = await books.transfer(savings, 5_000n)
   const { id } = books.sandbox.customer
   await writePolicy(books.client, { customerId: id, kind: 'payment', terms: { ...NO_POLICY, enabled: true, tiers: [DEFAULT_TIER] }, by: id, now: Date.UTC(2026, 4, 4) })
   const waiting = await books.pay()
   await books.client.query('delete from approval_policy')
-  return { queued, sent, completed, failed, unknown, savings, transfer, waiting }
+  return { queued, sent, completed, failed, returned, recalled, unknown, held, savings, transfer, waiting }
 }
 
 async function broken(books: Books): Promise<string[]> {
@@ -41,8 +51,8 @@ t.test('a ledger that only decisions have written is right', async (t) => {
   const report = await audit(books.client)
   t.strictSame(report.checks.filter(({ disagreeing }) => disagreeing > 0), [])
   t.equal(report.ok, true)
-  // Three opening credits, four times L10 (amount and fee), L11, L12 (amount and fee), L20.
-  t.equal(report.postings, 3 + 8 + 1 + 2 + 1)
+  // Three opening credits, six times L10 (amount and fee), three times L11, L12 (amount and fee), L13, L20.
+  t.equal(report.postings, 3 + 12 + 3 + 2 + 1 + 1)
 })
 
 t.test('a payment whose outcome was unknown for a while is right, too', async (t) => {
@@ -84,13 +94,20 @@ t.test('every kind of corruption is found', async (t) => {
       ['payments and their money', 'money in transit']],
     ['a failed payment was not given back', `delete from posting where source_id = '${made.failed}' and rule = 'L12'`,
       ['payments and their money', 'money in transit']],
+    ['what came back is not posted', `delete from posting where source_id = '${made.returned}' and rule = 'L13'`, ['payments and their money']],
+    ['a payment says that more came back', `update payment set returned_amount = 2 where id = '${made.returned}'`, ['payments and their money']],
+    ['a completed payment has something back', `update payment set returned_amount = 1 where id = '${made.completed}'`, ['payments and their money']],
+    ['a returned payment never settled', `delete from posting where source_id = '${made.returned}' and rule = 'L11'`, ['payments and their money', 'money in transit']],
+    ['nobody looks after a recall', `update payment set recall_due_at = null where id = '${made.recalled}'`, ['recalls']],
+    ['a recall was accepted and nothing came back', `update payment set recall = replace(recall, '"requested"', '"accepted"'), recall_due_at = null where id = '${made.recalled}'`, ['recalls']],
+    ['nobody was told of a recall', `delete from outbox where type = 'payment.recall_updated'`, ['recalls']],
     ['a payment that ended has an instruction', `insert into partner_instruction (payment_id, shard) values ('${made.completed}', 1)`, ['partner instructions']],
     ['a payment that waits has no instruction', `delete from partner_instruction where payment_id = '${made.queued}'`, ['partner instructions']],
     ['a hold names no payment', `update hold set subject_id = gen_random_uuid() where subject_id = '${made.queued}'`, ['holds and their payment']],
     ['a transfer is gone', `delete from transfer where id = '${made.transfer}'`,
       ['postings and their source', 'status updates', 'events', 'remembered commands']],
     ['a transfer was not completed', `update transfer set status = 'processing' where id = '${made.transfer}'`, ['transfers', 'status updates']],
-    ['money arrived twice', `insert into incoming_payment select gen_random_uuid(), customer_id, balance_id, status, currency, amount, payer_name, reference, received_at from incoming_payment limit 1`,
+    ['money arrived twice', `insert into incoming_payment select (jsonb_populate_record(null::incoming_payment, to_jsonb(i) || jsonb_build_object('id', gen_random_uuid()))).* from (select * from incoming_payment limit 1) i`,
       ['incoming payments']],
     ['a status update is missing', `delete from status_update where object_id = '${made.completed}' and version = 2`, ['status updates']],
     ['a status update tells of another change', `update status_update set previous_status = 'scheduled' where object_id = '${made.completed}' and version = 3`, ['status updates']],
@@ -100,6 +117,12 @@ t.test('every kind of corruption is found', async (t) => {
     ['an event has no change', `update outbox set type = 'payment.returned' where object_id = '${made.completed}' and type = 'payment.completed'`, ['events']],
     ['the event of a transfer is missing', `delete from outbox where object_id = '${made.transfer}'`, ['events']],
     ['the event of a credit is missing', `delete from outbox where id = (select id from outbox where object = 'incoming_payment' limit 1)`, ['incoming payments']],
+    ['a payment is under review by nobody', `delete from compliance_hold where subject_id = '${made.held}'`, ['compliance holds']],
+    ['a review has ended and its payment does not know', `update compliance_hold set status = 'released' where subject_id = '${made.held}'`, ['compliance holds']],
+    ['operators were not told of a hold', `delete from outbox where type = 'compliance_hold.created'`, ['compliance holds']],
+    ['a hold of a review names its payment', `update hold set subject_id = '${made.held}' where subject_type = 'payment_review'`, ['holds and their payment']],
+    ['an unknown outcome is nobody\'s business', `delete from exception_case where subject_id = '${made.unknown}'`, ['exceptions']],
+    ['an exception is about a payment that has ended', `update exception_case set subject_id = '${made.completed}' where subject_id = '${made.unknown}'`, ['exceptions']],
     ['a payment waits for no approval', `delete from approval where subject_id = '${made.waiting}'`, ['approvals']],
     ['an approval ended without its payment', `update approval set status = 'cancelled' where subject_id = '${made.waiting}'`, ['approvals', 'approvals and their events']],
     ['a payment went on without its approval', `update payment set status = 'processing' where id = '${made.waiting}'`, ['partner instructions', 'status updates', 'approvals']],
@@ -132,7 +155,7 @@ t.test('every kind of corruption is found', async (t) => {
   t.strictSame(await broken(books), [], 'all was put back')
 })
 
-const TABLES = ['account', 'balance', 'hold', 'posting', 'payment', 'transfer', 'incoming_payment', 'status_update', 'partner_instruction', 'outbox', 'idempotency', 'approval', 'approval_decision']
+const TABLES = ['account', 'balance', 'hold', 'posting', 'payment', 'transfer', 'incoming_payment', 'status_update', 'partner_instruction', 'outbox', 'idempotency', 'approval', 'approval_decision', 'compliance_hold', 'exception_case']
 
 t.test('a long list of disagreeing rows is cut, and counted', async (t) => {
   const books = await openBooks(t)

@@ -2,10 +2,12 @@
 import pg from 'pg'
 import type { Test } from 'tap'
 
+import { paymentActor } from '../../actors/payment.ts'
 import { ManualClock } from '../../lib/clock.ts'
 import { createIdSource, orderNumber } from '../../lib/ids.ts'
 import { createPayment, type CreatePayment } from '../../lib/payments/create-payment.ts'
-import { movePayment, type PaymentCommand, type MoveContext } from '../../lib/payments/payment-moves.ts'
+import type { PaymentCommand, MoveContext } from '../../lib/payments/payment-moves.ts'
+import { newRecall, type RecallCommand } from '../../lib/payments/recall.ts'
 import { createTransfer } from '../../lib/payments/transfer.ts'
 import { commit, type CommitCommand } from '../../storage/commit.ts'
 import { Connection } from '../../storage/connection.ts'
@@ -58,12 +60,12 @@ export async function openBooks(t: Test) {
     const balance = await balanceState(sandbox.customer.balances.EUR)
     const paymentId = ids.next()
     numbers += 1n
-    const decision = createPayment(balance, {
+    const decision = createPayment({ ...balance, fees: [{ rail: null, fixed: 15n, bps: 0n, min: 0n, max: null }] }, {
       kind: 'create_payment', customerId: sandbox.customer.id, paymentId, holdId: ids.next(), eventId: ids.next(),
       number: orderNumber('PAY', numbers),
       recipient: { id: sandbox.customer.recipients.EUR, status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business',
         maskedIdentifier: 'NL77****0001', currency: 'EUR', bankCountry: 'NL', digest: '' },
-      amount: 1_000n, currency: 'EUR', fee: 15n, rail: 'sepa', instant: false, executionDate: '2026-05-04', estimatedArrival: null,
+      amount: 1_000n, currency: 'EUR', rail: 'sepa', instant: false, executionDate: '2026-05-04',
       createdBy: sandbox.customer.id, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandbox: true }, externalId: null, externalIdOwner: null,
       shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'E2E', uetr: null, purposeCode: null,
         purpose: null, internalNote: null, notifyRecipient: false },
@@ -75,16 +77,20 @@ export async function openBooks(t: Test) {
     return paymentId
   }
 
-  async function move(id: string, command: PaymentCommand): Promise<void> {
+  async function move(id: string, command: PaymentCommand | RecallCommand): Promise<void> {
     clock.advance(1)
     const state = (await loadPayments(connection, [id], false)).get(id)!
-    await write(null, { effects: movePayment(state, command, clock.now()).effects! })
+    await write(null, { effects: paymentActor.decide(state, command, clock.now()).effects! })
   }
 
   const handOver = async (id: string) => move(id, { kind: 'hand_over', context: await context('EUR') })
   const settle = async (id: string) => move(id, { kind: 'settled', context: await context('EUR'), schemeCode: null, event: null })
   const reject = async (id: string) => move(id, { kind: 'rejected', context: await context('EUR'), schemeCode: 'AC04', event: null })
+  const giveBack = async (id: string, amount: bigint) => move(id, { kind: 'returned', context: await context('EUR'), amount, schemeCode: 'AC04', event: null })
+  const recall = async (id: string) => move(id, { kind: 'request_recall', recall: newRecall('sepa', 'DUPL', 'Paid twice by mistake.', clock.now()), context: { ids } })
   const time = async (id: string) => move(id, { kind: 'timeout', context: await context('EUR'), askAgainAt: clock.now() + 1000 })
+
+  const hold = async (id: string) => move(id, { kind: 'hold', hit: { provider: 'test', findings: [], decides: null }, context: { ids } })
 
   /** Opens another EUR balance of the same customer, empty. */
   async function openBalance(name: string): Promise<string> {
@@ -103,7 +109,7 @@ export async function openBooks(t: Test) {
     const transferId = ids.next()
     numbers += 1n
     const decision = createTransfer(balance, {
-      kind: 'create_transfer', customerId: sandbox.customer.id, transferId, entryId: ids.next(), eventId: ids.next(),
+      kind: 'create_transfer', byPartner: false, holdId: ids.next(), customerId: sandbox.customer.id, transferId, entryId: ids.next(), eventId: ids.next(),
       number: orderNumber('TRF', numbers), toBalanceId, amount, currency: 'EUR', reference: 'Savings', createdBy: sandbox.customer.id,
       createdVia: 'api_key', externalId: null, externalIdOwner: null, creditRefused: false, policyRefusal: null, toConnectionId: balance.connectionId, metadata: { costCentre: '4711' },
       valueDate: '2026-05-04', key: { id: ids.next(), fingerprint: ids.next() }, problemText: () => '', problemStatus: () => 422,
@@ -113,7 +119,7 @@ export async function openBooks(t: Test) {
   }
 
   const tenant = { id: sandbox.customer.id, kind: 'customer' as const }
-  return { url: testDatabase.url, database, client, clock, ids, sandbox: sandbox as SandboxContent, reads, tenant, pay, handOver, settle, reject, time, openBalance, transfer }
+  return { url: testDatabase.url, database, client, clock, ids, sandbox: sandbox as SandboxContent, reads, tenant, pay, handOver, settle, reject, giveBack, recall, time, hold, openBalance, transfer }
 }
 
 export type Books = Awaited<ReturnType<typeof openBooks>>

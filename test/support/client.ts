@@ -150,7 +150,7 @@ export class Client {
     return until(`payment ${id} is ${status}`, async () => {
       const payment = await this.payment(id)
       if (payment.status === status) return payment
-      if (payment.status === 'completed' || payment.status === 'failed') throw new Error(`Payment ${id} is ${payment.status}, not ${status}.`)
+      if (payment.status === 'failed' || (payment.status === 'completed' && status !== 'returned')) throw new Error(`Payment ${id} is ${payment.status}, not ${status}.`)
       return null
     }, { deadlineMs, pollMs: POLL_MS })
   }

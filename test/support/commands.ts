@@ -32,7 +32,7 @@ export function paymentCommand(said: Payment): CreatePayment {
     kind: 'create_payment', paymentId: ids.next(), holdId: ids.next(), eventId: ids.next(), number: orderNumber('PAY', orders),
     recipient: { id: ids.next(), status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business', maskedIdentifier: '**** 0001',
       currency: 'EUR', bankCountry: 'NL', digest: '' },
-    currency: 'EUR', fee: 0n, rail: 'sepa_instant', instant: true, executionDate: '2026-05-04', estimatedArrival: null,
+    currency: 'EUR', rail: 'sepa_instant', instant: true, executionDate: null,
     createdBy: said.customerId, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandbox: false }, externalId: null, externalIdOwner: null, policyRefusal: null,
     shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'NOTPROVIDED', uetr: null, purposeCode: null,
       purpose: null, internalNote: null, notifyRecipient: false },
@@ -45,7 +45,7 @@ export function paymentCommand(said: Payment): CreatePayment {
 export function transferCommand(said: Transfer): CreateTransfer {
   orders += 1n
   return {
-    kind: 'create_transfer', transferId: ids.next(), entryId: ids.next(), eventId: ids.next(), number: orderNumber('TRF', orders), currency: 'EUR',
+    kind: 'create_transfer', byPartner: false, holdId: ids.next(), transferId: ids.next(), entryId: ids.next(), eventId: ids.next(), number: orderNumber('TRF', orders), currency: 'EUR',
     reference: null, createdBy: said.customerId, createdVia: 'api_key', externalId: null, externalIdOwner: null, policyRefusal: null,
     creditRefused: false, metadata: {}, valueDate: '2026-05-04', key: newKey(), problemText, problemStatus,
     ...said,
@@ -55,5 +55,5 @@ export function transferCommand(said: Transfer): CreateTransfer {
 /** An open balance in euro as its actor remembers it. */
 export function balanceState(said: Partial<BalanceState>): BalanceState {
   return { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 7, currency: 'EUR', name: 'EUR account',
-    status: 'active', available: 0n, version: 1n, policy: null, limits: null, ...said }
+    status: 'active', available: 0n, version: 1n, policy: null, limits: null, fees: [], calendar: null, ...said }
 }

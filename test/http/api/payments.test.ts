@@ -6,6 +6,8 @@ import type { Test } from 'tap'
 
 import type { Payment } from '../../../http/schemas/payment.ts'
 import { generateApiKey } from '../../../lib/api-key.ts'
+import { addDays } from '../../../lib/clock.ts'
+import { railDate } from '../../../lib/payments/business-days.ts'
 import type { Client, ProblemBody, RawRequest, Reply } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, NODES, paymentBody, transferBody } from '../../support/world.ts'
@@ -302,8 +304,7 @@ t.test('every bad request gets its own answer and changes nothing', async t => {
   const good = paymentBody(balances.EUR, recipients.EUR, 1000)
   const existing = (await client.createPayment({ ...good, externalId: 'TAKEN' })).body
   const money = (amountMinor: unknown, currency: unknown = 'EUR') => ({ ...good, amount: { amountMinor, currency } })
-  const today = new Date(Date.now()).toISOString().slice(0, 10)
-  const tomorrow = new Date(Date.now() + 26 * 3_600_000).toISOString().slice(0, 10)
+  const today = railDate('sepa_instant', world.now())
   const raw = (body: RawRequest['body'], headers: RawRequest['headers'] = {}): RawRequest =>
     ({ method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID(), ...headers }, ...(body === undefined ? {} : { body }) })
   const json = (body: unknown, headers: RawRequest['headers'] = {}) => raw(JSON.stringify(body), headers)
@@ -370,9 +371,11 @@ t.test('every bad request gets its own answer and changes nothing', async t => {
     'JSON called text': { request: json(good, { 'content-type': 'text/plain' }), status: 415, code: 'unsupported-media-type' },
     'JSON in Latin-1': { request: json(good, { 'content-type': 'application/json; charset=iso-8859-1' }), status: 415, code: 'unsupported-media-type' },
     'an answer that is not JSON': { request: json(good, { accept: 'text/html' }), status: 406, code: 'not-acceptable' },
-    'a draft': missing({ ...good, draft: true }),
+    'a draft to nobody': invalid({ ...good, draft: true, recipientId: randomUUID() }, '/recipientId', 'not_found'),
+    'a draft from nowhere': invalid({ ...good, draft: true, sourceBalanceId: randomUUID() }, '/sourceBalanceId', 'not_found'),
+    'a draft with the id of another payment': { request: json({ ...good, draft: true, externalId: 'TAKEN' }), status: 409, code: 'duplicate-external-id', members: { existingId: existing.id } },
     'a quote': missing({ ...good, quoteId: randomUUID() }),
-    'a later date': missing({ ...good, executionDate: tomorrow }),
+    'a date that is too far away': invalid({ ...good, executionDate: addDays(today, 367) }, '/executionDate', 'too_far_ahead'),
     'a document': missing({ ...good, documentIds: [randomUUID()] }),
     'a date that has passed': invalid({ ...good, executionDate: '2020-02-29' }, '/executionDate', 'in_past'),
     'a date that does not exist': invalid({ ...good, executionDate: '2025-02-29' }, '/executionDate', 'invalid_format'),
@@ -412,7 +415,7 @@ t.test('a key that was answered with 400 or 422 for its form is still free', asy
   const good = paymentBody(balances.EUR, recipients.EUR, 1000)
   t.equal((await client.createPayment({ ...good, nonsense: 1 } as never, key)).status, 422)
   t.equal((await client.createPayment({ ...good, recipientId: randomUUID() }, key)).status, 422)
-  t.equal((await client.createPayment({ ...good, draft: true }, key)).status, 501)
+  t.equal((await client.createPayment({ ...good, quoteId: randomUUID() }, key)).status, 501)
   const created = await client.createPayment(good, key)
   t.equal(created.status, 201, 'only decisions are remembered')
   t.notOk(created.headers.has('idempotency-replayed'))

@@ -1,12 +1,20 @@
 import t from 'tap'
 import { failureFor } from '../../../lib/payments/failure-codes.ts'
-import { catalogueRules, decodePlan, encodePlan, planOutcome, planTransfer, sandboxTokens } from '../../../lib/sandbox/triggers.ts'
+import { catalogueRules, decodeSteps, encodeSteps, planOutcome, planTransfer, sandboxTokens } from '../../../lib/sandbox/triggers.ts'
 
+/** A plan in words: hold, queue, the answer to the submission, the steps, and what reconciliation and a recall would find. */
 function plan(amountMinor: bigint, reference: string | null = null, recipientName = 'Jane Doe', instant = true): string {
-  const made = planOutcome({ amountMinor, reference, recipientName, instant })
-  const text = encodePlan(made)
-  t.strictSame(decodePlan(text), made, `${text} reads back`)
-  return text
+  const { hold, queueMs, submit, refusalCode, steps, reconcile, recall } = planOutcome({ amountMinor, reference, recipientName, instant })
+  const text = encodeSteps(steps)
+  if (steps.length > 0) t.strictSame(decodeSteps(text), steps, `${text} reads back`)
+  const coded = (word: string, code: string | null) => (code === null ? word : `${word}:${code}`)
+  return [
+    hold === null ? '' : hold.decision === null ? 'hold' : `hold:${hold.decision.outcome}@${hold.decision.afterMs}`,
+    queueMs === 0 ? '' : `queue@${queueMs}`,
+    coded(submit, refusalCode), text,
+    reconcile === null ? '' : coded(`reconcile:${reconcile.outcome}@${reconcile.afterMs}`, reconcile.schemeCode),
+    coded(`recall:${recall.outcome}@${recall.afterMs}`, recall.schemeCode),
+  ].filter((word) => word !== '').join(' ')
 }
 
 const ACCEPTED = 'recall:accepted@10000'
@@ -129,9 +137,16 @@ t.test('tokens are found anywhere and in any case', (t) => {
   t.end()
 })
 
-t.test('a text that is no plan is refused', (t) => {
-  for (const text of ['', 'accepted', 'hold:maybe accepted recall:accepted@1', 'Accepted recall:accepted@1', 'accepted dance recall:accepted@1']) {
-    t.throws(() => decodePlan(text), SyntaxError, JSON.stringify(text))
+t.test('what the bank says after a simulation reads back too', (t) => {
+  for (const text of ['pending@0', 'unclear@300000', 'recall_rejected@12000:CUST', 'settled@5 recall_rejected@12000:CUST returned@20000:FOCR:1']) {
+    t.equal(encodeSteps(decodeSteps(text)), text)
+  }
+  t.end()
+})
+
+t.test('a text that is no steps is refused', (t) => {
+  for (const text of ['', 'settled', 'Settled@1', 'dance@1', 'settled@1  settled@2', 'settled@-1', 'returned@1:AC04:x']) {
+    t.throws(() => decodeSteps(text), SyntaxError, JSON.stringify(text))
   }
   t.end()
 })
@@ -141,6 +156,6 @@ t.test('the catalogue names every trigger', (t) => {
   for (const [amount, token] of TABLE.slice(1)) {
     t.ok(rules.some((row) => row.topic === 'payments' && row.rule.startsWith(`amountMinor ${amount} or SBX:${token}: `)), String(amount))
   }
-  t.equal(rules.filter((row) => row.topic === 'transfers').length, 2)
+  t.equal(rules.filter((row) => row.topic === 'transfers').length, 3)
   t.end()
 })

@@ -1,0 +1,116 @@
+/**
+ * Drafts, made and submitted. Making one moves nothing and asks nobody, so it is a transaction of its own; submitting one is the
+ * decision that makes any payment, with the draft's version as its fence and its row written over.
+ */
+import { LIMITS } from '../../lib/limits.ts'
+import { orderNumber } from '../../lib/ids.ts'
+import type { Effects } from '../../lib/ledger/effects.ts'
+import { inputOfDraft, newDraft, type DraftFacts, type DraftInput } from '../../lib/payments/draft.ts'
+import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
+import { refuse } from '../../lib/problems.ts'
+import type { OverrideInput } from '../../lib/recipients/verification.ts'
+import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
+import { sqlState } from '../../storage/connection.ts'
+import { readDraftFacts } from '../../storage/drafts.ts'
+import { findPayment } from '../../storage/queries/payments.ts'
+import { inTransaction, type TransactionClient } from '../../storage/transaction.ts'
+import { InTurn } from '../runtime/in-turn.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import { rememberedNo, remembered, unlessRecorded, type CancelWorld } from './cancel-payment.ts'
+import { askBalance, checkDate, invalid, refuseWhatIsMissing, type Asker, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
+
+/** Somebody else took the external id, or the key, at the same moment. */
+const UNIQUE_VIOLATION = '23505'
+
+/** The last zone to see a day end is half a day behind UTC. */
+const LAST_ZONE_MS = 12 * 3_600_000
+
+/** What a draft names, as it is now. @throws ProblemError when it names what its customer does not have, or what does not fit */
+export async function draftFacts(client: Pick<TransactionClient, 'query'>, customerId: string, input: DraftInput, now: number): Promise<DraftFacts & { readonly balance: { readonly operatorId: string; readonly shard: number } }> {
+  const { balance, recipient } = await readDraftFacts(client, { customerId, ...input })
+  if (balance === null) invalid('/sourceBalanceId', 'not_found', 'No such balance.')
+  if (recipient === null) invalid('/recipientId', 'not_found', 'No such recipient.')
+  if (recipient.currency !== input.amount.currency) invalid('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  // The rail is chosen at submission, and with it the zone; a date is refused now when it has passed in the last of them.
+  const rail = input.requestedRail ?? null
+  checkDate(input.executionDate ?? null, rail ?? 'internal', rail === null ? now - LAST_ZONE_MS : now)
+  return { balance, recipient }
+}
+
+/**
+ * P1: makes a draft.
+ *
+ * @throws ProblemError when the body names what it may not; DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ */
+export async function createDraft(world: CancelWorld, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
+  refuseWhatIsMissing(input)
+  const { database, clock, ids, orderNumbers } = world
+  const number = orderNumber('PAY', await orderNumbers.take())
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    try {
+      return await unlessRecorded(async () => await inTransaction(database, async (client) => {
+        const now = clock.now()
+        const facts = await draftFacts(client, asker.customerId, input, now)
+        const draft = newDraft({ id: ids.next(), customerId: asker.customerId, number, createdBy: asker.createdBy, createdVia: asker.createdVia, createdAt: now }, input, facts)
+        const { operatorId } = facts.balance
+        await writeEffects({ client, now }, {
+          ...draftRow(draft, facts.balance), ...remembered(asker.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
+        })
+        return { kind: 'payment_created' as const, payment: draft, operatorId }
+      }))
+    } catch (error) {
+      const used = error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'external_id_used') : undefined
+      if (used?.kind === 'external_id_used') {
+        return await rememberedNo(world, asker, { slug: 'duplicate-external-id', detail: `externalId ${input.externalId} belongs to another payment.`, extra: { existingId: used.existingId } })
+      }
+      if (sqlState(error) !== UNIQUE_VIOLATION) throw error
+    }
+  }
+  throw new Overloaded('The external id keeps changing hands; try again.')
+}
+
+function draftRow(draft: PaymentRecord, { operatorId, shard }: { readonly operatorId: string; readonly shard: number }): Effects {
+  return {
+    payments: [{
+      id: draft.id, customerId: draft.customerId, operatorId, connectionId: draft.connectionId, shard, number: draft.number, externalId: draft.externalId,
+      status: draft.status, sourceBalanceId: draft.sourceBalanceId, recipientId: draft.recipientId, holdId: null, currency: draft.currency, amount: draft.amount, fee: 0n,
+      rail: null, executionDate: draft.executionDate, createdBy: draft.createdBy, createdVia: draft.createdVia, details: JSON.stringify(draft.details),
+      metadata: Object.keys(draft.metadata).length === 0 ? null : JSON.stringify(draft.metadata), createdAt: draft.createdAt,
+    }],
+    statusUpdates: [{ objectId: draft.id, version: 1, customerId: draft.customerId, status: 'draft', previousStatus: null, message: 'Draft made.', actor: 'member', at: draft.createdAt }],
+  }
+}
+
+export type SubmitOutcome = Exclude<FlowOutcome, { readonly kind: 'payment_created' | 'transfer_created' }> | { readonly kind: 'submitted'; readonly payment: PaymentRecord }
+
+/** Submissions of one draft, one after the other: two in one commit would hold its money twice. */
+const submissions = new InTurn()
+
+/**
+ * P4, P5, P6 from draft.
+ *
+ * @throws as `submitPayment`, and ProblemError `not-found`, `precondition-failed`
+ */
+export async function submitDraft(
+  world: CancelWorld, asker: Asker, paymentId: string, { verificationOverride = null, expectedVersion = null }: { readonly verificationOverride?: OverrideInput | null; readonly expectedVersion?: number | null },
+): Promise<SubmitOutcome> {
+  return await submissions.run(paymentId, async () => {
+    for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+      const draft = await findPayment(world.database, paymentId)
+      if (draft === null || draft.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
+      if (draft.status !== 'draft') {
+        return await rememberedNo(world, asker, { slug: 'invalid-transition', detail: 'Only a draft can be submitted.', extra: { currentStatus: draft.status, allowed: [] } })
+      }
+      if (expectedVersion !== null && draft.version !== expectedVersion) refuse('precondition-failed', `The draft has changed since: it is version ${draft.version}.`)
+      const written = inputOfDraft(draft)
+      const outcome = await askBalance(world, asker, { ...written, verificationOverride: verificationOverride ?? written.verificationOverride ?? null }, draft)
+      switch (outcome.kind) {
+        case 'payment_stale': break
+        case 'payment_created': return { kind: 'submitted', payment: outcome.payment }
+        case 'transfer_created': throw new Error('A draft became a transfer.')
+        default: return outcome
+      }
+    }
+    throw new Overloaded('The draft keeps changing; try again.')
+  })
+}

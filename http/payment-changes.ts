@@ -1,0 +1,136 @@
+/**
+ * Payments that their customer changes: drafts in everything they say, others in what is only a note; and drafts that are
+ * thrown away.
+ */
+import { draftFacts } from '../actors/flows/drafts.ts'
+import { refuseWhatIsMissing } from '../actors/flows/submit-payment.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/ids.ts'
+import type { Effects } from '../lib/ledger/effects.ts'
+import { LIMITS } from '../lib/limits.ts'
+import { patchedMetadata } from '../lib/metadata.ts'
+import { rewriteOf } from '../lib/payments/create-payment.ts'
+import { inputOfDraft, patchedDraft, rewrittenDraft } from '../lib/payments/draft.ts'
+import type { PaymentRecord } from '../lib/payments/payment.ts'
+import { refuse } from '../lib/problems.ts'
+import { Overloaded } from '../actors/runtime/lane.ts'
+import { CommitConflict, writeEffects } from '../storage/approvals.ts'
+import { sqlState } from '../storage/connection.ts'
+import type { Database } from '../storage/database.ts'
+import { deleteDraft, paymentWithExternalId } from '../storage/drafts.ts'
+import { writeAudit } from '../storage/identity-audit.ts'
+import { findPayment } from '../storage/queries/payments.ts'
+import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
+import type { ByCaller } from './identity.ts'
+import { auditCaller } from './identity-world.ts'
+import type { PaymentUpdate } from './schemas/payment.ts'
+import { fitsMetadata } from './schemas/primitives.ts'
+
+/** What may still be changed when a payment is no draft any more. */
+const NOTES: ReadonlySet<string> = new Set(['documentIds', 'internalNote', 'metadata'])
+const UNIQUE_VIOLATION = '23505'
+
+export interface PaymentChangesWorld {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+/** Writes. Everything that is refused is thrown as a problem. */
+export interface PaymentChanges {
+  update(by: ByCaller, id: string, body: PaymentUpdate, expected: number | bigint | null): Promise<void>
+  remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
+}
+
+export function createPaymentChanges({ database, clock, ids }: PaymentChangesWorld): PaymentChanges {
+  async function read(by: ByCaller, id: string, expected: number | bigint | null): Promise<PaymentRecord> {
+    const payment = await findPayment(database, id)
+    if (payment === null || payment.customerId !== by.tenant.id) refuse('not-found', 'No such resource exists in this tenant.')
+    if (expected !== null && BigInt(expected) !== BigInt(payment.version)) refuse('precondition-failed', 'The resource has changed since it was read.')
+    return payment
+  }
+
+  /** Writes one change of a payment as it was read. @returns false when it is no longer that */
+  async function change(by: ByCaller, payment: PaymentRecord, body: PaymentUpdate): Promise<boolean> {
+    const now = clock.now()
+    try {
+      return await inTransaction(database, async (client) => {
+        const effects = payment.status === 'draft' ? await draftChange(client, payment, body, now) : noteChange(payment, body, now)
+        if (effects === null) return true
+        await writeEffects({ client, now }, {
+          ...effects,
+          statusUpdates: [{ objectId: payment.id, version: payment.version + 1, customerId: payment.customerId, status: payment.status, previousStatus: payment.status,
+            message: payment.status === 'draft' ? 'Draft changed.' : 'Notes changed.', actor: 'member', at: now }],
+        })
+        await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: 'payment.updated', object: { type: 'payment', id: payment.id },
+          before: { version: payment.version, status: payment.status }, after: { version: payment.version + 1, members: Object.keys(body) } })
+        return true
+      })
+    } catch (error) {
+      // Decided again on what is there now: another's change, or an external id that somebody has just taken.
+      if (error instanceof CommitConflict || sqlState(error) === UNIQUE_VIOLATION) return false
+      throw error
+    }
+  }
+
+  return {
+    async update(by, id, body, expected) {
+      refuseWhatIsMissing(body)
+      for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+        if (await change(by, await read(by, id, expected), body)) return
+      }
+      throw new Overloaded('The payment keeps changing; try again.')
+    },
+
+    async remove(by, id, expected) {
+      for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+        const payment = await read(by, id, expected)
+        const { status, version, number } = payment
+        if (status !== 'draft') refuse('invalid-transition', 'Only a draft can be deleted.', { extra: { currentStatus: status, allowed: [] } })
+        const gone = await inTransaction(database, async (client) => {
+          if (!(await deleteDraft(client, id, version))) return false
+          await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: clock.now(), action: 'payment.deleted', object: { type: 'payment', id },
+            before: { status, number, version }, after: null })
+          return true
+        })
+        if (gone) return
+      }
+      throw new Overloaded('The payment keeps changing; try again.')
+    },
+  }
+}
+
+/** P2. Null when nothing would change. */
+async function draftChange(client: TransactionClient, draft: PaymentRecord, { quoteId: _, documentIds: __, ...patch }: PaymentUpdate, now: number): Promise<Effects | null> {
+  const input = patchedDraft(draft, patch)
+  checkMetadata(input.metadata ?? {})
+  const next = rewrittenDraft(draft, input, await draftFacts(client, draft.customerId, input, now), now)
+  if (JSON.stringify(inputOfDraft(next)) === JSON.stringify(inputOfDraft(draft))) return null
+  if (next.externalId !== null && next.externalId !== draft.externalId) {
+    const existingId = await paymentWithExternalId(client, { customerId: draft.customerId, externalId: next.externalId, except: draft.id })
+    if (existingId !== null) refuse('duplicate-external-id', `externalId ${next.externalId} belongs to another payment.`, { extra: { existingId } })
+  }
+  return { paymentRewrites: [rewriteOf(next, null, draft.version)] }
+}
+
+/** Notes are all that can still be said. Null when nothing would change. */
+function noteChange(payment: PaymentRecord, body: PaymentUpdate, now: number): Effects | null {
+  const errors = Object.keys(body).filter((member) => !NOTES.has(member)).map((member) => ({ field: `/${member}`, code: 'read_only_field' as const, message: 'Can be changed in a draft only.' }))
+  if (errors.length > 0) refuse('validation-error', 'What was submitted cannot be changed.', { errors })
+  const { details } = payment
+  const metadata = body.metadata === undefined ? payment.metadata : patchedMetadata(payment.metadata, body.metadata)
+  checkMetadata(metadata)
+  const internalNote = body.internalNote === undefined ? details.internalNote : body.internalNote
+  if (internalNote === details.internalNote && JSON.stringify(metadata) === JSON.stringify(payment.metadata)) return null
+  // What its creation answered is shown again to who sends its key again.
+  const original = details.original ?? { internalNote: details.internalNote, metadata: payment.metadata }
+  return {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: payment.status, details: JSON.stringify({ ...details, internalNote, original }),
+      metadata: Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata), updatedAt: now }],
+  }
+}
+
+function checkMetadata(metadata: Readonly<Record<string, string>>): void {
+  const message = 'Is too large.'
+  if (!fitsMetadata(metadata)) refuse('validation-error', message, { errors: [{ field: '/metadata', code: 'too_large', message }] })
+}

@@ -1,0 +1,66 @@
+/** What a sandbox can let come in, and be asked back for. */
+import { route } from '../route.ts'
+import { SandboxIncomingPayment, SimIncomingPayment, SimIncomingRecall } from '../schemas/incoming-payment.ts'
+import { SandboxSimulation, SimulationResult } from '../schemas/simulation.ts'
+
+export const simulateIncomingPayment = route({
+  method: 'post',
+  path: '/simulations/incoming-payments',
+  operationId: 'simulateIncomingPayment',
+  tag: 'simulations',
+  summary: 'Let money come in',
+  description: 'The sandbox bank reports it within a second. `details.incomingPaymentRef` is the id of the incoming payment that it becomes.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  sandbox: 'simulation',
+  idempotency: 'optional',
+  limits: ['simulate'],
+  body: SimIncomingPayment,
+  success: { status: 202, description: 'The bank is about to report it.', schema: SimulationResult },
+  problems: ['simulation-not-possible', 'limit-exceeded'],
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
+    await incomingCommands.simulate({ tenant, principal, session, source, requestId }, body, idempotency, 'result'),
+})
+
+export const simulateSandboxIncomingPayment = route({
+  method: 'post',
+  path: '/sandbox/incoming-payments',
+  operationId: 'simulateSandboxIncomingPayment',
+  tag: 'public-api',
+  summary: 'Let money come in',
+  description: 'As `simulateIncomingPayment`, for integrations. `objectId` is the id of the incoming payment that it becomes.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  sandbox: 'only',
+  idempotency: 'optional',
+  limits: ['simulate'],
+  body: SandboxIncomingPayment,
+  success: { status: 202, description: 'The bank is about to report it.', schema: SandboxSimulation },
+  problems: ['simulation-not-possible', 'limit-exceeded'],
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
+    await incomingCommands.simulate({ tenant, principal, session, source, requestId }, body, idempotency, 'receipt'),
+})
+
+export const simulateIncomingRecall = route({
+  method: 'post',
+  path: '/simulations/incoming-payments/{incomingPaymentId}/recall',
+  operationId: 'simulateIncomingRecall',
+  tag: 'simulations',
+  summary: 'Let the payer\'s bank ask for money back',
+  description: 'Opens a case in the operator\'s queue, `details.caseId`. While it is open, the money is set aside where the balance covers it.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  sandbox: 'simulation',
+  idempotency: 'optional',
+  limits: ['simulate'],
+  body: SimIncomingRecall,
+  bodyOptional: true,
+  exists: async (tenant, { incomingPaymentId }, { queries }) => await queries.getIncomingPayment(tenant, incomingPaymentId) !== null,
+  success: { status: 202, description: 'The operator\'s people have it.', schema: SimulationResult },
+  problems: ['not-found', 'simulation-not-possible'],
+  handle: async ({ params, body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
+    await incomingCommands.simulateRecall({ tenant, principal, session, source, requestId }, params.incomingPaymentId, body, idempotency),
+})

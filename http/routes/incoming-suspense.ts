@@ -1,0 +1,60 @@
+/** Money that came in and is nobody's: the operator's people find its owner, or send it back. */
+import { page, resource } from '../answer.ts'
+import { route } from '../route.ts'
+import { SuspenseAllocation, SuspenseItem, suspenseList, SuspenseReturn } from '../schemas/incoming-payment.ts'
+import { PageOf } from '../schemas/page.ts'
+
+const STAFF = { tag: 'payments', callers: 'staff', capability: 'operations.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
+
+export const listIncomingSuspense = route({
+  ...STAFF,
+  method: 'get',
+  path: '/incoming-suspense',
+  operationId: 'listIncomingSuspense',
+  summary: 'List money without an owner',
+  description: 'What is open unless `filter[status]` says otherwise.',
+  list: suspenseList,
+  success: { status: 200, description: 'A page of items.', schema: PageOf('SuspensePage', SuspenseItem), etag: true },
+  problems: [],
+  handle: async ({ list }, { queries }) => page(list, await queries.listSuspense(list)),
+})
+
+export const getIncomingSuspense = route({
+  ...STAFF,
+  method: 'get',
+  path: '/incoming-suspense/{itemId}',
+  operationId: 'getIncomingSuspense',
+  summary: 'Read an item without an owner',
+  success: { status: 200, description: 'The item.', schema: SuspenseItem, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { queries }) => resource(await queries.getSuspenseItem(tenant, params.itemId)),
+})
+
+export const allocateIncomingSuspense = route({
+  ...STAFF,
+  method: 'post',
+  path: '/incoming-suspense/{itemId}/allocate',
+  operationId: 'allocateIncomingSuspense',
+  summary: 'Give money to its owner',
+  description: 'It is credited to the balance as an incoming payment.',
+  body: SuspenseAllocation,
+  exists: async (tenant, { itemId }, { queries }) => await queries.getSuspenseItem(tenant, itemId) !== null,
+  success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingCommands }) =>
+    resource(await incomingCommands.allocate({ tenant, principal, session, source, requestId }, params.itemId, body)),
+})
+
+export const returnIncomingSuspense = route({
+  ...STAFF,
+  method: 'post',
+  path: '/incoming-suspense/{itemId}/return',
+  operationId: 'returnIncomingSuspense',
+  summary: 'Send money back',
+  body: SuspenseReturn,
+  exists: async (tenant, { itemId }, { queries }) => await queries.getSuspenseItem(tenant, itemId) !== null,
+  success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingCommands }) =>
+    resource(await incomingCommands.giveBack({ tenant, principal, session, source, requestId }, params.itemId, body)),
+})

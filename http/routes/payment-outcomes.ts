@@ -1,0 +1,42 @@
+/** What becomes of payments after they have left: their history, and asking for them back. */
+import { page } from '../answer.ts'
+import { route } from '../route.ts'
+import { PageOf } from '../schemas/page.ts'
+import { Payment } from '../schemas/payment.ts'
+import { PaymentRecallRequest, PaymentStatusUpdate, paymentStatusUpdateList } from '../schemas/payment-outcome.ts'
+
+export const requestPaymentRecall = route({
+  method: 'post',
+  path: '/payments/{paymentId}/recall',
+  operationId: 'requestPaymentRecall',
+  tag: 'payments',
+  summary: 'Ask for a payment back',
+  description: 'Once, within 13 months of its completion, where the rail knows recalls. The recipient\'s bank has 15 business days for its answer; only an accepted recall changes the payment.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  idempotency: 'required',
+  limits: ['money'],
+  body: PaymentRecallRequest,
+  exists: async (tenant, { paymentId }, { queries }) => await queries.getPayment(tenant, paymentId) !== null,
+  success: { status: 202, description: 'The payment, whose recall is on its way.', schema: Payment },
+  problems: ['not-found', 'invalid-transition'],
+  handle: ({ tenant, params, principal, session, source, body, idempotency, requestId, instance }, { paymentOutcomeCommands }) =>
+    paymentOutcomeCommands.requestRecall({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
+})
+
+export const listPaymentUpdates = route({
+  method: 'get',
+  path: '/payments/{paymentId}/updates',
+  operationId: 'listPaymentUpdates',
+  tag: 'payments',
+  summary: 'List what has happened to a payment',
+  callers: 'key',
+  scope: 'payments:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  list: paymentStatusUpdateList,
+  success: { status: 200, description: 'A page of its history.', schema: PageOf('PaymentStatusUpdatePage', PaymentStatusUpdate), etag: true },
+  problems: [],
+  handle: async ({ list, params }, { paymentOutcomes }) => page(list, await paymentOutcomes.updates({ ...list, paymentId: params.paymentId })),
+})

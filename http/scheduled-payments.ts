@@ -1,0 +1,237 @@
+/**
+ * Scheduled payments, from a checked request to rows: each change in one transaction with its event and its trail. What makes
+ * their payments is actors/scheduled-payments.ts.
+ */
+import { checkAllowed, tellStatus, writeTrail } from '../actors/flows/change-schedule.ts'
+import { invalid } from '../actors/flows/submit-payment.ts'
+import { orderNumber, type IdSource } from '../lib/ids.ts'
+import { inStoredOrder, patchedMetadata } from '../lib/metadata.ts'
+import { refuse } from '../lib/problems.ts'
+import { calendarOf } from '../lib/scheduled-payments/rail-calendar.ts'
+import { cancelled, changed, dueNow, opened, paused, resumed } from '../lib/scheduled-payments/schedule.ts'
+import type { ApprovalTx } from '../storage/approvals.ts'
+import type { Database } from '../storage/database.ts'
+import type { OrderNumbers } from '../storage/order-numbers.ts'
+import { readDatabase } from '../storage/queries/queries.ts'
+import * as reads from '../storage/queries/scheduled-payments.ts'
+import type { PayableRecipient, RecipientDirectory } from '../storage/recipient-directory.ts'
+import * as rows from '../storage/scheduled-payments.ts'
+import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
+import { etagOf } from './etag.ts'
+import { auditCaller } from './identity-world.ts'
+import type { ByCaller } from './identity.ts'
+import type { ListQuery, ListResult } from './list.ts'
+import { answerOnce, decideOnce } from './remembered.ts'
+import { checkSeries, firstOccurrence, railOfTerms } from './schedule-terms.ts'
+import { fitsMetadata } from './schemas/primitives.ts'
+import type { occurrenceList, ScheduledPayment, ScheduledPaymentCreate, scheduledPaymentList, ScheduledPaymentUpdate } from './schemas/scheduled-payment.ts'
+import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Tenant, Versioned } from './world.ts'
+
+/** Schedules of one customer that go on. */
+const SCHEDULES_MAX = 20_000
+
+/** Reads. Null means: no such row in this tenant. */
+export interface ScheduledPaymentReads {
+  list(query: ListQuery<typeof scheduledPaymentList>): Promise<ListResult<ScheduledPayment>>
+  get(tenant: Tenant, id: string): Promise<Versioned<ScheduledPayment> | null>
+  occurrences(query: ListQuery<typeof occurrenceList> & { readonly scheduledPaymentId: string }): ReturnType<typeof reads.listOccurrences>
+}
+
+/** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
+export interface ScheduledPaymentCommands {
+  create(by: ByCaller, command: Command<ScheduledPaymentCreate>): Promise<CommandAnswer>
+  update(by: ByCaller, id: string, body: ScheduledPaymentUpdate, expected: number | bigint | null): Promise<Versioned<ScheduledPayment>>
+  pause(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
+  resume(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
+  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+  /** Makes the next occurrence due now. */
+  runNow(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+}
+
+export interface ScheduledPaymentWorld {
+  readonly database: Database
+  readonly ids: IdSource
+  readonly clock: { now(): number }
+  readonly problemBase: string
+  readonly orderNumbers: OrderNumbers
+  readonly recipients: RecipientDirectory
+  readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
+}
+
+/** The reads of scheduled payments. */
+export function createScheduledPaymentReads({ database }: Pick<ScheduledPaymentWorld, 'database'>): ScheduledPaymentReads {
+  const db = readDatabase(database)
+  return {
+    list: (query) => reads.listScheduledPayments(db, query),
+    get: (tenant, id) => reads.getScheduledPayment(database, tenant, id),
+    occurrences: (query) => reads.listOccurrences(database, db, query),
+  }
+}
+
+const versioned = (record: reads.ScheduleRecord): Versioned<ScheduledPayment> => ({ version: record.version, view: reads.scheduleJson(record) })
+/** Whether nothing that anybody could see has changed, nor the calendar. */
+const isSame = (before: reads.ScheduleRecord, after: reads.ScheduleRecord): boolean =>
+  before.rail === after.rail && JSON.stringify(reads.scheduleJson(before)) === JSON.stringify(reads.scheduleJson(after))
+const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
+
+/** Refuses a recipient that cannot be paid. */
+function checkPayable(status: string | null): void {
+  if (status !== 'active') refuse('recipient-not-approved', `The recipient is ${status ?? 'deleted'}.`, { extra: { recipientStatus: status ?? 'deleted' } })
+}
+
+/** The commands of scheduled payments. */
+export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): ScheduledPaymentCommands {
+  const { database, ids, clock, orderNumbers, recipients } = world
+
+  const txOf = (client: TransactionClient): ApprovalTx => ({ client, ids, now: clock.now() })
+
+  /** The customer's recipient as it is now; what a node remembers may be old. */
+  async function recipientOf(by: ByCaller, id: string): Promise<PayableRecipient> {
+    recipients.forget(id)
+    const found = await recipients.find(id)
+    return found === null || found.customerId !== by.tenant.id ? invalid('/recipientId', 'not_found', 'No such recipient.') : found
+  }
+
+  async function locked({ client }: ApprovalTx, by: ByCaller, id: string, expected: number | bigint | null = null): Promise<reads.ScheduleRecord> {
+    const found = await rows.lockSchedule(client, id)
+    if (found === null || found.customerId !== by.tenant.id) return gone()
+    if (expected !== null && found.version !== BigInt(expected)) {
+      refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(versioned(found)) } })
+    }
+    return found
+  }
+
+  /** Writes a locked schedule as its caller wants it. */
+  async function write(tx: ApprovalTx, by: ByCaller, action: string, before: reads.ScheduleRecord, after: reads.ScheduleRecord): Promise<reads.ScheduleRecord> {
+    await rows.updateSchedule(tx.client, after, tx.now)
+    await tellStatus(tx, after, before.state.status)
+    const written = await rows.lockSchedule(tx.client, after.id) as reads.ScheduleRecord
+    await writeTrail(tx, auditCaller(by), action, before, written)
+    return written
+  }
+
+  async function create(tx: ApprovalTx, by: ByCaller, body: ScheduledPaymentCreate): Promise<reads.ScheduleRecord> {
+    const { client, now } = tx
+    const customerId = by.tenant.id
+    const { recipientId, sourceBalanceId, reference, requestedRail = null, purposeCode = null, externalId = null } = body
+    const terms = { amount: BigInt(body.amount.amountMinor), currency: body.amount.currency, requestedRail, reference, purposeCode }
+    const recipient = await recipientOf(by, recipientId)
+    const balance = await rows.scheduleBalance(client, customerId, sourceBalanceId)
+    if (balance === null) invalid('/sourceBalanceId', 'not_found', 'No such balance.')
+    const carrier = railOfTerms(recipient, terms)
+    if (balance.currency !== terms.currency) invalid('/sourceBalanceId', 'currency_mismatch', `The balance is in ${balance.currency}; payments in another currency cannot be scheduled.`)
+    if (balance.status !== 'active') invalid('/sourceBalanceId', 'inactive', `The balance is ${balance.status}.`)
+    const { frequency, startDate, endDate = null, maxOccurrences = null, dayPolicy = 'next_business_day', lastDayOfMonth = false } = body
+    const dates = { series: { frequency, startDate, endDate, dayPolicy, lastDayOfMonth }, maxOccurrences }
+    checkSeries(dates, carrier)
+    const first = firstOccurrence(dates, carrier, now)
+    await rows.lockSchedulesOf(client, customerId)
+    const owner = externalId === null ? null : await rows.scheduleWithExternalId(client, customerId, externalId)
+    if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another scheduled payment.`, { extra: { existingId: owner } })
+    if (await rows.hasSchedules(client, customerId, SCHEDULES_MAX)) {
+      refuse('limit-reached', `A customer may have at most ${SCHEDULES_MAX} scheduled payments.`, { extra: { limit: SCHEDULES_MAX, resource: 'scheduled_payment' } })
+    }
+    checkPayable(await rows.holdRecipient(client, customerId, recipientId))
+    const record: reads.ScheduleRecord = {
+      ...terms, id: ids.next(), customerId, operatorId: balance.operatorId, shard: balance.shard, number: orderNumber('SCH', await orderNumbers.take()), externalId,
+      version: 1n, recipientId, sourceBalanceId, rail: carrier.rail, chargeBearer: body.chargeBearer ?? 'shared',
+      state: opened(dates.series, maxOccurrences, first, calendarOf(carrier.rail), now), lastPaymentId: null, lastPaymentStatus: null,
+      metadata: inStoredOrder(body.metadata ?? {}), createdBy: by.principal.id, createdByName: by.principal.name, createdAt: now, updatedAt: now,
+    }
+    await rows.insertSchedule(client, record)
+    await tellStatus(tx, record, null)
+    await writeTrail(tx, auditCaller(by), 'created', null, record)
+    return record
+  }
+
+  /** A schedule under the terms that a change leaves. @throws ProblemError when it may not say so */
+  function patched(before: reads.ScheduleRecord, body: ScheduledPaymentUpdate, recipient: PayableRecipient): reads.ScheduleRecord {
+    const { state } = before
+    const metadata = body.metadata === undefined ? before.metadata : patchedMetadata(before.metadata, body.metadata)
+    if (!fitsMetadata(metadata)) invalid('/metadata', 'too_large', 'Is too large.')
+    const terms = {
+      amount: body.amount === undefined ? before.amount : BigInt(body.amount.amountMinor), currency: body.amount?.currency ?? before.currency,
+      requestedRail: body.requestedRail === undefined ? before.requestedRail : body.requestedRail, reference: body.reference ?? before.reference,
+      purposeCode: body.purposeCode === undefined ? before.purposeCode : body.purposeCode,
+    }
+    const dates = {
+      series: { ...state.series, endDate: body.endDate === undefined ? state.series.endDate : body.endDate },
+      maxOccurrences: body.maxOccurrences === undefined ? state.maxOccurrences : body.maxOccurrences,
+    }
+    if (!TERMS.some((member) => body[member] !== undefined)) return { ...before, metadata }
+    const carrier = railOfTerms(recipient, terms)
+    checkSeries(dates, carrier)
+    if (dates.maxOccurrences !== null && dates.maxOccurrences < state.occurrencesBegun) {
+      invalid('/maxOccurrences', 'too_small', 'So many occurrences have been already.', { min: state.occurrencesBegun })
+    }
+    return { ...before, ...terms, rail: carrier.rail, metadata, state: changed(state, dates, calendarOf(carrier.rail)) }
+  }
+
+  return {
+    create: (by, command) => decideOnce(world, command, 201, async (client) => {
+      const made = await create(txOf(client), by, command.body)
+      return { shown: versioned(made), made: { id: made.id, location: `/v1/scheduled-payments/${made.id}` } }
+    }),
+
+    async update(by, id, body, expected) {
+      const seen = await reads.findSchedule(database, by.tenant, id)
+      if (seen === null) return gone()
+      const recipient = await recipientOf(by, seen.recipientId)
+      return await inTransaction(database, async (client) => {
+        const tx = txOf(client)
+        const before = await locked(tx, by, id, expected)
+        checkAllowed('update', before)
+        const after = patched(before, body, recipient)
+        if (isSame(before, after)) return versioned(before)
+        return versioned(await write(tx, by, 'updated', before, after))
+      })
+    },
+
+    pause: (by, id) => inTransaction(database, async (client) => {
+      const tx = txOf(client)
+      const before = await locked(tx, by, id)
+      checkAllowed('pause', before)
+      return versioned(await write(tx, by, 'paused', before, rows.withState(before, paused(before.state, tx.now))))
+    }),
+
+    async resume(by, id) {
+      const seen = await reads.findSchedule(database, by.tenant, id)
+      if (seen === null) return gone()
+      return await inTransaction(database, async (client) => {
+        const tx = txOf(client)
+        // Recipients are locked before schedules: whoever blocks one pauses its schedules.
+        const recipient = await rows.holdRecipient(client, by.tenant.id, seen.recipientId)
+        const before = await locked(tx, by, id)
+        checkAllowed('resume', before)
+        checkPayable(recipient)
+        return versioned(await write(tx, by, 'resumed', before, rows.withState(before, resumed(before.state, calendarOf(before.rail), tx.now))))
+      })
+    },
+
+    cancel: (by, id, idempotency) => answerOnce(world, idempotency, 200, async (client) => {
+      const tx = txOf(client)
+      const before = await locked(tx, by, id)
+      checkAllowed('cancel', before)
+      return versioned(await write(tx, by, 'cancelled', before, rows.withState(before, cancelled(before.state)))).view
+    }),
+
+    runNow: (by, id, idempotency) => answerOnce(world, idempotency, 202, async (client) => {
+      const tx = txOf(client)
+      const before = await locked(tx, by, id)
+      const { status, next } = before.state
+      if (status !== 'active' || next === null || await rows.dueOccurrence(client, id) !== null) {
+        refuse('simulation-not-possible', status === 'active' ? 'An occurrence is being made just now.' : `The scheduled payment is ${status}.`, {
+          extra: { currentStatus: status, connectionProvider: 'sandbox' },
+        })
+      }
+      await rows.updateSchedule(client, rows.withState(before, dueNow(before.state, tx.now)), tx.now)
+      return {
+        simulationId: ids.next(), kind: 'scheduled_run', status: 'queued', provider: 'platform', providerEventIds: [], providerReference: null,
+        details: { scheduledPaymentId: id, plannedDate: next.plannedDate, executionDate: next.executionDate },
+      }
+    }),
+  }
+}
+
+/** What is looked at anew when it changes; a change of attributes alone is not held up by rules that are newer than the schedule. */
+const TERMS = ['amount', 'requestedRail', 'reference', 'purposeCode', 'endDate', 'maxOccurrences'] as const

@@ -1,0 +1,92 @@
+/** How a balance is reached from outside: the identifiers that payers are given, as they are kept and as they are shown. */
+import { timestamp } from '../clock.ts'
+import type { Rail } from '../payments/rails.ts'
+
+export const ACCOUNT_DETAILS_STATUSES = ['pending', 'active', 'replaced', 'closing', 'closed', 'failed'] as const
+export type AccountDetailsStatus = typeof ACCOUNT_DETAILS_STATUSES[number]
+
+/** What names the account; null what its bank or country does not use. */
+export interface AccountIdentifiers {
+  readonly iban: string | null
+  readonly bic: string | null
+  readonly accountNumber: string | null
+  readonly sortCode: string | null
+  readonly routingNumber: string | null
+  readonly bsb: string | null
+  readonly bankCode: string | null
+  readonly branchCode: string | null
+  readonly clabe: string | null
+  readonly intermediaryBic: string | null
+}
+
+/** What a partner hands out for a balance. */
+export interface AccountTerms {
+  /** `local`: by the schemes of its own country. `international`: through correspondents. */
+  readonly scope: 'local' | 'international'
+  /** By which money can come in. */
+  readonly rails: readonly Rail[]
+  readonly identifiers: AccountIdentifiers
+  readonly bankName: string | null
+  readonly bankAddress: {
+    readonly line1: string
+    readonly line2: string | null
+    readonly buildingNumber: string | null
+    readonly city: string
+    readonly postalCode: string | null
+    readonly state: string | null
+    readonly country: string
+  } | null
+  readonly country: string | null
+  readonly estimatedArrival: { readonly unit: 'hours' | 'days'; readonly min: number; readonly max: number } | null
+}
+
+export interface AccountDetailsRecord extends Omit<AccountTerms, 'identifiers'> {
+  readonly id: string
+  readonly balanceId: string
+  readonly currency: string
+  readonly status: AccountDetailsStatus
+  readonly statusReason: string | null
+  readonly accountHolderName: string
+  /** Null until the partner has provided the account. */
+  readonly identifiers: AccountIdentifiers | null
+  /** An account of many, whose payers must quote the reference. */
+  readonly shared: boolean
+  readonly reference: string | null
+  /** Epoch milliseconds. */
+  readonly validFrom: number | null
+  readonly validUntil: number | null
+  readonly replacedById: string | null
+  readonly createdAt: number
+}
+
+const NOT_PROVIDED: AccountIdentifiers = {
+  iban: null, bic: null, accountNumber: null, sortCode: null, routingNumber: null, bsb: null, bankCode: null, branchCode: null, clabe: null, intermediaryBic: null,
+}
+
+/** The account details as the API shows them. */
+export function accountDetailsJson(record: AccountDetailsRecord) {
+  const { iban, bic, accountNumber, sortCode, routingNumber, bsb, bankCode, branchCode, clabe, intermediaryBic } = record.identifiers ?? NOT_PROVIDED
+  return {
+    id: record.id,
+    balanceId: record.balanceId,
+    currency: record.currency,
+    rails: [...record.rails],
+    status: record.status,
+    accountHolderName: record.accountHolderName,
+    iban, bic, accountNumber, sortCode, routingNumber, bsb, bankCode, branchCode, clabe,
+    bankName: record.bankName,
+    bankAddress: record.bankAddress,
+    country: record.country,
+    scope: record.scope,
+    shared: record.shared,
+    reference: record.reference,
+    intermediaryBic,
+    validFrom: record.validFrom === null ? null : timestamp(record.validFrom),
+    validUntil: record.validUntil === null ? null : timestamp(record.validUntil),
+    replacedById: record.replacedById,
+    statusReason: record.statusReason,
+    estimatedArrival: record.estimatedArrival,
+    createdAt: timestamp(record.createdAt),
+  }
+}
+export type AccountDetailsJson = ReturnType<typeof accountDetailsJson>

@@ -1,0 +1,117 @@
+/**
+ * Funds requests: money asked of somebody outside, and what can become of one.
+ *
+ *   open ──pay──▶ partially_paid ──pay──▶ paid         pay: money that quotes its reference, or that a member allocates (N2)
+ *    │  └────────────────────────────────▲             Every sum that arrives counts, whatever `allowPartial` says: that is
+ *    ├─expire─▶ expired      (N3, also from partially_paid)  what the payer is offered, and money that is here is here.
+ *    ├─cancel─▶ cancelled    (N4, also from partially_paid)
+ *    └─decline▶ declined     (N5)
+ *
+ * Amounts are minor units of the request's currency; times are epoch milliseconds.
+ */
+import type { Problem } from '../problems.ts'
+
+export const FUNDS_REQUEST_STATUSES = ['open', 'partially_paid', 'paid', 'expired', 'cancelled', 'declined'] as const
+export type FundsRequestStatus = (typeof FUNDS_REQUEST_STATUSES)[number]
+
+/** Money may still come: the others are final. */
+export const WAITING_STATUSES = ['open', 'partially_paid'] as const satisfies readonly FundsRequestStatus[]
+
+/** Funds requests of one customer that wait for money. */
+export const OPEN_MAX = 500
+export const EXPIRES_DAYS = 30
+export const EXPIRES_DAYS_MAX = 365
+export const REMINDERS_MAX = 5
+const DAY_MS = 86_400_000
+
+/** What the moves look at. */
+export interface FundsRequestState {
+  readonly status: FundsRequestStatus
+  readonly amount: bigint
+  readonly paidAmount: bigint
+  readonly payerEmail: string | null
+  readonly remindersSent: number
+  readonly lastRemindedAt: number | null
+}
+
+export type FundsRequestMove =
+  | { readonly kind: 'pay'; readonly amount: bigint }
+  | { readonly kind: 'expire' | 'cancel' | 'decline' }
+
+/** What a move makes of a request, or why it cannot be made. */
+export type Moved = { readonly status: FundsRequestStatus; readonly paidAmount: bigint } | { readonly refused: Problem }
+
+const FROM: Readonly<Record<FundsRequestMove['kind'], readonly FundsRequestStatus[]>> = {
+  pay: WAITING_STATUSES,
+  expire: WAITING_STATUSES,
+  cancel: WAITING_STATUSES,
+  decline: ['open'],
+}
+
+const REACHED = { expire: 'expired', cancel: 'cancelled', decline: 'declined' } as const
+
+/** Decides one move. */
+export function moveFundsRequest(state: FundsRequestState, move: FundsRequestMove): Moved {
+  const { status, paidAmount } = state
+  if (!FROM[move.kind].includes(status)) return { refused: move.kind === 'cancel' ? notCancellable(status) : invalidTransition(status) }
+  if (move.kind !== 'pay') return { status: REACHED[move.kind], paidAmount }
+  const paid = paidAmount + move.amount
+  return { status: paid < state.amount ? 'partially_paid' : 'paid', paidAmount: paid }
+}
+
+/** What is still asked for; more than was asked for may have come. */
+export function remainingOf({ amount, paidAmount }: Pick<FundsRequestState, 'amount' | 'paidAmount'>): bigint {
+  return paidAmount < amount ? amount - paidAmount : 0n
+}
+
+/** Why the payer cannot be reminded now; null when they can. Once a day, five times in all. */
+export function reminderRefusal(state: FundsRequestState, now: number): Problem | null {
+  if (!isWaiting(state.status)) return invalidTransition(state.status)
+  if (state.payerEmail === null) {
+    const message = 'The payer has no e-mail address.'
+    return { slug: 'validation-error', detail: message, errors: [{ field: '/payer/email', code: 'required', message }] }
+  }
+  if (state.remindersSent >= REMINDERS_MAX) {
+    return { slug: 'limit-reached', detail: `A payer is reminded ${REMINDERS_MAX} times at most.`, extra: { limit: REMINDERS_MAX, resource: 'funds_request_reminder' } }
+  }
+  const free = (state.lastRemindedAt ?? Number.NEGATIVE_INFINITY) + DAY_MS
+  if (now >= free) return null
+  return {
+    slug: 'rate-limited', detail: 'A payer is reminded once a day at most.', retryAfterSeconds: Math.ceil((free - now) / 1000),
+    extra: { violatedPolicies: ['funds-request-reminder'] },
+  }
+}
+
+export function isWaiting(status: FundsRequestStatus): boolean {
+  return (WAITING_STATUSES as readonly FundsRequestStatus[]).includes(status)
+}
+
+/** The problem of a move that no row of the table has. */
+export function invalidTransition(status: FundsRequestStatus): Problem {
+  const allowed = FUNDS_REQUEST_STATUSES.filter((to) => reaches(status, to))
+  return { slug: 'invalid-transition', detail: `The funds request is ${status.replace('_', ' ')}.`, extra: { currentStatus: status, allowed } }
+}
+
+function notCancellable(status: FundsRequestStatus): Problem {
+  return { slug: 'not-cancellable', detail: `The funds request is ${status.replace('_', ' ')}.`, extra: { currentStatus: status } }
+}
+
+function reaches(from: FundsRequestStatus, to: FundsRequestStatus): boolean {
+  switch (to) {
+    case 'open': return false
+    case 'partially_paid': case 'paid': return FROM.pay.includes(from)
+    case 'expired': return FROM.expire.includes(from)
+    case 'cancelled': return FROM.cancel.includes(from)
+    case 'declined': return FROM.decline.includes(from)
+    default: return to satisfies never
+  }
+}
+
+/** When a request ends by itself, or what is wrong with the time it was given. `at` is RFC 3339; null: the usual time. */
+export function expiryOf(at: string | null, now: number): { readonly expiresAt: number } | { readonly code: 'in_past' | 'too_far_ahead'; readonly message: string } {
+  if (at === null) return { expiresAt: now + EXPIRES_DAYS * DAY_MS }
+  const expiresAt = Date.parse(at)
+  if (expiresAt <= now) return { code: 'in_past', message: 'Must be in the future.' }
+  if (expiresAt > now + EXPIRES_DAYS_MAX * DAY_MS) return { code: 'too_far_ahead', message: `Must be within ${EXPIRES_DAYS_MAX} days.` }
+  return { expiresAt }
+}

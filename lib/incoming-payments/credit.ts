@@ -1,0 +1,135 @@
+/**
+ * The decision about a credit that the partner reports: it comes to its balance (L01), waits for a review (L05), or waits for
+ * its owner (L03). The balance decides, because only it knows whether it still takes money.
+ */
+import { opensComplianceHold } from '../compliance/hold.ts'
+import type { ScreeningHit } from '../compliance/screening.ts'
+import type { IdSource } from '../ids.ts'
+import type { BalanceState } from '../ledger/balance.ts'
+import type { CommandKey } from '../ledger/decision.ts'
+import type { Effects, IncomingPaymentRow } from '../ledger/effects.ts'
+import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import type { RuleId } from '../ledger/postings.ts'
+import { INCOMING_SOURCE, incomingEvent, incomingText, SUSPENSE_SOURCE } from './postings.ts'
+import type { IncomingStatus, SuspenseReason } from './incoming-payment.ts'
+
+/** What the partner says of a credit. */
+export interface CreditFacts {
+  /** Names the credit at the partner and here: the incoming payment has it as its id, so that it cannot be there twice. */
+  readonly reference: string
+  /** Minor units. */
+  readonly amount: bigint
+  readonly currency: string
+  readonly payerName: string | null
+  /** Masked. */
+  readonly payerIdentifier: string | null
+  readonly payerBankName: string | null
+  readonly payerCountry: string | null
+  readonly remittance: string | null
+  readonly rail: string | null
+  readonly endToEndId: string | null
+  readonly uetr: string | null
+  /** `YYYY-MM-DD` */
+  readonly valueDate: string
+}
+
+export interface ReceiveCredit {
+  readonly kind: 'receive_credit'
+  /** What the partner's message is remembered under. */
+  readonly key: CommandKey
+  readonly event: { readonly id: string; readonly type: string }
+  readonly credit: CreditFacts
+  /** What was found about the payer. */
+  readonly hit: ScreeningHit | null
+  /** Of the credit's connection and currency; with the customer's own for money under review where something was found. */
+  readonly accounts: InternalAccounts
+  readonly ids: IdSource
+}
+
+export interface CreditReceived {
+  readonly kind: 'credit_received'
+  readonly status: IncomingStatus
+}
+
+/** Whose credit it is, as far as anybody knows. */
+export interface CreditOwner {
+  readonly customerId: string | null
+  readonly balanceId: string | null
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly shard: number
+}
+
+/** Decides one credit. A balance that does not take it from memory is looked at again (I4). */
+export function receiveCredit(balance: BalanceState | null, command: ReceiveCredit, now: number) {
+  if (balance === null) throw new Error(`The credit ${command.credit.reference} names a balance that does not exist.`)
+  const { credit, hit } = command
+  const owner: CreditOwner = { customerId: balance.customerId, balanceId: balance.id, operatorId: balance.operatorId, connectionId: balance.connectionId, shard: balance.shard }
+  const refusal = refusalOf(balance, credit)
+  if (refusal !== null) {
+    const effects = suspend(owner, refusal, command, now)
+    return { state: balance, reply: { kind: 'credit_received' as const, status: 'unallocated' as const }, effects, refused: true }
+  }
+  const written = hit === null ? book(owner, command, now) : review(owner, hit, command, now)
+  const status: IncomingStatus = hit === null ? 'received' : 'under_review'
+  const state = hit === null ? { ...balance, available: balance.available + credit.amount } : balance
+  return { state, reply: { kind: 'credit_received' as const, status }, effects: written }
+}
+
+function refusalOf({ status, currency }: BalanceState, credit: CreditFacts): SuspenseReason | null {
+  if (status !== 'active' && status !== 'frozen') return 'balance_closed'
+  return currency === credit.currency ? null : 'currency_mismatch'
+}
+
+type Received = Pick<ReceiveCredit, 'credit' | 'key' | 'event' | 'accounts' | 'ids'>
+
+/** L01 */
+function book(owner: CreditOwner, command: Received, now: number): Effects {
+  const { credit, ids } = command
+  const row = rowOf(owner, credit, { status: 'received', creditedAt: now }, now)
+  const event = incomingEvent(row, { id: ids.next(), type: 'incoming_payment.received', status: 'received', previousStatus: null, at: now })
+  return { ...posted('L01', owner, row, command, now), incomingPayments: [row], events: [event] }
+}
+
+/** L05: its customer sees nothing of it. */
+function review(owner: CreditOwner, { provider, findings, decides }: ScreeningHit, command: Received, now: number): Effects {
+  const { credit, ids } = command
+  const row = rowOf(owner, credit, { status: 'under_review' }, now)
+  const hold = opensComplianceHold({
+    id: ids.next(), kind: 'inbound_screening', provider, subjectType: 'incoming_payment', subjectId: row.id, customerId: owner.customerId as string,
+    operatorId: owner.operatorId, shard: owner.shard, currency: credit.currency, amount: credit.amount, counterparty: credit.payerName, findings,
+    decides: decides === null ? null : { decision: decides.decision, at: now + decides.afterMs }, createdAt: now,
+  }, ids.next())
+  return { ...posted('L05', owner, row, command, now), incomingPayments: [row], ...hold }
+}
+
+/** What a credit without an owner writes (L03): an item of the suspense list, which belongs to the operator. */
+export function suspend(known: CreditOwner, reason: SuspenseReason, command: Received, now: number): Effects {
+  const owner = { ...known, customerId: null, balanceId: null }
+  const row = rowOf(owner, command.credit, { status: 'unallocated', suspense: 'open', suspenseReason: reason }, now)
+  return { ...posted('L03', owner, row, command, now), incomingPayments: [row] }
+}
+
+function rowOf(
+  { customerId, balanceId, operatorId, connectionId, shard }: CreditOwner, credit: CreditFacts,
+  state: { readonly status: IncomingStatus } & Partial<Pick<IncomingPaymentRow, 'creditedAt' | 'suspense' | 'suspenseReason'>>, now: number,
+): IncomingPaymentRow {
+  const { reference: id, amount, currency, payerName, payerIdentifier, payerBankName, payerCountry, remittance: reference, rail, endToEndId, uetr, valueDate } = credit
+  return {
+    id, customerId, balanceId, operatorId, connectionId, shard, currency, amount, payerName, payerIdentifier, payerBankName, payerCountry, reference, rail,
+    endToEndId, uetr, valueDate, creditedAt: null, suspense: null, suspenseReason: null, ...state, receivedAt: now,
+  }
+}
+
+/** The entry of a credit, and what its message is remembered by. */
+function posted(rule: RuleId, { customerId, balanceId, operatorId, connectionId }: CreditOwner, row: IncomingPaymentRow, { key, event, accounts, ids }: Received, now: number): Effects {
+  return {
+    postings: entry({
+      rule, amounts: { A: row.amount }, currency: row.currency, accounts, balances: { from: balanceId ?? '', to: balanceId ?? '' }, entryId: ids.next(),
+      customerId: customerId ?? operatorId, source: { object: customerId === null ? SUSPENSE_SOURCE : INCOMING_SOURCE, id: row.id },
+      description: incomingText(row), reference: row.reference, counterparty: row.payerName, bookedAt: now, valueDate: row.valueDate,
+    }),
+    providerEvents: [{ id: event.id, connectionId, type: event.type, objectId: row.id, code: null, receivedAt: now }],
+    idempotency: { ...key, status: 200, resourceId: row.id, answer: null, createdAt: now },
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Money that arrives from outside: as it is kept, and as its customer and the operator's people see it.
+ *
+ *   (nobody's)  unallocated ──allocate──▶ received ──recall accepted──▶ returned
+ *                    └──────give back──▶ returned
+ *   (screened)  under_review ──release──▶ received
+ *                    └────────block─────▶ returned
+ *
+ * Its customer sees it from when it came to the balance. What is sent back before that never existed for them.
+ */
+import { timestamp } from '../clock.ts'
+import type { CurrencyCode } from '../currency.ts'
+import { moneyJson } from '../money.ts'
+import type { Rail } from '../payments/rails.ts'
+
+export type IncomingStatus = 'unallocated' | 'under_review' | 'received' | 'returned'
+/** Those that customers see. */
+export const SHOWN_STATUSES = ['received', 'under_review', 'returned'] as const
+
+export const RECALL_REASONS = ['DUPL', 'FRAD', 'TECH', 'AC03', 'AM09', 'CUST'] as const
+export type RecallReason = (typeof RECALL_REASONS)[number]
+
+export const SUSPENSE_STATUSES = ['open', 'allocated', 'returned'] as const
+export type SuspenseStatus = (typeof SUSPENSE_STATUSES)[number]
+/** Why nobody has the money. */
+export const SUSPENSE_REASONS = ['owner_unknown', 'balance_closed', 'currency_mismatch'] as const
+export type SuspenseReason = (typeof SUSPENSE_REASONS)[number]
+
+/** Somebody wants it back. */
+export interface IncomingRecall {
+  readonly status: 'pending' | 'accepted' | 'rejected'
+  readonly reasonCode: RecallReason
+  /** Minor units. */
+  readonly amount: string
+  /** The case of the operator's people. */
+  readonly caseId: string
+  readonly requestedAt: string
+  readonly decidedAt: string | null
+  /** The answer's code, where it was no. */
+  readonly rejectionCode: string | null
+}
+
+export interface IncomingRecord {
+  readonly id: string
+  readonly customerId: string | null
+  readonly balanceId: string | null
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly shard: number
+  readonly status: IncomingStatus
+  readonly version: number
+  readonly currency: string
+  readonly amount: bigint
+  readonly payerName: string | null
+  readonly payerIdentifier: string | null
+  readonly payerBankName: string | null
+  readonly payerCountry: string | null
+  readonly reference: string | null
+  readonly rail: Rail | null
+  readonly endToEndId: string | null
+  readonly uetr: string | null
+  readonly fundsRequestId: string | null
+  readonly valueDate: string
+  /** Epoch milliseconds, as all times. Null: it never came to a balance, or not yet. */
+  readonly creditedAt: number | null
+  readonly receivedAt: number
+  readonly suspense: SuspenseStatus | null
+  readonly suspenseReason: SuspenseReason | null
+  readonly decidedBy: string | null
+  readonly decidedAt: number | null
+  readonly decisionReason: string | null
+  readonly recall: IncomingRecall | null
+  readonly recallHoldId: string | null
+  readonly returnedAmount: bigint | null
+  readonly returnReason: string | null
+  /** `due`: the partner is to be told. `sent`: it has been. `settled`: the money has left. */
+  readonly returnState: 'due' | 'sent' | 'settled' | null
+}
+
+/** What a move of an incoming payment changes. An absent member stays as it is. */
+export interface IncomingChange {
+  readonly status?: IncomingRecord['status']
+  readonly customerId?: string
+  readonly balanceId?: string
+  readonly shard?: number
+  readonly creditedAt?: number
+  readonly suspense?: IncomingRecord['suspense']
+  readonly decidedBy?: string
+  readonly decidedAt?: number
+  readonly decisionReason?: string | null
+  readonly recall?: IncomingRecord['recall']
+  readonly recallHoldId?: string | null
+  readonly returnedAmount?: bigint
+  readonly returnReason?: string
+  readonly returnState?: IncomingRecord['returnState']
+}
+
+const payerOf = ({ payerName: name, payerIdentifier: maskedIdentifier, payerBankName: bankName, payerCountry: country }: IncomingRecord) => ({ name, maskedIdentifier, bankName, country })
+
+/** The incoming payment as its customer sees it. */
+export function incomingPaymentJson(record: IncomingRecord) {
+  const { recall } = record
+  return {
+    id: record.id,
+    customerId: record.customerId as string,
+    balanceId: record.balanceId as string,
+    status: record.status as typeof SHOWN_STATUSES[number],
+    amount: moneyJson({ amountMinor: record.amount, currency: record.currency as CurrencyCode }),
+    rail: record.rail,
+    payer: payerOf(record),
+    reference: record.reference,
+    endToEndId: record.endToEndId,
+    uetr: record.uetr,
+    fundsRequestId: record.fundsRequestId,
+    transactionId: null,
+    valueDate: record.valueDate,
+    // By its customer: how long others have looked at it before is not theirs to know.
+    receivedAt: timestamp(record.creditedAt ?? record.receivedAt),
+    recall: recall === null ? null : { status: recall.status, reasonCode: recall.reasonCode, requestedAt: recall.requestedAt, decidedAt: recall.decidedAt },
+  }
+}
+
+/** Money whose owner was not known when it came, as the operator's people see it. */
+export function suspenseItemJson(record: IncomingRecord) {
+  return {
+    id: record.id,
+    status: record.suspense as SuspenseStatus,
+    reason: record.suspenseReason as SuspenseReason,
+    amount: moneyJson({ amountMinor: record.amount, currency: record.currency as CurrencyCode }),
+    connectionId: record.connectionId,
+    rail: record.rail,
+    payer: payerOf(record),
+    reference: record.reference,
+    endToEndId: record.endToEndId,
+    uetr: record.uetr,
+    valueDate: record.valueDate,
+    customerId: record.customerId,
+    balanceId: record.balanceId,
+    incomingPaymentId: record.creditedAt === null ? null : record.id,
+    returnReasonCode: record.suspense === 'returned' ? record.returnReason : null,
+    decidedBy: record.decidedBy,
+    decidedAt: record.decidedAt === null ? null : timestamp(record.decidedAt),
+    decisionReason: record.decisionReason,
+    receivedAt: timestamp(record.receivedAt),
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * What becomes of an incoming payment after it has come in: given to its owner, let through or sent back after a review, or
+ * taken back by its payer. Each move is what it writes to the ledger and what it changes in the row, which its caller has
+ * locked; whether it may be made is said by `mayMove`.
+ */
+import { timestamp } from '../clock.ts'
+import { opensComplianceHold } from '../compliance/hold.ts'
+import type { IdSource } from '../ids.ts'
+import type { Effects, HoldRow } from '../ledger/effects.ts'
+import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import type { RuleId } from '../ledger/postings.ts'
+import type { Problem } from '../problems.ts'
+import type { IncomingChange, IncomingRecord, IncomingStatus, RecallReason } from './incoming-payment.ts'
+import { INCOMING_SOURCE, incomingEvent, incomingText, SUSPENSE_SOURCE } from './postings.ts'
+
+export interface IncomingMove {
+  readonly effects: Effects
+  readonly change: IncomingChange
+}
+
+/** What a move needs beside its row. */
+export interface MoveContext {
+  readonly accounts: InternalAccounts
+  readonly ids: IdSource
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+const FROM = {
+  allocate: ['unallocated'],
+  give_back: ['unallocated'],
+  release: ['under_review'],
+  block: ['under_review'],
+  recall: ['received'],
+} as const satisfies Record<string, readonly IncomingStatus[]>
+export type IncomingMoveName = keyof typeof FROM
+
+/** Null: the move may be made. */
+export function mayMove({ status }: Pick<IncomingRecord, 'status'>, move: IncomingMoveName): Problem | null {
+  if ((FROM[move] as readonly IncomingStatus[]).includes(status)) return null
+  return { slug: 'invalid-transition', detail: `The incoming payment is ${status}.`, extra: { currentStatus: status, allowed: FROM[move] } }
+}
+
+/** Whose the money turns out to be. */
+export interface Allocation {
+  readonly customerId: string
+  readonly balanceId: string
+  readonly shard: number
+  readonly by: string
+  readonly reason: string | null
+}
+
+/** L04: money whose owner was not known comes to its balance. */
+export function allocate(record: IncomingRecord, { customerId, balanceId, shard, by, reason }: Allocation, context: MoveContext): IncomingMove {
+  const owned = { ...record, customerId, balanceId, shard }
+  return {
+    effects: { ...posting('L04', owned, record.amount, context), ...credited(owned, context) },
+    change: { status: 'received', customerId, balanceId, shard, creditedAt: context.now, suspense: 'allocated', decidedBy: by, decidedAt: context.now, decisionReason: reason },
+  }
+}
+
+/** L08: money whose owner nobody found goes back. */
+export function giveBack(record: IncomingRecord, { by, reason, reasonCode }: { readonly by: string; readonly reason: string; readonly reasonCode: string }, context: MoveContext): IncomingMove {
+  return {
+    effects: posting('L08', record, record.amount, context),
+    change: { ...goesBack(record.amount, reasonCode), suspense: 'returned', decidedBy: by, decidedAt: context.now, decisionReason: reason },
+  }
+}
+
+/** L06: nothing speaks against it. */
+export function release(record: IncomingRecord, context: MoveContext): IncomingMove {
+  return {
+    effects: { ...posting('L06', record, record.amount, context), ...credited(record, context) },
+    change: { status: 'received', creditedAt: context.now },
+  }
+}
+
+/** A bank does not say why. */
+const BLOCKED_REASON = 'RR04'
+
+/** L07: it goes back, and its customer never hears of it. */
+export function block(record: IncomingRecord, context: MoveContext): IncomingMove {
+  return { effects: posting('L07', record, record.amount, context), change: goesBack(record.amount, BLOCKED_REASON) }
+}
+
+// ── Recalls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The hold on what the payer wants back. It is placed where the balance covers it. */
+export function recallHold(record: IncomingRecord, amount: bigint, { ids, now }: Pick<MoveContext, 'ids' | 'now'>): HoldRow {
+  return {
+    id: ids.next(), balanceId: record.balanceId as string, customerId: record.customerId as string, amount, subjectType: 'recall', subjectId: record.id,
+    description: 'Recall of an incoming payment', createdAt: now,
+  }
+}
+
+/** The payer's bank wants it back, and the operator's people are asked. `holdId`: the money is set aside. */
+export function openRecall(
+  record: IncomingRecord, { caseId, amount, reasonCode, holdId }: { readonly caseId: string; readonly amount: bigint; readonly reasonCode: RecallReason; readonly holdId: string | null },
+  { ids, now }: Pick<MoveContext, 'ids' | 'now'>,
+): IncomingMove {
+  return {
+    effects: opensComplianceHold({
+      id: caseId, kind: 'inbound_recall', provider: 'sandbox', subjectType: 'incoming_payment', subjectId: record.id, customerId: record.customerId as string,
+      operatorId: record.operatorId, shard: record.shard, currency: record.currency, amount, counterparty: record.payerName,
+      findings: [{ list: 'RECALL-REQUEST', name: reasonCode, score: 100 }], decides: null, createdAt: now,
+    }, ids.next()),
+    change: {
+      recall: { status: 'pending', reasonCode, amount: amount.toString(), caseId, requestedAt: timestamp(now), decidedAt: null, rejectionCode: null }, recallHoldId: holdId,
+    },
+  }
+}
+
+/** L80: it goes back, out of the hold. */
+export function acceptRecall(record: IncomingRecord, holdId: string, context: MoveContext): IncomingMove {
+  const { recall } = record
+  if (recall === null) throw new Error(`Nobody wants the incoming payment ${record.id} back.`)
+  const amount = BigInt(recall.amount)
+  return {
+    effects: {
+      ...posting('L80', record, amount, context),
+      holdResolutions: [{ id: holdId, balanceId: record.balanceId as string, amount, status: 'captured', capturedAmount: amount, resolvedAt: context.now }],
+      events: [incomingEvent(record, { id: context.ids.next(), type: 'incoming_payment.returned', status: 'returned', previousStatus: record.status, at: context.now })],
+    },
+    change: { ...goesBack(amount, recall.reasonCode), recall: { ...recall, status: 'accepted', decidedAt: timestamp(context.now) }, recallHoldId: holdId },
+  }
+}
+
+/** The customer keeps it. */
+export function rejectRecall(record: IncomingRecord, rejectionCode: string, { now }: Pick<MoveContext, 'now'>): IncomingMove {
+  const { recall, recallHoldId } = record
+  if (recall === null) throw new Error(`Nobody wants the incoming payment ${record.id} back.`)
+  const amount = BigInt(recall.amount)
+  return {
+    effects: recallHoldId === null ? {} : {
+      holdResolutions: [{ id: recallHoldId, balanceId: record.balanceId as string, amount, status: 'released', capturedAmount: null, resolvedAt: now }],
+    },
+    change: { recall: { ...recall, status: 'rejected', decidedAt: timestamp(now), rejectionCode } },
+  }
+}
+
+// ── Going back ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** L11: what went back has left. */
+export function settleReturn(record: IncomingRecord, context: MoveContext): IncomingMove {
+  return { effects: posting('L11', record, record.returnedAmount as bigint, context), change: { returnState: 'settled' } }
+}
+
+function goesBack(amount: bigint, reasonCode: string): IncomingChange {
+  return { status: 'returned', returnedAmount: amount, returnReason: reasonCode, returnState: 'due' }
+}
+
+/** The balance must still take money, which the commit checks under its lock. */
+function credited(record: IncomingRecord, { ids, now }: MoveContext): Pick<Effects, 'events' | 'credits'> {
+  return {
+    events: [incomingEvent(record, { id: ids.next(), type: 'incoming_payment.received', status: 'received', previousStatus: null, at: now })],
+    credits: [{ balanceId: record.balanceId as string, currency: record.currency }],
+  }
+}
+
+function posting(rule: RuleId, record: IncomingRecord, amount: bigint, { accounts, ids, now }: MoveContext): Pick<Effects, 'postings'> {
+  const { customerId, balanceId, operatorId } = record
+  return {
+    postings: entry({
+      rule, amounts: { A: amount }, currency: record.currency, accounts, balances: { from: balanceId ?? '', to: balanceId ?? '' }, entryId: ids.next(),
+      customerId: customerId ?? operatorId, source: { object: customerId === null ? SUSPENSE_SOURCE : INCOMING_SOURCE, id: record.id },
+      description: rule === 'L80' ? `${incomingText(record)} recalled` : incomingText(record), reference: record.reference, counterparty: record.payerName,
+      bookedAt: now, valueDate: timestamp(now).slice(0, 10),
+    }),
+  }
+}

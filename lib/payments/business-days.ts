@@ -1,0 +1,127 @@
+/**
+ * Business days: on which days a rail works, and until when on such a day. Pure: dates are `YYYY-MM-DD` in the rail's own zone,
+ * moments are epoch milliseconds.
+ */
+import { addDays, dateIn } from '../clock.ts'
+import { OperatingError } from '../errors.ts'
+import { railDays, type BusinessCalendar, type HolidayRule } from './calendars.ts'
+import { RAILS, type Rail } from './rails.ts'
+
+/** A date lies in a year that a calendar is not known for: nobody guesses bank holidays. */
+export class CalendarUnknown extends OperatingError {
+  override readonly name = 'CalendarUnknown'
+}
+
+/** What is set for a connection in place of the table: cut-offs (`HH:mm`) and further closed days, by rail. */
+export interface CalendarTerms {
+  readonly cutOffs?: Readonly<Partial<Record<Rail, string>>>
+  readonly closedDays?: Readonly<Partial<Record<Rail, readonly string[]>>>
+}
+
+/** The rules of the table, nothing set. */
+export const PLAIN_CALENDAR: CalendarTerms = {}
+
+/** No rail is closed for longer; a search that goes on is a calendar without a business day. */
+const CLOSED_DAYS_MAX = 60
+
+/** Easter Sunday of a Gregorian year (the anonymous algorithm of 1876). */
+export function easterSunday(year: number): string {
+  const golden = year % 19
+  const century = Math.floor(year / 100)
+  const rest = year % 100
+  const epact = (19 * golden + century - Math.floor(century / 4) - Math.floor((century - Math.floor((century + 8) / 25) + 1) / 3) + 15) % 30
+  const weekday = (32 + 2 * (century % 4) + 2 * Math.floor(rest / 4) - epact - (rest % 4)) % 7
+  const late = Math.floor((golden + 11 * epact + 22 * weekday) / 451)
+  const sum = epact + weekday - 7 * late + 114
+  return Temporal.PlainDate.from({ year, month: Math.floor(sum / 31), day: (sum % 31) + 1 }).toString()
+}
+
+function dateOf(rule: HolidayRule, year: number): Temporal.PlainDate {
+  if (rule.kind === 'easter') return Temporal.PlainDate.from(easterSunday(year)).add({ days: rule.offset })
+  if (rule.kind === 'fixed') return Temporal.PlainDate.from({ year, month: rule.month, day: rule.day })
+  const first = Temporal.PlainDate.from({ year, month: rule.month, day: 1 })
+  if (rule.nth > 0) return first.add({ days: ((rule.weekday - first.dayOfWeek + 7) % 7) + 7 * (rule.nth - 1) })
+  const last = first.add({ months: 1 }).subtract({ days: 1 })
+  return last.subtract({ days: ((last.dayOfWeek - rule.weekday + 7) % 7) + 7 * (-rule.nth - 1) })
+}
+
+/** The holidays of a year as they are kept. Those on weekdays stay; those that move take the next weekday that is free. */
+function keptHolidays({ holidays, weekend }: BusinessCalendar, year: number): ReadonlySet<string> {
+  const dated = holidays.map((rule) => ({ rule, date: dateOf(rule, year) }))
+  const kept = new Set(dated.filter(({ date }) => !weekend.has(date.dayOfWeek)).map(({ date }) => date.toString()))
+  for (const { rule, date } of dated) {
+    if (rule.kind !== 'fixed' || !weekend.has(date.dayOfWeek)) continue
+    if (rule.substitute === 'none' || (rule.substitute === 'from_sunday' && date.dayOfWeek !== 7)) continue
+    let moved = date.add({ days: 1 })
+    while (weekend.has(moved.dayOfWeek) || kept.has(moved.toString())) moved = moved.add({ days: 1 })
+    kept.add(moved.toString())
+  }
+  return kept
+}
+
+/** Holidays by calendar and year, computed once: a handful of calendars and a few years. */
+const known = new WeakMap<BusinessCalendar, Map<number, ReadonlySet<string>>>()
+
+function holidaysOf(calendar: BusinessCalendar, year: number): ReadonlySet<string> {
+  if (year < calendar.from || year > calendar.to) throw new CalendarUnknown(`The calendar ${calendar.name} is not known for ${year}.`, { retryAfterSeconds: 3600 })
+  const years = known.get(calendar) ?? new Map<number, ReadonlySet<string>>()
+  known.set(calendar, years)
+  const found = years.get(year) ?? keptHolidays(calendar, year)
+  years.set(year, found)
+  return found
+}
+
+/** Whether a rail works on a date. Rails that are open around the clock always do. @throws CalendarUnknown */
+export function isBusinessDay(rail: string, date: string, { closedDays }: CalendarTerms = PLAIN_CALENDAR): boolean {
+  const { calendar } = railDays(rail)
+  if (calendar === null) return true
+  const day = Temporal.PlainDate.from(date)
+  return !calendar.weekend.has(day.dayOfWeek) && !holidaysOf(calendar, day.year).has(date) && closedDays?.[rail as Rail]?.includes(date) !== true
+}
+
+/** The date itself, or else the first business day after it. @throws CalendarUnknown */
+export function businessDayFrom(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
+  let day = date
+  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, 1)) if (isBusinessDay(rail, day, terms)) return day
+  throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days of ${date}.`)
+}
+
+/** The first business day after a date. @throws CalendarUnknown */
+export function nextBusinessDay(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
+  return businessDayFrom(rail, addDays(date, 1), terms)
+}
+
+/** The last business day before a date. @throws CalendarUnknown */
+export function previousBusinessDay(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
+  let day = addDays(date, -1)
+  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, -1)) if (isBusinessDay(rail, day, terms)) return day
+  throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days before ${date}.`)
+}
+
+/** The business day `count` business days after a date; 0 is the date itself when it is one, else the next. @throws CalendarUnknown */
+export function addBusinessDays(rail: string, date: string, count: number, terms: CalendarTerms = PLAIN_CALENDAR): string {
+  let day = businessDayFrom(rail, date, terms)
+  for (let left = count; left > 0; left--) day = nextBusinessDay(rail, day, terms)
+  return day
+}
+
+/** The date that a rail's clocks show. */
+export function railDate(rail: string, now: number): string {
+  return dateIn(now, railDays(rail).zone)
+}
+
+/** The moment of a wall-clock time (`HH:mm`) on a date in a rail's zone. A time that a change of the clocks skips is the same time after it. */
+export function momentOf(rail: string, date: string, time: string): number {
+  return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: railDays(rail).zone, plainTime: Temporal.PlainTime.from(time) }).epochMilliseconds
+}
+
+/** The latest moment of a date at which a release still counts as that day: the cut-off, or else the end of the day. */
+export function cutOffOf(rail: string, date: string, { cutOffs }: CalendarTerms = PLAIN_CALENDAR): number {
+  const time = cutOffs?.[rail as Rail] ?? RAILS.get(rail as Rail)?.cutOff?.time
+  return time === undefined ? endOfDay(rail, date) : momentOf(rail, date, time)
+}
+
+/** The first moment after a date in a rail's zone. */
+export function endOfDay(rail: string, date: string): number {
+  return momentOf(rail, addDays(date, 1), '00:00')
+}

@@ -1,0 +1,83 @@
+/**
+ * Drafts: payments that are being written. Nothing is held and nobody is told of them; what is wrong with one is said when it is
+ * submitted. They show their recipient as it is now.
+ */
+import { inStoredOrder, patchedMetadata } from '../metadata.ts'
+import type { VerificationOutcome } from '../recipients/verification.ts'
+import type { PaymentDetails, PaymentRecord, RecipientSnapshot } from './payment.ts'
+import type { Rail } from './rails.ts'
+
+/** What is written of a draft. */
+export interface DraftInput {
+  readonly sourceBalanceId: string
+  readonly recipientId: string
+  readonly amount: { readonly amountMinor: string; readonly currency: string }
+  readonly reference: string
+  readonly requestedRail?: Rail | null
+  readonly executionDate?: string | null
+  readonly chargeBearer?: PaymentDetails['chargeBearer']
+  readonly purposeCode?: string | null
+  readonly purpose?: string | null
+  readonly endToEndId?: string
+  readonly externalId?: string | null
+  readonly internalNote?: string | null
+  readonly notifyRecipient?: boolean
+  readonly verificationOverride?: { readonly acceptOutcome: VerificationOutcome; readonly reason: string } | null
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** A change of one: what is left out stays, null clears, attributes are merged. */
+export type DraftPatch = Partial<Omit<DraftInput, 'metadata'>> & { readonly metadata?: Readonly<Record<string, string | null>> }
+
+/** What a draft names, as it is now. */
+export interface DraftFacts {
+  readonly balance: { readonly name: string; readonly connectionId: string }
+  readonly recipient: RecipientSnapshot
+}
+
+type Origin = Pick<PaymentRecord, 'id' | 'customerId' | 'number' | 'createdBy' | 'createdVia' | 'createdAt'>
+
+/** A draft as it is first written. */
+export function newDraft(origin: Origin, input: DraftInput, facts: DraftFacts): PaymentRecord {
+  return written({ ...origin, version: 1, updatedAt: origin.createdAt }, input, facts)
+}
+
+/** A draft as a change makes it, at `now` (epoch milliseconds). */
+export function rewrittenDraft(draft: PaymentRecord, input: DraftInput, facts: DraftFacts, now: number): PaymentRecord {
+  return written({ ...draft, version: draft.version + 1, updatedAt: now }, input, facts)
+}
+
+function written(origin: Origin & Pick<PaymentRecord, 'version' | 'updatedAt'>, input: DraftInput, { balance, recipient }: DraftFacts): PaymentRecord {
+  const { id, customerId, number, createdBy, createdVia, createdAt, version, updatedAt } = origin
+  const override = input.verificationOverride ?? null
+  return {
+    id, customerId, number, createdBy, createdVia, createdAt, version, updatedAt, connectionId: balance.connectionId, status: 'draft',
+    externalId: input.externalId ?? null, sourceBalanceId: input.sourceBalanceId, recipientId: input.recipientId,
+    currency: input.amount.currency, amount: BigInt(input.amount.amountMinor), fee: 0n, rail: null, executionDate: input.executionDate ?? null,
+    details: {
+      sourceBalanceName: balance.name,
+      recipient: { name: recipient.name, type: recipient.type, maskedIdentifier: recipient.maskedIdentifier, currency: recipient.currency, bankCountry: recipient.bankCountry },
+      chargeBearer: input.chargeBearer ?? 'shared', requestedRail: input.requestedRail ?? null, reference: input.reference, endToEndId: input.endToEndId ?? number,
+      uetr: null, purposeCode: input.purposeCode ?? null, purpose: input.purpose ?? null, estimatedArrival: null, instant: false,
+      internalNote: input.internalNote ?? null, notifyRecipient: input.notifyRecipient ?? false, queued: null,
+      ...(override === null ? {} : { verificationOverride: override }),
+    },
+    metadata: inStoredOrder(input.metadata ?? {}), scheduledPaymentId: null, failure: null, statusReason: null, returnedAmount: null, returnInfo: null, recall: null,
+    exception: null, providerRef: null, sentAt: null, completedAt: null, failedAt: null, approvedAt: null, cancelledAt: null,
+  }
+}
+
+/** What a draft says, as it was written: what is submitted, and what a change starts from. */
+export function inputOfDraft({ sourceBalanceId, recipientId, amount, currency, executionDate, externalId, details, metadata }: PaymentRecord): Required<Omit<DraftInput, 'verificationOverride'>> & Pick<DraftInput, 'verificationOverride'> {
+  const { reference, requestedRail, chargeBearer, purposeCode, purpose, endToEndId, internalNote, notifyRecipient, verificationOverride = null } = details
+  return {
+    sourceBalanceId, recipientId, amount: { amountMinor: amount.toString(), currency }, reference, requestedRail, executionDate, chargeBearer, purposeCode, purpose,
+    endToEndId, externalId, internalNote, notifyRecipient, metadata, verificationOverride: verificationOverride as NonNullable<DraftInput['verificationOverride']> | null,
+  }
+}
+
+/** What a draft says after a change. */
+export function patchedDraft(draft: PaymentRecord, { metadata, ...patch }: DraftPatch): DraftInput {
+  const before = inputOfDraft(draft)
+  return { ...before, ...patch, ...(metadata === undefined ? {} : { metadata: patchedMetadata(before.metadata, metadata) }) }
+}

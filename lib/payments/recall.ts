@@ -1,0 +1,115 @@
+/**
+ * A recall: the customer asks the recipient's bank to send back what has arrived. It changes nothing of the payment by itself.
+ *
+ *   (none) ──request──▶ requested ──returned (payment-moves.ts)──▶ accepted, with the money
+ *                          ├────────recall_rejected──────────────▶ rejected
+ *                          └────────recall_expired───────────────▶ expired
+ *
+ * A payment is asked back once. As with its moves, a message that fits no row changes nothing.
+ */
+import { timestamp } from '../clock.ts'
+import type { Effects } from '../ledger/effects.ts'
+import type { Problem } from '../problems.ts'
+import { addBusinessDays, railDate } from './business-days.ts'
+import { answeredRecall, type PaymentRecall, type PaymentRecord } from './payment.ts'
+import { recallEvent, type MoveContext, type PartnerMessage, type PaymentDecision, type PaymentState } from './payment-moves.ts'
+import type { Rail } from './rails.ts'
+
+/** What a customer may ask for money back for, in the codes of the banks. */
+export const RECALL_REASONS = ['DUPL', 'TECH', 'FRAD', 'AC03', 'AM09', 'CUST'] as const
+export type RecallReason = (typeof RECALL_REASONS)[number]
+
+/**
+ * The rails whose banks know recalls, and the rail whose business days count: an instant rail never closes, but the people
+ * who answer do.
+ */
+const RAILS_THAT_RECALL: ReadonlyMap<Rail, Rail> = new Map([
+  ['sepa', 'sepa'], ['sepa_instant', 'sepa'], ['target2', 'target2'], ['swift', 'swift'], ['chaps', 'chaps'], ['faster_payments', 'bacs'],
+])
+
+/** How long after its completion a payment may be asked back. */
+const MONTHS_MAX = 13
+/** How long the recipient's bank has for its answer. */
+const ANSWER_DAYS = 15
+
+/** Why a payment cannot be asked back; null when it can. `now` is epoch milliseconds. */
+export function recallObstacle({ status, rail, recall, completedAt }: PaymentRecord, now: number): Problem | null {
+  const no = (detail: string): Problem => ({ slug: 'invalid-transition', detail, extra: { currentStatus: status, allowed: [] } })
+  if (recall !== null) return no('The payment has been recalled before.')
+  if (status !== 'completed' || completedAt === null) return no('Only a completed payment can be recalled.')
+  if (rail === null || !RAILS_THAT_RECALL.has(rail)) return no('Payments of this rail cannot be recalled.')
+  const until = Temporal.Instant.fromEpochMilliseconds(completedAt).toZonedDateTimeISO('UTC').add({ months: MONTHS_MAX }).epochMilliseconds
+  if (now > until) return no(`A payment can be recalled within ${MONTHS_MAX} months.`)
+  return null
+}
+
+/** A recall as it is asked for. @throws CalendarUnknown where nobody knows the business days until its end */
+export function newRecall(rail: Rail, reasonCode: RecallReason, note: string, now: number): PaymentRecall {
+  const calendar = RAILS_THAT_RECALL.get(rail) ?? rail
+  // To the end of the last day, wherever its bank is.
+  const expiresAt = `${addBusinessDays(calendar, railDate(calendar, now), ANSWER_DAYS)}T23:59:59.999Z`
+  return { status: 'requested', reasonCode, note, requestedAt: timestamp(now), sentAt: null, decidedAt: null, response: null, expiresAt }
+}
+
+export type RecallCommand =
+  | { readonly kind: 'request_recall'; readonly recall: PaymentRecall; readonly context: Pick<MoveContext, 'ids'> }
+  /** The partner has it; from now on it is the recipient's bank that is waited for. */
+  | { readonly kind: 'recall_sent' }
+  | { readonly kind: 'recall_rejected'; readonly schemeCode: string; readonly context: Pick<MoveContext, 'ids'>; readonly event: PartnerMessage | null }
+  | { readonly kind: 'recall_expired'; readonly context: Pick<MoveContext, 'ids'> }
+
+/** Decides one move of a payment's recall. Pure: `now` is epoch milliseconds. */
+export function moveRecall(payment: PaymentState | null, command: RecallCommand, now: number): PaymentDecision {
+  const recall = payment?.recall ?? null
+  if (payment === null || payment.status !== 'completed' || !fits(recall, command)) {
+    return { state: payment, reply: { kind: 'ignored', status: payment?.status ?? null }, effects: null, refused: true }
+  }
+  switch (command.kind) {
+    case 'request_recall':
+      // Due at once: whoever looks after recalls passes it on.
+      return changed(payment, command.recall, { dueAt: now, message: 'Recall requested.', actor: 'member', context: command.context }, now)
+    case 'recall_sent': {
+      const sent: PaymentRecall = { ...recall as PaymentRecall, sentAt: timestamp(now) }
+      return changed(payment, sent, { dueAt: Date.parse(sent.expiresAt), message: 'The recall was passed on to the recipient’s bank.', actor: 'system', context: null }, now)
+    }
+    case 'recall_rejected': {
+      const { event, schemeCode } = command
+      const answered = changed(payment, answeredRecall(recall as PaymentRecall, 'rejected', schemeCode, now),
+        { dueAt: null, message: 'The recipient’s bank declined the recall.', actor: 'partner', context: command.context }, now)
+      return event === null ? answered : { ...answered, effects: {
+        ...answered.effects, providerEvents: [{ id: event.id, connectionId: payment.connectionId, type: event.type, objectId: payment.id, code: schemeCode, receivedAt: now }],
+      } }
+    }
+    case 'recall_expired':
+      return changed(payment, answeredRecall(recall as PaymentRecall, 'expired', null, now),
+        { dueAt: null, message: 'The recipient’s bank did not answer the recall in time.', actor: 'system', context: command.context }, now)
+    default:
+      return command satisfies never
+  }
+}
+
+/** Two nodes may have passed the same recall on; it is noted once. */
+function fits(recall: PaymentRecall | null, { kind }: RecallCommand): boolean {
+  if (kind === 'request_recall') return recall === null
+  return recall?.status === 'requested' && (kind !== 'recall_sent' || recall.sentAt === null)
+}
+
+interface Change {
+  /** When somebody has to look after it again; null when it has ended. */
+  readonly dueAt: number | null
+  readonly message: string
+  readonly actor: 'member' | 'partner' | 'system'
+  /** Null where nobody is told. */
+  readonly context: Pick<MoveContext, 'ids'> | null
+}
+
+function changed(payment: PaymentState, recall: PaymentRecall, { dueAt, message, actor, context }: Change, now: number): PaymentDecision {
+  const { id, customerId, version, status } = payment
+  const next: PaymentState = { ...payment, version: version + 1, recall }
+  const effects: Effects = {
+    paymentDecisions: [{ id, version, status, recall: JSON.stringify(recall), recallDueAt: dueAt, updatedAt: now }],
+    statusUpdates: [{ objectId: id, version: next.version, customerId, status, previousStatus: status, message, actor, at: now }],
+    ...(context === null ? {} : { events: [recallEvent(next, payment.recall?.status ?? null, context, now)] }),
+  }
+  return { state: next, reply: { kind: 'moved', state: next }, effects }
+}

@@ -1,0 +1,110 @@
+/**
+ * The decision on a scheduled payment whose day has come, taken by the paying balance.
+ *
+ *   scheduled ──▶ processing (queued)   the money is there: it is held
+ *       ├──▶ scheduled                  it is not: looked at again later
+ *       ├──▶ failed                     and no longer waited for
+ *       └──▶ cancelled                  its recipient is not what it was
+ */
+import { brokenLimit, countOutflow } from '../customers/limits.ts'
+import type { BalanceState } from '../ledger/balance.ts'
+import type { Effects } from '../ledger/effects.ts'
+import { timestamp } from '../clock.ts'
+import { failureOf } from './failure-codes.ts'
+import { changeEvents } from './payment-moves.ts'
+import type { PaymentRecord, PaymentStatus } from './payment.ts'
+
+export interface ReleasePayment {
+  readonly kind: 'release_payment'
+  /** As it was read; the commit compares its version (I3). */
+  readonly payment: PaymentRecord
+  /** Who is to be paid, as it is now; null when there is none any more. */
+  readonly recipient: { readonly id: string; readonly status: string; readonly version: bigint; readonly digest: string } | null
+  readonly holdId: string
+  readonly ids: { next(): string }
+  /** Until when money that is missing is waited for, epoch milliseconds. */
+  readonly until: number
+  /** Not handed over before then, epoch milliseconds. */
+  readonly notBefore?: number
+}
+
+export interface PaymentReleased {
+  readonly kind: 'payment_released'
+  /** `scheduled` while it waits on. */
+  readonly status: PaymentStatus
+}
+
+interface ReleaseDecision {
+  readonly state: BalanceState | null
+  readonly reply: PaymentReleased
+  readonly effects: Effects | null
+  readonly refused?: boolean
+}
+
+/** Decides on one payment. Pure: `now` is epoch milliseconds. */
+export function releasePayment(balance: BalanceState | null, command: ReleasePayment, now: number): ReleaseDecision {
+  if (balance === null) throw new Error(`The payment ${command.payment.id} is to be paid by a balance that does not exist.`)
+  const { payment, recipient } = command
+  if (recipient === null || recipient.status !== 'active' || recipient.digest !== payment.details.recipientDigest) return end(balance, command, CHANGED, now)
+  const short = shortage(balance, payment, now)
+  if (short === null) return release(balance, command, recipient, now)
+  // A no is only given on fresh state: money may have come in since it was read (I4).
+  if (now < command.until) return { state: balance, reply: { kind: 'payment_released', status: 'scheduled' }, effects: null, refused: true }
+  const failure = { ...failureOf(short), at: timestamp(now) }
+  return { ...end(balance, command, { status: 'failed', message: failure.message, changes: { failure: JSON.stringify(failure), failedAt: now } }, now), refused: true }
+}
+
+/** What stands in the way of paying now; null: nothing. */
+function shortage(balance: BalanceState, { amount, fee }: PaymentRecord, now: number): 'insufficient_funds' | 'amount_limit_exceeded' | null {
+  if (balance.status !== 'active' || balance.available < amount + fee) return 'insufficient_funds'
+  return balance.limits !== null && brokenLimit(balance.limits, amount, now) !== null ? 'amount_limit_exceeded' : null
+}
+
+/** P10 */
+function release(balance: BalanceState, command: ReleasePayment, recipient: NonNullable<ReleasePayment['recipient']>, now: number): ReleaseDecision {
+  const { payment, holdId, notBefore } = command
+  const total = payment.amount + payment.fee
+  const counted = balance.limits === null ? null : countOutflow(balance.limits, balance.customerId, payment.amount, now)
+  return {
+    state: { ...balance, available: balance.available - total, ...(counted === null ? {} : { limits: counted.state }) },
+    reply: { kind: 'payment_released', status: 'processing' },
+    effects: {
+      ...moved(balance, command, { status: 'processing', message: 'The payment is due.', changes: { holdId, details: JSON.stringify({ ...payment.details, heldAt: now }) } }, now),
+      holds: [{ id: holdId, balanceId: balance.id, customerId: balance.customerId, amount: total, subjectType: 'payment', subjectId: payment.id,
+        description: `Payment ${payment.number}`, createdAt: now }],
+      instructions: [{ paymentId: payment.id, shard: balance.shard, ...(notBefore === undefined ? {} : { notBefore }) }],
+      facts: [{ recipientId: recipient.id, version: recipient.version }],
+      ...(counted === null ? {} : { outflows: counted.outflows }),
+    },
+  }
+}
+
+interface Ending {
+  readonly status: 'processing' | 'failed' | 'cancelled'
+  readonly message: string
+  readonly changes: Partial<NonNullable<Effects['paymentDecisions']>[number]>
+}
+
+/** Why a payment ends whose recipient is not what it was. */
+export const RECIPIENT_CHANGED = { code: 'recipient_changed', message: 'The recipient has changed since the payment was submitted.' }
+const CHANGED: Ending = { status: 'cancelled', message: RECIPIENT_CHANGED.message, changes: { statusReason: JSON.stringify(RECIPIENT_CHANGED) } }
+
+/** P11, or cancelled: nothing was held. */
+function end(balance: BalanceState, command: ReleasePayment, ending: Ending, now: number): ReleaseDecision {
+  const cancelledAt = ending.status === 'cancelled' ? { cancelledAt: now } : {}
+  return {
+    state: balance, reply: { kind: 'payment_released', status: ending.status },
+    effects: moved(balance, command, { ...ending, changes: { ...ending.changes, ...cancelledAt } }, now),
+  }
+}
+
+/** What every move out of `scheduled` writes. */
+function moved({ operatorId, shard }: BalanceState, { payment, ids }: ReleasePayment, { status, message, changes }: Ending, now: number): Effects {
+  const after = { ...payment, operatorId, shard, status }
+  return {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status, updatedAt: now, ...changes }],
+    statusUpdates: [{ objectId: payment.id, version: payment.version + 1, customerId: payment.customerId, status, previousStatus: payment.status, message, actor: 'system', at: now }],
+    events: changeEvents({ ...after, status: payment.status }, after, { ids }, now),
+    paymentsDueDone: [payment.id],
+  }
+}

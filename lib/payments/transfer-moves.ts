@@ -1,0 +1,135 @@
+/**
+ * Transfers that travel by the partner, after they were made: what its words make of one, of the money and of its hold.
+ *
+ *   processing ──confirm──▶ completed    L20 (and L21 between two connections), the hold captured (T3)
+ *    │   └─────refuse─────▶ failed       the hold released (T4)
+ *    └──timeout──▶ exception             the hold stays: nobody knows (T5)
+ *                   ├──confirm──▶ completed
+ *                   └──refuse───▶ failed (T6)
+ *
+ * The gate comes before all of it (transfer-review.ts). Every other move is none: the partner repeats itself, and may be late.
+ */
+import { timestamp } from '../clock.ts'
+import { endsException, opensException } from '../compliance/exception.ts'
+import type { IdSource } from '../ids.ts'
+import type { Effects } from '../ledger/effects.ts'
+import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import { failureFor } from './failure-codes.ts'
+import { reviewTransfer, type TransferReviewMove } from './transfer-review.ts'
+import type { TransferRecord } from './transfer.ts'
+
+/** A transfer by the partner as its moves see it. Amounts are minor units. */
+export interface TransferState {
+  readonly id: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly number: string
+  readonly status: TransferRecord['status']
+  readonly version: number
+  readonly fromBalanceId: string
+  readonly toBalanceId: string
+  readonly currency: string
+  readonly amount: bigint
+  readonly reference: string | null
+  readonly holdId: string
+  readonly fromConnectionId: string
+  readonly toConnectionId: string
+}
+
+export type TransferMove =
+  /** `valueDate`: the business day the money counts for. */
+  | { readonly kind: 'confirm'; readonly valueDate: string }
+  | { readonly kind: 'refuse'; readonly schemeCode: string }
+  | { readonly kind: 'timeout' }
+  | TransferReviewMove
+
+export interface TransferMoveContext {
+  readonly ids: IdSource
+  /** The internal accounts of both connections; they may be one. */
+  readonly accounts: { readonly from: InternalAccounts; readonly to: InternalAccounts }
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** What is written: the transfer as it is from now on, and everything beside. */
+export interface MovedTransfer {
+  readonly change: {
+    readonly status: TransferRecord['status']
+    readonly version: number
+    readonly failure: TransferRecord['failure']
+    readonly completedAt: number | null
+  }
+  /** Nothing is left to be told or asked. */
+  readonly over: boolean
+  /** What it is held by from now on, and when the partner is told of it; null: not before people have decided. */
+  readonly order?: { readonly holdId: string; readonly dueAt: number | null }
+  readonly effects: Effects
+}
+
+/** Decides one move; null when it is none of this status. */
+export function moveTransfer(transfer: TransferState, move: TransferMove, context: TransferMoveContext): MovedTransfer | null {
+  if (move.kind === 'hold' || move.kind === 'release' || move.kind === 'block') return reviewTransfer(transfer, move, context)
+  const { status } = transfer
+  if (status !== 'processing' && (status !== 'exception' || move.kind === 'timeout')) return null
+  switch (move.kind) {
+    case 'confirm': return confirmed(transfer, move.valueDate, context)
+    case 'refuse': return refused(transfer, move.schemeCode, context)
+    case 'timeout': return timedOut(transfer, context)
+    default: return move satisfies never
+  }
+}
+
+function confirmed(transfer: TransferState, valueDate: string, { ids, accounts, now }: TransferMoveContext): MovedTransfer {
+  const common = {
+    amounts: { A: transfer.amount }, currency: transfer.currency, accounts: accounts.from, toAccounts: accounts.to,
+    balances: { from: transfer.fromBalanceId, to: transfer.toBalanceId }, customerId: transfer.customerId, source: { object: 'transfer', id: transfer.id },
+    description: `Transfer ${transfer.number}`, reference: transfer.reference, bookedAt: now, valueDate,
+  } as const
+  const crosses = transfer.fromConnectionId !== transfer.toConnectionId
+  return {
+    change: { status: 'completed', version: transfer.version + 1, failure: null, completedAt: now },
+    over: true,
+    effects: {
+      postings: [...entry({ ...common, rule: 'L20', entryId: ids.next() }), ...(crosses ? entry({ ...common, rule: 'L21', entryId: ids.next() }) : [])],
+      holdResolutions: [{ ...holdOf(transfer), status: 'captured', capturedAmount: transfer.amount, resolvedAt: now }],
+      ...told(transfer, 'completed', 'Transfer completed.', ['transfer.status_changed', 'transfer.completed'], { ids, now }),
+      ...endsException(transfer, 'completed', now),
+    },
+  }
+}
+
+function refused(transfer: TransferState, schemeCode: string, { ids, now }: TransferMoveContext): MovedTransfer {
+  const failure = { ...failureFor(schemeCode), at: timestamp(now) }
+  return {
+    change: { status: 'failed', version: transfer.version + 1, failure, completedAt: null },
+    over: true,
+    effects: {
+      holdResolutions: [{ ...holdOf(transfer), status: 'released', capturedAmount: null, resolvedAt: now }],
+      ...told(transfer, 'failed', failure.message, ['transfer.status_changed'], { ids, now }),
+      ...endsException(transfer, 'failed', now),
+    },
+  }
+}
+
+function timedOut(transfer: TransferState, { ids, now }: TransferMoveContext): MovedTransfer {
+  return {
+    change: { status: 'exception', version: transfer.version + 1, failure: null, completedAt: null },
+    over: false,
+    effects: {
+      ...told(transfer, 'exception', 'The bank did not answer; its answer is being looked for.', ['transfer.status_changed'], { ids, now }),
+      ...opensException('transfer', { ...transfer, status: 'exception' }, { id: ids.next(), kind: 'provider_timeout', message: 'The partner did not answer in time.', at: now }),
+    },
+  }
+}
+
+const holdOf = ({ holdId, fromBalanceId, amount }: TransferState) => ({ id: holdId, balanceId: fromBalanceId, amount })
+
+/** The update and the events of a change. */
+function told(transfer: TransferState, status: TransferRecord['status'], message: string, types: readonly string[], { ids, now }: Pick<TransferMoveContext, 'ids' | 'now'>): Pick<Effects, 'statusUpdates' | 'events'> {
+  const { id: objectId, customerId, operatorId, shard, status: previousStatus, amount, currency } = transfer
+  return {
+    statusUpdates: [{ objectId, version: transfer.version + 1, customerId, status, previousStatus, message, actor: 'partner', at: now }],
+    events: types.map((type) => ({ id: ids.next(), createdAt: now, customerId, operatorId, shard, type, object: 'transfer', objectId, status, previousStatus, amount, currency })),
+  }
+}

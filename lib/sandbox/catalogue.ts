@@ -1,0 +1,47 @@
+/** The catalogue of simulations: what can be made to happen, and what happens by itself. */
+import { incomingRules } from './incoming.ts'
+import { payeeRules } from './payees.ts'
+import { catalogueRules, type CatalogueRule } from './triggers.ts'
+
+export type SimulationProvider = 'sandbox' | 'partner' | 'kyc' | 'platform'
+
+/** One operation that makes something happen. */
+export interface SimulationEntry {
+  readonly kind: string
+  readonly operationId: string
+  readonly path: string
+  readonly summary: string
+  readonly providers: readonly SimulationProvider[]
+  /** What is worth knowing before it is called. */
+  readonly rules: readonly string[]
+}
+
+const BEFORE_IT_IS_SENT = 'only for a payment that the sandbox bank has; replaces what was still planned for it'
+
+/** Every kind of simulation, whether or not this version has its operation. */
+export const SIMULATIONS: readonly SimulationEntry[] = [
+  { kind: 'payment_status', operationId: 'simulatePaymentStatus', path: '/v1/simulations/payments/{paymentId}/status', summary: 'Let the bank say what became of a payment', providers: ['sandbox'],
+    rules: [BEFORE_IT_IS_SENT, 'processing: completed, failed or exception; exception: completed, failed or processing', 'failed: AC01 unless reasonCode says otherwise'] },
+  { kind: 'payment_return', operationId: 'simulatePaymentReturn', path: '/v1/simulations/payments/{paymentId}/return', summary: 'Let a payment come back', providers: ['sandbox'],
+    rules: [BEFORE_IT_IS_SENT, 'in full and with AC04 unless the body says otherwise'] },
+  { kind: 'payment_recall', operationId: 'simulatePaymentRecall', path: '/v1/simulations/payments/{paymentId}/recall', summary: 'Let the recipient’s bank answer a recall', providers: ['sandbox'],
+    rules: ['nobody need have asked for it', 'accepted: the money comes back with FOCR; rejected: CUST unless rejectionCode says otherwise, and nothing moves'] },
+  { kind: 'incoming_payment', operationId: 'simulateIncomingPayment', path: '/v1/simulations/incoming-payments', summary: 'Let money come in', providers: ['sandbox', 'partner'],
+    rules: incomingRules().map(({ rule }) => rule) },
+  { kind: 'incoming_recall', operationId: 'simulateIncomingRecall', path: '/v1/simulations/incoming-payments/{incomingPaymentId}/recall', summary: 'Let the payer’s bank ask for money back', providers: ['sandbox'],
+    rules: ['once for each incoming payment that was received', 'all of it and FRAD unless the body says otherwise; the operator’s people decide'] },
+  { kind: 'incoming_debit', operationId: 'simulateIncomingDebit', path: '/v1/simulations/incoming-debits', summary: 'Let somebody collect from a balance', providers: ['partner'], rules: [] },
+  { kind: 'scheduled_run', operationId: 'simulateScheduledRun', path: '/v1/simulations/scheduled-payments/{scheduledPaymentId}/run-now', summary: 'Let the next payment of a schedule be due now', providers: ['platform'], rules: [] },
+  { kind: 'collection_status', operationId: 'simulateCollectionStatus', path: '/v1/simulations/direct-debits/collections/{collectionId}/status', summary: 'Let a collection end', providers: ['sandbox'], rules: [] },
+  { kind: 'exchange_status', operationId: 'simulateExchangeStatus', path: '/v1/simulations/exchanges/{exchangeId}/status', summary: 'Let an exchange end', providers: ['sandbox'], rules: [] },
+  { kind: 'fx_rate', operationId: 'simulateFxRateMove', path: '/v1/simulations/fx-rates', summary: 'Move a rate', providers: ['sandbox'], rules: [] },
+  { kind: 'kyc', operationId: 'simulateKycOutcome', path: '/v1/simulations/kyc', summary: 'Let a review of a person or company end', providers: ['kyc'], rules: [] },
+  { kind: 'card_transaction', operationId: 'simulateCardTransaction', path: '/v1/simulations/cards/{cardId}/transactions', summary: 'Let a card be used', providers: ['sandbox'], rules: [] },
+  { kind: 'statement', operationId: 'simulateStatement', path: '/v1/simulations/statements', summary: 'Let a statement be ready', providers: ['platform'], rules: [] },
+  { kind: 'webhook_event', operationId: 'simulateWebhookEvent', path: '/v1/simulations/webhook-events', summary: 'Send an event that did not happen', providers: ['platform'], rules: [] },
+]
+
+/** What the sandbox does by itself, made from the tables that it reads. */
+export function sandboxRules(): readonly CatalogueRule[] {
+  return [...catalogueRules(), ...payeeRules(), ...incomingRules()]
+}

@@ -1,0 +1,175 @@
+/**
+ * A scheduled payment as a state machine. Every function is pure: time, and the calendar of the rail, travel with the call.
+ *
+ *   none ──open──▶ active ──pause──▶ paused ──resume──▶ active         resume with nothing left to come: completed
+ *                    ├─ an occurrence was begun ─▶ active, or completed when it was the last
+ *                    ├─ the third failure in a row ─▶ failed
+ *                    ├─ its recipient is blocked ─▶ paused
+ *                    └─ cancel ─▶ cancelled ◀─ cancel ─ paused
+ *
+ * What is due while a schedule is active is made, also late. What would have been due while it is paused is passed over.
+ */
+import type { FieldErrorCode } from '../problems.ts'
+import { countsMonths, occurrenceAfter, occurrenceFrom, placeNear, type Occurrence, type Series, type WorkingDays } from './occurrences.ts'
+
+export const SCHEDULE_STATUSES = ['active', 'paused', 'completed', 'cancelled', 'failed'] as const
+export type ScheduleStatus = (typeof SCHEDULE_STATUSES)[number]
+
+/** So many occurrences in a row that come to nothing end a schedule. */
+export const FAILURES_MAX = 3
+
+/** What of a schedule moves. Times are epoch milliseconds. */
+export interface ScheduleState {
+  readonly status: ScheduleStatus
+  readonly series: Series
+  /** How many occurrences there are at most, failed ones included; null for any number. */
+  readonly maxOccurrences: number | null
+  /** The one that comes next, also while it is paused; null when none does. */
+  readonly next: Occurrence | null
+  /** When that is made; null unless the schedule is active. */
+  readonly nextOccurrenceAt: number | null
+  /** How many have come so far, the one that is being made included. */
+  readonly occurrencesBegun: number
+  /** How many of them became payments. */
+  readonly occurrencesCreated: number
+  readonly consecutiveFailures: number
+  readonly pausedAt: number | null
+}
+
+/** The calendar of a rail. */
+export interface RailCalendar {
+  readonly days: WorkingDays
+  /** When what is to be done on a date is begun, epoch milliseconds. */
+  dueAt(date: string): number
+}
+
+/** What people do with a schedule, and while it is what. */
+export const ALLOWED_IN = {
+  update: ['active', 'paused'],
+  pause: ['active'],
+  resume: ['paused'],
+  cancel: ['active', 'paused'],
+  runNow: ['active'],
+} as const satisfies Readonly<Record<string, readonly ScheduleStatus[]>>
+export type ScheduleMove = keyof typeof ALLOWED_IN
+
+/** Whether people may do that now. */
+export function isAllowed(move: ScheduleMove, status: ScheduleStatus): boolean {
+  const allowed: readonly ScheduleStatus[] = ALLOWED_IN[move]
+  return allowed.includes(status)
+}
+
+const isFull = ({ maxOccurrences, occurrencesBegun }: Pick<ScheduleState, 'maxOccurrences' | 'occurrencesBegun'>): boolean =>
+  maxOccurrences !== null && occurrencesBegun >= maxOccurrences
+
+/** A schedule goes on with the next occurrence, or is completed when there is none. */
+function goingOn(state: ScheduleState, next: Occurrence | null, calendar: RailCalendar): ScheduleState {
+  const left = isFull(state) ? null : next
+  return left === null
+    ? { ...state, status: 'completed', next: null, nextOccurrenceAt: null, pausedAt: null }
+    : { ...state, status: 'active', next: left, nextOccurrenceAt: calendar.dueAt(left.executionDate), pausedAt: null }
+}
+
+/** A new schedule; one that is due already is due now. Its first day must have been looked at: `occurrenceFrom` of place 0. */
+export function opened(series: Series, maxOccurrences: number | null, first: Occurrence, calendar: RailCalendar, now: number): ScheduleState {
+  return {
+    status: 'active', series, maxOccurrences, next: first, nextOccurrenceAt: Math.max(now, calendar.dueAt(first.executionDate)),
+    occurrencesBegun: 0, occurrencesCreated: 0, consecutiveFailures: 0, pausedAt: null,
+  }
+}
+
+/** Nothing is made until it is resumed. */
+export function paused(state: ScheduleState, now: number): ScheduleState {
+  return { ...state, status: 'paused', nextOccurrenceAt: null, pausedAt: now }
+}
+
+/** Goes on with the first occurrence that has not been due yet. */
+export function resumed(state: ScheduleState, calendar: RailCalendar, now: number): ScheduleState {
+  const { series, next } = state
+  if (next === null) return goingOn(state, null, calendar)
+  // A day in UTC is a day away from that of any rail at most; what is near is looked at one by one.
+  const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(now)).toZonedDateTimeISO('UTC').toPlainDate().toString()
+  let found = next.index < placeNear(series, today) ? occurrenceFrom(series, placeNear(series, today), null, calendar.days) : again(series, next.index, calendar)
+  while (found !== null && calendar.dueAt(found.executionDate) <= now) found = occurrenceAfter(series, found, calendar.days)
+  return goingOn(state, found, calendar)
+}
+
+/** The occurrence at a place, by the terms of now. */
+const again = (series: Series, index: number, { days }: RailCalendar): Occurrence | null => occurrenceFrom(series, index, null, days)
+
+export function cancelled(state: ScheduleState): ScheduleState {
+  return { ...state, status: 'cancelled', next: null, nextOccurrenceAt: null }
+}
+
+/** The schedule under other terms, from the occurrence on that has not been begun; one that has nothing left is completed. */
+export function changed(state: ScheduleState, terms: Pick<ScheduleState, 'series' | 'maxOccurrences'>, calendar: RailCalendar): ScheduleState {
+  const after = { ...state, ...terms }
+  const next = state.next === null || isFull(after) ? null : again(terms.series, state.next.index, calendar)
+  if (next === null || state.status === 'active') return goingOn(after, next, calendar)
+  return { ...after, next }
+}
+
+/** The next occurrence is due now. */
+export function dueNow(state: ScheduleState, now: number): ScheduleState {
+  return { ...state, nextOccurrenceAt: Math.min(now, state.nextOccurrenceAt ?? now) }
+}
+
+/** The next occurrence has been taken up. */
+export function begun(state: ScheduleState): ScheduleState {
+  return { ...state, occurrencesBegun: state.occurrencesBegun + 1 }
+}
+
+/** What became of an occurrence: a payment; nothing, for a reason; or nothing because somebody had stopped the schedule. */
+export type MadeOutcome = 'created' | 'refused' | 'skipped'
+
+/**
+ * An occurrence that was begun has come to something. The schedule goes on behind it, unless it was paused, cancelled or
+ * moved on in the meantime: then it is only counted.
+ */
+export function made(state: ScheduleState, occurrence: Pick<Occurrence, 'index' | 'executionDate'>, outcome: MadeOutcome, calendar: RailCalendar): ScheduleState {
+  const counted: ScheduleState = outcome === 'created' ? { ...state, occurrencesCreated: state.occurrencesCreated + 1 }
+    : outcome === 'refused' ? { ...state, consecutiveFailures: state.consecutiveFailures + 1 } : state
+  if (state.next === null || state.next.index !== occurrence.index) return stopped(counted)
+  const next = isFull(counted) ? null : occurrenceAfter(state.series, occurrence, calendar.days)
+  if (state.status === 'paused') return { ...counted, next }
+  if (state.status !== 'active') return counted
+  const failed = stopped(counted)
+  return failed.status === 'failed' ? failed : goingOn(counted, next, calendar)
+}
+
+/** A payment of the schedule has ended. What people have stopped is no failure, and no success. */
+export function paymentEnded(state: ScheduleState, outcome: PaymentOutcome): ScheduleState {
+  switch (outcome) {
+    case 'completed': return { ...state, consecutiveFailures: 0 }
+    case 'failed': return stopped({ ...state, consecutiveFailures: state.consecutiveFailures + 1 })
+    case 'withdrawn': return state
+    default: return outcome satisfies never
+  }
+}
+
+export type PaymentOutcome = 'completed' | 'failed' | 'withdrawn'
+
+function stopped(state: ScheduleState): ScheduleState {
+  return state.status === 'active' && state.consecutiveFailures >= FAILURES_MAX ? { ...state, status: 'failed', next: null, nextOccurrenceAt: null } : state
+}
+
+// ── Terms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface TermsFault {
+  readonly field: string
+  readonly code: FieldErrorCode
+  readonly message: string
+  readonly params?: Readonly<Record<string, string | number>>
+}
+
+/** What is wrong with the dates of a schedule; null: nothing. `instant`: whether its rail never rests. */
+export function seriesFault({ series, maxOccurrences }: Pick<ScheduleState, 'series' | 'maxOccurrences'>, instant: boolean): TermsFault | null {
+  const { frequency, startDate, endDate, dayPolicy, lastDayOfMonth } = series
+  if (lastDayOfMonth && !countsMonths(frequency)) return { field: '/lastDayOfMonth', code: 'not_applicable', message: 'Only what recurs by months has a last day of the month.' }
+  if (frequency === 'once' && endDate !== null) return { field: '/endDate', code: 'not_applicable', message: 'What happens once needs no end.' }
+  if (frequency === 'once' && maxOccurrences !== null) return { field: '/maxOccurrences', code: 'not_applicable', message: 'What happens once needs no number.' }
+  if (endDate !== null && maxOccurrences !== null) return { field: '/maxOccurrences', code: 'not_applicable', message: 'Give an end date or a number of occurrences, not both.' }
+  if (endDate !== null && endDate < startDate) return { field: '/endDate', code: 'too_small', message: 'The end lies before the start.', params: { min: startDate } }
+  if (dayPolicy === 'exact' && !instant) return { field: '/dayPolicy', code: 'not_applicable', message: 'Only a rail that never rests keeps an exact day.' }
+  return null
+}

@@ -1,0 +1,30 @@
+/** How a balance is reached from outside: one row for each set of identifiers. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const AccountDetails = defineEntity({
+  name: 'AccountDetails',
+  tableName: 'account_details',
+  properties: {
+    id: p.uuid().primary(),
+    customerId: p.uuid().fieldName('customer_id'),
+    balanceId: p.uuid().fieldName('balance_id'),
+    currency: p.string().columnType('char(3)'),
+    scope: p.text(),
+    rails: p.array().columnType('text[]'),
+    status: p.text(),
+    statusReason: p.text().fieldName('status_reason').nullable(),
+    accountHolderName: p.text().fieldName('account_holder_name'),
+    identifiers: p.json().nullable(),
+    bankName: p.text().fieldName('bank_name').nullable(),
+    bankAddress: p.json().fieldName('bank_address').nullable(),
+    country: p.string().columnType('char(2)').nullable(),
+    shared: p.boolean(),
+    reference: p.text().nullable(),
+    estimatedArrival: p.json().fieldName('estimated_arrival').nullable(),
+    validFrom: p.datetime().fieldName('valid_from').columnType('timestamptz').nullable(),
+    validUntil: p.datetime().fieldName('valid_until').columnType('timestamptz').nullable(),
+    replacedById: p.uuid().fieldName('replaced_by_id').nullable(),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+  },
+  indexes: [{ name: 'account_details_balance', properties: ['balanceId', 'id'] }],
+})

@@ -1,0 +1,55 @@
+/** Money that is held for a review by the operator's people. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const ComplianceHold = defineEntity({
+  name: 'ComplianceHold',
+  tableName: 'compliance_hold',
+  properties: {
+    id: p.uuid().primary(),
+    kind: p.text(),
+    provider: p.text(),
+    status: p.text(),
+    subjectType: p.text().fieldName('subject_type'),
+    subjectId: p.uuid().fieldName('subject_id'),
+    customerId: p.uuid().fieldName('customer_id'),
+    operatorId: p.uuid().fieldName('operator_id'),
+    shard: p.smallint(),
+    currency: p.string().columnType('char(3)'),
+    amount: p.bigint(),
+    counterparty: p.text().nullable(),
+    findings: p.text(),
+    sandboxDecision: p.text().fieldName('sandbox_decision').nullable(),
+    wakeAt: p.datetime().fieldName('wake_at').columnType('timestamptz').nullable(),
+    assignee: p.uuid().nullable(),
+    proposal: p.text().nullable(),
+    decidedBy: p.uuid().fieldName('decided_by').nullable(),
+    decidedByName: p.text().fieldName('decided_by_name').nullable(),
+    decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz').nullable(),
+    reason: p.text().nullable(),
+    freezeFunds: p.boolean().fieldName('freeze_funds').nullable(),
+    version: p.integer().defaultRaw('1'),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+  },
+  indexes: [
+    { name: 'compliance_hold_operator', properties: ['operatorId', 'id'] },
+    { name: 'compliance_hold_due', expression: `create index compliance_hold_due on compliance_hold (wake_at) where status = 'open' and wake_at is not null` },
+    { name: 'compliance_hold_open', expression: `create unique index compliance_hold_open on compliance_hold (subject_id, kind) where status = 'open'` },
+    { name: 'compliance_hold_gate', expression: `create unique index compliance_hold_gate on compliance_hold (subject_id) where kind = 'outbound_screening'` },
+  ],
+})
+
+/** What the operator's people have written down about one. */
+export const ComplianceNote = defineEntity({
+  name: 'ComplianceNote',
+  tableName: 'compliance_note',
+  properties: {
+    id: p.uuid().primary(),
+    holdId: p.uuid().fieldName('hold_id'),
+    authorId: p.uuid().fieldName('author_id'),
+    authorName: p.text().fieldName('author_name'),
+    text: p.text(),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+  },
+  indexes: [{ name: 'compliance_note_hold', properties: ['holdId', 'id'] }],
+})

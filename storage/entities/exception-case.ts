@@ -1,0 +1,37 @@
+/** Money whose outcome nobody knows, or that waits for the operator's people. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const ExceptionCase = defineEntity({
+  name: 'ExceptionCase',
+  tableName: 'exception_case',
+  properties: {
+    id: p.uuid().primary(),
+    kind: p.text(),
+    code: p.text().nullable(),
+    message: p.text(),
+    status: p.text(),
+    subjectType: p.text().fieldName('subject_type'),
+    subjectId: p.uuid().fieldName('subject_id'),
+    customerId: p.uuid().fieldName('customer_id'),
+    operatorId: p.uuid().fieldName('operator_id'),
+    shard: p.smallint(),
+    currency: p.string().columnType('char(3)'),
+    amount: p.bigint(),
+    assignee: p.uuid().nullable(),
+    proposal: p.text().nullable(),
+    resubmitForbidden: p.boolean().fieldName('resubmit_forbidden').defaultRaw('false'),
+    outcome: p.text().nullable(),
+    outcomeAmount: p.bigint().fieldName('outcome_amount').nullable(),
+    evidence: p.text().nullable(),
+    resolvedBy: p.uuid().fieldName('resolved_by').nullable(),
+    resolvedByName: p.text().fieldName('resolved_by_name').nullable(),
+    resolvedAt: p.datetime().fieldName('resolved_at').columnType('timestamptz').nullable(),
+    version: p.integer().defaultRaw('1'),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+  },
+  indexes: [
+    { name: 'exception_case_operator', properties: ['operatorId', 'id'] },
+    { name: 'exception_case_open', expression: `create unique index exception_case_open on exception_case (subject_id) where status = 'open'` },
+  ],
+})

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { addBusinessDays, businessDayFrom, CalendarUnknown, cutOffOf, easterSunday, endOfDay, isBusinessDay, momentOf, nextBusinessDay, previousBusinessDay, railDate } from '../../../lib/payments/business-days.ts'
+import { ENGLAND, FEDERAL_RESERVE, railDays, TARGET } from '../../../lib/payments/calendars.ts'
+import { RAILS } from '../../../lib/payments/rails.ts'
+
+const closedIn = (rail: string, year: number): string[] => {
+  const days: string[] = []
+  for (let day = Temporal.PlainDate.from({ year, month: 1, day: 1 }); day.year === year; day = day.add({ days: 1 })) {
+    if (day.dayOfWeek < 6 && !isBusinessDay(rail, day.toString())) days.push(day.toString().slice(5))
+  }
+  return days
+}
+
+t.test('Easter falls where the church says', (t) => {
+  for (const date of ['2019-04-21', '2024-03-31', '2025-04-20', '2026-04-05', '2027-03-28', '2028-04-16', '2029-04-01', '2038-04-25', '2049-04-18']) {
+    t.equal(easterSunday(Number(date.slice(0, 4))), date)
+  }
+  t.end()
+})
+
+t.test('holidays are kept as each clearing keeps them', (t) => {
+  const table: readonly (readonly [string, number, string])[] = [
+    ['sepa', 2026, '01-01 04-03 04-06 05-01 12-25'],
+    ['sepa', 2027, '01-01 03-26 03-29'],
+    ['target2', 2025, '01-01 04-18 04-21 05-01 12-25 12-26'],
+    // Boxing Day 2026 is a Saturday, Christmas 2027 another, New Year 2028 too.
+    ['chaps', 2026, '01-01 04-03 04-06 05-04 05-25 08-31 12-25 12-28'],
+    ['bacs', 2027, '01-01 03-26 03-29 05-03 05-31 08-30 12-27 12-28'],
+    ['bacs', 2028, '01-03 04-14 04-17 05-01 05-29 08-28 12-25 12-26'],
+    // Christmas 2033 is a Sunday, so Boxing Day stays and Christmas goes past it.
+    ['chaps', 2033, '01-03 04-15 04-18 05-02 05-30 08-29 12-26 12-27'],
+    // Independence Day 2026 is a Saturday: lost. Juneteenth 2027 too.
+    ['fedwire', 2026, '01-01 01-19 02-16 05-25 06-19 09-07 10-12 11-11 11-26 12-25'],
+    ['ach', 2027, '01-01 01-18 02-15 05-31 07-05 09-06 10-11 11-11 11-25'],
+    ['ach_same_day', 2028, '01-17 02-21 05-29 06-19 07-04 09-04 10-09 11-23 12-25'],
+    ['nz_becs', 2026, ''],
+  ]
+  for (const [rail, year, expected] of table) t.equal(closedIn(rail, year).join(' '), expected, `${rail} ${year}`)
+  t.end()
+})
+
+t.test('days are counted over weekends and holidays', (t) => {
+  t.equal(isBusinessDay('sepa', '2026-04-04'), false, 'a Saturday')
+  t.equal(isBusinessDay('sepa_instant', '2026-12-25'), true, 'open around the clock')
+  t.equal(nextBusinessDay('sepa', '2026-04-02'), '2026-04-07', 'over Easter')
+  t.equal(nextBusinessDay('fedwire', '2026-04-02'), '2026-04-03', 'Good Friday is none of theirs')
+  t.equal(businessDayFrom('sepa', '2026-04-07'), '2026-04-07')
+  t.equal(businessDayFrom('sepa', '2026-12-25'), '2026-12-28')
+  t.equal(previousBusinessDay('sepa', '2026-04-07'), '2026-04-02')
+  t.equal(addBusinessDays('bacs', '2026-12-24', 2), '2026-12-30', 'the 25th and the 28th do not count')
+  t.equal(addBusinessDays('bacs', '2026-12-26', 0), '2026-12-29')
+  t.equal(isBusinessDay('sepa', '2026-07-21', { closedDays: { sepa: ['2026-07-21'] } }), false, 'what is set for a connection')
+  t.equal(isBusinessDay('target2', '2026-07-21', { closedDays: { sepa: ['2026-07-21'] } }), true)
+  t.throws(() => isBusinessDay('sepa', '2051-03-01'), CalendarUnknown, 'nobody guesses')
+  t.throws(() => isBusinessDay('sepa', '2023-03-01'), CalendarUnknown)
+  const always = { closedDays: { sepa: Array.from({ length: 100 }, (_, nth) => Temporal.PlainDate.from('2026-03-02').add({ days: nth }).toString()) } }
+  t.throws(() => businessDayFrom('sepa', '2026-03-02', always), CalendarUnknown, 'a calendar without a business day ends the search')
+  t.throws(() => previousBusinessDay('sepa', '2026-06-01', always), CalendarUnknown)
+  t.end()
+})
+
+t.test('cut-offs are moments in the zone of the rail, also when clocks change', (t) => {
+  const at = (ms: number) => new Date(ms).toISOString().slice(0, 16)
+  t.equal(at(cutOffOf('sepa', '2026-03-27')), '2026-03-27T14:00', 'winter in Brussels')
+  t.equal(at(cutOffOf('sepa', '2026-03-30')), '2026-03-30T13:00', 'summer')
+  t.equal(at(cutOffOf('ach_same_day', '2026-03-09')), '2026-03-09T19:00', 'summer comes to New York three weeks earlier')
+  t.equal(at(cutOffOf('jp_zengin', '2026-03-09')), '2026-03-09T05:30')
+  t.equal(at(cutOffOf('sepa', '2026-03-27', { cutOffs: { sepa: '09:30' } })), '2026-03-27T08:30', 'set for a connection')
+  t.equal(at(cutOffOf('sepa_instant', '2026-03-27')), '2026-03-27T23:00', 'open around the clock: until the day ends')
+  t.equal(endOfDay('sepa', '2026-03-29') - momentOf('sepa', '2026-03-29', '00:00'), 23 * 3_600_000, 'a short day')
+  t.equal(endOfDay('sepa', '2026-10-25') - momentOf('sepa', '2026-10-25', '00:00'), 25 * 3_600_000, 'a long one')
+  t.equal(at(momentOf('sepa', '2026-03-29', '02:30')), '2026-03-29T01:30', 'a time that is skipped is the same after it')
+  t.equal(railDate('nz_becs', Date.parse('2026-03-27T12:00Z')), '2026-03-28')
+  t.equal(railDate('ach', Date.parse('2026-03-27T03:00Z')), '2026-03-26')
+  t.end()
+})
+
+t.test('every rail of the table has a zone that exists, and a calendar exactly when it has a cut-off', (t) => {
+  for (const { rail, cutOff } of RAILS.values()) {
+    const { zone, calendar } = railDays(rail)
+    t.doesNotThrow(() => railDate(rail, 0), `${rail} in ${zone}`)
+    t.equal(calendar === null, cutOff === null, rail)
+    if (rail !== 'internal' && rail !== 'swift') t.not(zone, 'UTC', rail)
+  }
+  t.strictSame(railDays('no_such_rail'), { zone: 'UTC', calendar: null })
+  t.ok([TARGET, ENGLAND, FEDERAL_RESERVE].every(({ from, to }) => from < to))
+  t.end()
+})
