@@ -142,8 +142,8 @@ const OPEN = `('scheduled', 'pending_approval', 'processing', 'on_hold', 'except
 /**
  * Payments that still need a recipient, the first of them. They are found without an index on payments: until a payment is
  * handed to the partner it has an active hold, and from its release to its outcome an instruction; one for a later day waits for
- * an approval or for its day. A payment that is being
- * written at this very moment is not seen: it goes through, with what it knew of its recipient.
+ * an approval or for its day; one under review has a hold of another name. A payment that is being written at this very moment is
+ * not seen: it goes through, with what it knew of its recipient.
  */
 export async function openPaymentsTo(client: TransactionClient, { customerId, recipientId, shard, max }: { readonly customerId: string; readonly recipientId: string; readonly shard: number; readonly max: number }): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
@@ -155,6 +155,8 @@ export async function openPaymentsTo(client: TransactionClient, { customerId, re
       union select p.id from payment_due d join payment p on p.id = d.payment_id where d.shard = $3 and p.customer_id = $1 and p.recipient_id = $2
       union select p.id from approval a join payment p on p.id = a.subject_id
         where a.customer_id = $1 and a.status = 'pending' and a.subject_type = 'payment' and p.recipient_id = $2
+      union select p.id from compliance_hold c join payment p on p.id = c.subject_id
+        where c.customer_id = $1 and c.status = 'open' and p.recipient_id = $2 and p.status in ${OPEN}
       order by id limit $4`,
     values: [customerId, recipientId, shard, max],
   })

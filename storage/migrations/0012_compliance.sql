@@ -36,6 +36,8 @@ create table compliance_hold (
   updated_at timestamptz not null
 );
 create index compliance_hold_operator on compliance_hold (operator_id, id);
+-- What is open of one customer: held payments still need their recipients.
+create index compliance_hold_customer on compliance_hold (customer_id) where status = 'open';
 create index compliance_hold_due on compliance_hold (wake_at) where status = 'open' and wake_at is not null;
 -- One review of a kind at a time; the gate stops a payment once.
 create unique index compliance_hold_open on compliance_hold (subject_id, kind) where status = 'open';

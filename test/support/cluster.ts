@@ -43,6 +43,8 @@ const POSTGRES_SETTINGS = {
 export const LEASE_MS = 3_000
 /** A small disk for the tables: enough for what they hold at first. */
 const DISK_MEGABYTES = 96
+/** SQLSTATE: whoever loses has done nothing. */
+const DEADLOCK = '40P01'
 const STOP_DEADLINE_MS = 15_000
 /** A node without its Redis gives up after ten seconds; a supervisor does not. */
 const STARTS_MAX = 6
@@ -318,13 +320,13 @@ export class Cluster implements AsyncDisposable {
     }, { deadlineMs, pollMs: 50 })
   }
 
-  /** Asks Postgres itself. While it is down, because that is what happens to it, the question waits. */
+  /** Asks Postgres itself. While it is down, because that is what happens to it, the question waits; the loser of a deadlock asks again. */
   async query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
     return await until('Postgres answers', async () => {
       try {
         return (await this.#admin.query<Row>(sql, [...values])).rows
       } catch (error) {
-        if (isLost(error)) return null
+        if (isLost(error) || (error as { code?: string }).code === DEADLOCK) return null
         throw error
       }
     }, { deadlineMs: 60_000, pollMs: 50 })

@@ -57,6 +57,9 @@ t.test('a payment that was waiting when its node stopped is screened by the next
   const found = await pay(world, 1_602)
   const clear = await pay(world, 500)
   await world.restart({ dispatch: true })
-  t.match(await client.paymentReaching(found.id, 'on_hold'), { sentAt: null })
+  const held = await client.paymentReaching(found.id, 'on_hold')
+  t.match(held, { sentAt: null })
   t.match(await client.paymentReaching(clear.id, 'completed'), { sentAt: String })
+  t.match((await client.send(`/v1/recipients/${held.recipientId}`, { method: 'DELETE', headers: { 'if-match': '*' } })).problem, { code: 'recipient-in-use', paymentIds: [found.id] },
+    'whom it is for is still needed')
 })

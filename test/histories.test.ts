@@ -1,0 +1,145 @@
+/**
+ * Thousands of commands in whatever order: payments and transfers of tight balances, and everything that partners, gates and
+ * customers may say of a payment, at any moment of its life and to either of two nodes at once. No payment is ever in a
+ * state that its table does not have, none is moved twice by one word, and the books are right.
+ *
+ *   SEED=123 npm test -- test/histories.test.ts
+ */
+import t from 'tap'
+import type { Test } from 'tap'
+import { balanceActor } from '../actors/balance.ts'
+import { paymentActor } from '../actors/payment.ts'
+import { ActorSystem } from '../actors/runtime/system.ts'
+import { ManualClock } from '../lib/clock.ts'
+import type { MoveContext, PaymentCommand } from '../lib/payments/payment-moves.ts'
+import { newRecall, type RecallCommand } from '../lib/payments/recall.ts'
+import { ids, MONDAY, paymentCommand, transferCommand } from './support/commands.ts'
+import { auditIsClean, openLedger, type Ledger } from './support/ledger.ts'
+import { Random } from './support/random.ts'
+
+const SEEDS = process.env['SEED'] === undefined ? [1, 2] : [Number(process.env['SEED'])]
+const COMMANDS = 3_000
+/** Askers at the same time. */
+const ASKERS = 32
+const OPENINGS = [9_000n, 2_000n, 0n]
+const FEE = 7n
+/** Payments that are talked about; beyond them only these are. */
+const PAYMENTS_MAX = 200
+
+/** Every change of a status that there may be. */
+const LEGAL = new Set([
+  '→processing', 'processing→processing', 'processing→cancelled', 'processing→on_hold', 'processing→completed', 'processing→failed',
+  'processing→exception', 'processing→returned', 'exception→processing', 'exception→completed', 'exception→failed', 'exception→returned',
+  'completed→completed', 'completed→returned',
+])
+const reason = { code: 'cancelled_by_user', message: 'The payment was cancelled.' }
+
+class Histories {
+  readonly #ledger: Ledger
+  readonly #random: Random
+  readonly #nodes: readonly ActorSystem[]
+  readonly #context: MoveContext
+  readonly payments: { readonly id: string; readonly amount: bigint }[] = []
+  readonly seen = { made: 0, refused: 0, moved: 0, ignored: 0 }
+
+  constructor(ledger: Ledger, random: Random, nodes: readonly ActorSystem[], accounts: MoveContext['accounts']) {
+    this.#ledger = ledger
+    this.#random = random
+    this.#nodes = nodes
+    this.#context = { accounts, ids, valueDate: '2026-05-04' }
+  }
+
+  async next(): Promise<void> {
+    const made = this.payments.length
+    if (made < 4 || (made < PAYMENTS_MAX && this.#random.chance(0.15))) await this.#pay()
+    else if (this.#random.chance(0.1)) await this.#transfer()
+    else await this.#say()
+  }
+
+  async #pay(): Promise<void> {
+    const { customerId, apiKeyId, recipient, balances, shard } = this.#ledger
+    const command = paymentCommand({ customerId, createdBy: apiKeyId, recipient, amount: BigInt(this.#random.int(1, 900)) })
+    const outcome = await this.#random.pick(this.#nodes).ask(balanceActor, this.#random.pick(balances), shard, command)
+    if (outcome.kind === 'decided' && outcome.reply.kind === 'payment_created') {
+      this.payments.push({ id: command.paymentId, amount: command.amount })
+      this.seen.made += 1
+    } else this.seen.refused += 1
+  }
+
+  async #transfer(): Promise<void> {
+    const { customerId, apiKeyId, balances, shard, connectionId } = this.#ledger
+    const from = this.#random.pick(balances)
+    const toBalanceId = this.#random.pick(balances.filter((id) => id !== from))
+    const command = transferCommand({ customerId, createdBy: apiKeyId, toBalanceId, toConnectionId: connectionId, amount: BigInt(this.#random.int(1, 900)) })
+    await this.#random.pick(this.#nodes).ask(balanceActor, from, shard, command)
+  }
+
+  /** Somebody says something of a payment; half of the time both nodes hear it at once. */
+  async #say(): Promise<void> {
+    const { id, amount } = this.#random.pick(this.payments)
+    const command = this.#word(amount)
+    const nodes = this.#random.chance(0.5) ? this.#nodes : [this.#random.pick(this.#nodes)]
+    const outcomes = await Promise.all(nodes.map((node) => node.ask<unknown, PaymentCommand | RecallCommand, { readonly kind: string }>(paymentActor as never, id, this.#ledger.shard, command)))
+    for (const outcome of outcomes) {
+      if (outcome.kind !== 'decided') throw new Error(`${command.kind} met ${outcome.kind}`)
+      this.seen[outcome.reply.kind === 'moved' ? 'moved' : 'ignored'] += 1
+    }
+  }
+
+  #word(amount: bigint): PaymentCommand | RecallCommand {
+    const context = this.#context
+    const event = () => ({ id: ids.next(), type: 'said' })
+    const words: (() => PaymentCommand | RecallCommand)[] = [
+      () => ({ kind: 'hand_over', context }),
+      () => ({ kind: 'hand_over', context }),
+      () => ({ kind: 'withdraw', from: 'processing', withdrawal: { status: 'cancelled', reason, by: 'member' }, context }),
+      () => ({ kind: 'hold', hit: { provider: 'list', findings: [], decides: null }, context }),
+      () => ({ kind: 'settled', context, schemeCode: null, event: event() }),
+      () => ({ kind: 'rejected', context, schemeCode: 'AC04', event: event() }),
+      () => ({ kind: 'refused', context, schemeCode: 'TECH' }),
+      () => ({ kind: 'timeout', context, askAgainAt: MONDAY }),
+      () => ({ kind: 'unclear', context, askAgainAt: MONDAY, event: event() }),
+      () => ({ kind: 'accepted', context, event: event() }),
+      () => ({ kind: 'still_unknown', askAgainAt: MONDAY }),
+      // Sometimes more than was ever sent.
+      () => ({ kind: 'returned', context, amount: BigInt(this.#random.int(1, Number(amount) + 50)), schemeCode: 'AC04', event: event() }),
+      () => ({ kind: 'request_recall', recall: newRecall('sepa', 'DUPL', 'Paid twice by mistake.', MONDAY), context }),
+      () => ({ kind: 'recall_sent' }),
+      () => ({ kind: 'recall_rejected', schemeCode: 'CUST', context, event: event() }),
+      () => ({ kind: 'recall_expired', context }),
+    ]
+    return this.#random.pick(words)()
+  }
+}
+
+async function run(t: Test, seed: number): Promise<void> {
+  const clock = new ManualClock(MONDAY)
+  const ledger = await openLedger(t, OPENINGS, clock)
+  await ledger.read(`insert into fee_rule (operator_id, currency, fixed_minor) values ($1, 'EUR', $2)`, [ledger.operatorId, FEE.toString()])
+  const bugs: string[] = []
+  const nodes = [0, 1].map(() => new ActorSystem({ databaseUrl: ledger.url, lanes: 1, clock, onBug: (error, what) => bugs.push(`${what}: ${(error as Error).stack}`) }))
+  t.teardown(async () => { await Promise.all(nodes.map((node) => node.close())) })
+  const { operatorId, connectionId } = ledger
+  const histories = new Histories(ledger, new Random(seed), nodes, await ledger.accounts.accounts({ operatorId, connectionId, currency: 'EUR' }))
+  let left = COMMANDS
+  await Promise.all(Array.from({ length: ASKERS }, async () => {
+    while (left-- > 0) {
+      clock.advance(1)
+      await histories.next()
+    }
+  }))
+
+  const { seen } = histories
+  t.ok(seen.made > 40 && seen.refused > 5 && seen.moved > 100 && seen.ignored > 200, `much was said, to some purpose and to none: ${JSON.stringify(seen)}`)
+  t.strictSame(bugs, [], 'and nothing was a bug')
+  const changes = await ledger.read<[string, string, string]>(
+    `select coalesce(u.previous_status, '') || '→' || u.status, count(*), min(u.object_id::text) from status_update u join payment p on p.id = u.object_id group by 1`)
+  t.strictSame(changes.filter(([change]) => !LEGAL.has(change)), [], 'no status was reached from where it cannot be')
+  for (const change of LEGAL) t.ok(changes.some(([found]) => found === change), `${change} was met`)
+  t.strictSame(await ledger.read(`select p.id from payment p where p.version <> (select count(*) from status_update u where u.object_id = p.id)`), [], 'each version has its line')
+  const funds = await Promise.all(ledger.balances.map((id) => ledger.funds(id)))
+  t.strictSame(funds.filter(({ posted, held }) => posted - held < 0n), [], 'no balance is overdrawn')
+  await auditIsClean(t, ledger)
+}
+
+for (const seed of SEEDS) t.test(`thousands of words in any order (SEED=${seed})`, (t) => run(t, seed))
