@@ -76,7 +76,7 @@ async function main(): Promise<void> {
   }
   const seconds = options.secondsAsked ?? SECONDS
   const bench: Bench = {
-    databases, start, log, seconds, secondsAsked: options.secondsAsked, warmupSeconds: WARMUP_SECONDS, scale: options.scale, figures: new Map(),
+    databases, start, log, seconds, secondsAsked: options.secondsAsked, warmupSeconds: WARMUP_SECONDS, scale: options.scale,
     generator: start<LoadPlan, LoadReport>(join(import.meta.dirname, 'load.ts')),
   }
   const machine = describeMachine(databases.postgresVersion)

@@ -22,8 +22,6 @@ export interface Bench {
   readonly warmupSeconds: number
   /** Of the sizes that a scenario makes, from 0 to 1: less than 1 only tries whether it works. */
   readonly scale: number
-  /** Figures that one scenario leaves for a later one of the same run. */
-  readonly figures: Map<string, number>
   /** Starts a child that ends with the bench, whatever happens to the scenario. */
   start<Question, Answer>(file: string): BenchProcess<Question, Answer>
   log(line: string): void

@@ -21,8 +21,6 @@ export async function comparePayments(bench: Bench, options: {
     rowLock: (seconds) => rowLock.measure({ ...load, seconds }),
     service: (seconds) => service.measure({ ...load, seconds }),
   })
-  bench.figures.set(`${options.id} service`, measured.service.rate)
-  bench.figures.set(`${options.id} rowLock`, measured.rowLock.rate)
   const failures = measured.service.failures + measured.rowLock.failures + measured.bare.failures
   return judge({
     id: options.id,

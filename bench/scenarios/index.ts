@@ -1,4 +1,4 @@
-/** The scenarios, in the order they run: a later one may use figures of an earlier one. */
+/** The scenarios, in the order they run. */
 import type { Scenario } from '../scenario.ts'
 import { p1 } from './p1.ts'
 import { p2 } from './p2.ts'
