@@ -85,6 +85,11 @@ create table exception_case (
 );
 create index exception_case_operator on exception_case (operator_id, id);
 create unique index exception_case_open on exception_case (subject_id) where status = 'open';
+-- Those of before. Each has the id of its payment, which sorts by time as ids of cases do.
+insert into exception_case (id, kind, code, message, status, subject_type, subject_id, customer_id, operator_id, shard, currency, amount, created_at, updated_at)
+select p.id, e.said->>'kind', e.said->>'code', e.said->>'message', 'open', 'payment', p.id, p.customer_id, p.operator_id, p.shard, p.currency, p.amount,
+    (e.said->>'since')::timestamptz, (e.said->>'since')::timestamptz
+  from payment p cross join lateral (select p.exception::json as said) e where p.status = 'exception';
 
 -- Said by people: whatever the partner knows or does not know of it, it is not sent again.
 alter table partner_instruction add column resubmit_forbidden boolean not null default false;

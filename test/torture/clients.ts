@@ -144,7 +144,8 @@ export class Clients {
     if (dice < 0.35) {
       // The purse tops up what has run low; the rest goes to and fro.
       const [from, to] = dice < 0.12 ? [purse, one] : [one, other]
-      const amount = BigInt(random.int(200, from === purse ? 2_500 : 1_200))
+      // Between the two are the amounts by which the sandbox is told to hold a transfer, or to send it by the bank.
+      const amount = BigInt(from === purse && random.chance(0.4) ? random.int(1_710, 2_500) : random.int(200, 1_200))
       const body = { fromBalanceId: from, toBalanceId: to, amount: { amountMinor: String(amount), currency: 'EUR' }, externalId: key }
       return { customer, body: JSON.stringify(body), command: { key, kind: 'transfer', from, to, amount, ends: 'completed' } }
     }
