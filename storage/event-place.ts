@@ -29,7 +29,7 @@ export interface Stretch {
 
 export class EventPlace {
   /** The database is a copy in another cluster, whose transactions are counted anew: what was followed cannot be told from what was not. */
-  readonly restored: boolean
+  readonly #restored: boolean
   readonly #client: TransactionClient
   readonly #follower: Follower
   readonly #now: number
@@ -50,7 +50,7 @@ export class EventPlace {
     this.#now = now
     this.#position = position
     this.#horizon = horizon
-    this.restored = restored
+    this.#restored = restored
     this.#since = timestamp((movedAt === null ? now : Math.min(movedAt.getTime(), now)) - CLOCK_SLACK_MS)
   }
 
@@ -67,8 +67,16 @@ export class EventPlace {
     return new EventPlace(client, { follower, now, position, horizon, restored, movedAt })
   }
 
-  /** The next events, about `max` of them or, with null, all; null when there are none. */
-  async next(max: number | null): Promise<Stretch | null> {
+  /**
+   * The next events, about `max` of them or, with null, all; null when there are none. In a restored database everything so far
+   * is passed over, and `onRestored` is told.
+   */
+  async next(max: number | null, onRestored?: () => void): Promise<Stretch | null> {
+    if (this.#restored) {
+      onRestored?.()
+      await this.#moveTo(this.#horizon)
+      return null
+    }
     const from = this.#position
     const newest = await this.#transactionOf('newest', 'desc limit 1', [from, this.#horizon, this.#since])
     if (newest === undefined) return null
@@ -81,11 +89,6 @@ export class EventPlace {
   /** A stretch has been dealt with. While nothing happens nothing is written: there is none then. */
   async move({ bounds: [, until] }: Stretch): Promise<void> {
     await this.#moveTo(until)
-  }
-
-  /** Passes over everything that has happened so far. */
-  async skip(): Promise<void> {
-    await this.#moveTo(this.#horizon)
   }
 
   async #transactionOf(which: string, end: string, values: unknown[]): Promise<string | undefined> {

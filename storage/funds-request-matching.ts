@@ -30,10 +30,6 @@ export async function matchArrivals(database: Database, ids: IdSource, now: numb
   return await inTransaction(database, async (client) => {
     const place = await EventPlace.take(client, 'funds_request_matching', now)
     if (place === null) return false
-    if (place.restored) {
-      await place.skip()
-      return false
-    }
     const stretch = await place.next(EVENTS_MAX)
     if (stretch === null) return false
     const { rows } = await client.query<ArrivalRow>({ name: 'matching_arrivals', text: ARRIVALS, values: [...stretch.bounds], rowMode: 'array' })

@@ -50,10 +50,6 @@ export async function followUpPayments(database: Database, ids: IdSource, now: n
   return await inTransaction(database, async (client) => {
     const place = await EventPlace.take(client, 'payment_follow_up', now)
     if (place === null) return NOTHING
-    if (place.restored) {
-      await place.skip()
-      return NOTHING
-    }
     const stretch = await place.next(EVENTS_MAX)
     if (stretch === null) return NOTHING
     const ask = async <Row extends unknown[]>(name: string, text: string): Promise<Row[]> =>

@@ -41,10 +41,6 @@ const ENDED = `select c.payment_id, c.scheduled_payment_id, p.status, p.failure:
 export async function followOutcomes<Result>(client: TransactionClient, now: number, tell: (ended: EndedPayment) => Promise<Result>): Promise<{ readonly results: readonly Result[]; readonly more: boolean }> {
   const place = await EventPlace.take(client, 'scheduled_payment_follow_up', now)
   if (place === null) return { results: [], more: false }
-  if (place.restored) {
-    await place.skip()
-    return { results: [], more: false }
-  }
   const stretch = await place.next(EVENTS_MAX)
   if (stretch === null) return { results: [], more: false }
   const { rowCount: waiting } = await client.query({ name: 'schedules_that_wait', text: WAITING })

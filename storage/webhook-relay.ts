@@ -93,12 +93,7 @@ async function relay(ask: Ask, place: EventPlace, ids: IdSource, now: number, on
   // After the place: an endpoint that is not seen here was made after all events of this pass.
   const [wanting] = await ask<[boolean]>('relay_wanted', 'select exists (select from webhook_endpoint)', [])
   const wanted = wanting?.[0] === true
-  if (place.restored) {
-    onRestored()
-    await place.skip()
-    return { deliveries: 0, events: false, again: false, wanted }
-  }
-  const stretch = await place.next(wanted ? EVENTS_MAX : null)
+  const stretch = await place.next(wanted ? EVENTS_MAX : null, onRestored)
   if (stretch === null) return { deliveries: 0, events: false, again: false, wanted }
   const matches = wanted ? await ask<Match>('relay_matches', MATCHES, [...stretch.bounds, TEST_EVENT_TYPE]) : []
   if (matches.length > 0) await deliver(ask, ids, now, matches)
