@@ -1,6 +1,7 @@
 /**
- * A database of its own for each test file: `test/run.ts` starts one server and migrates a template in it, and a clone
- * of that costs tens of milliseconds, whatever the number of migrations.
+ * A database of its own for each test file: `test/run.ts` starts one server and makes templates in it, one with the schema
+ * and one that a first start has filled with its sandbox. A clone costs tens of milliseconds, whatever the number of
+ * migrations; a first start costs more than a second, most of it the passwords of the sandbox's people.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -11,7 +12,11 @@ import { migrate } from '../../storage/migrate.ts'
 /** The environment variable that carries the server's address from `test/run.ts` to the test files. */
 export const POSTGRES_ENV = 'VOSTRO_TEST_POSTGRES'
 
+/** The environment variable that carries the DATA_DIR that goes with the template of a sandbox. */
+export const SANDBOX_ENV = 'VOSTRO_TEST_SANDBOX'
+
 const TEMPLATE = 'template_vostro'
+const SANDBOX_TEMPLATE = 'template_sandbox'
 
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string
@@ -21,7 +26,18 @@ export interface TestDatabase extends AsyncDisposable {
 export async function makeTemplate(serverUrl: string): Promise<void> {
   await administer(serverUrl, [`create database ${TEMPLATE}`])
   await migrate(withDatabase(serverUrl, TEMPLATE))
-  await administer(serverUrl, [`alter database ${TEMPLATE} with is_template true allow_connections false`])
+  await close(serverUrl, TEMPLATE)
+}
+
+/** Makes the template of a sandbox: `start` starts a service on the database it is given, and stops it again. */
+export async function makeSandboxTemplate(serverUrl: string, start: (databaseUrl: string) => Promise<void>): Promise<void> {
+  await administer(serverUrl, [`create database ${SANDBOX_TEMPLATE} template ${TEMPLATE}`])
+  await start(withDatabase(serverUrl, SANDBOX_TEMPLATE))
+  await close(serverUrl, SANDBOX_TEMPLATE)
+}
+
+function close(serverUrl: string, template: string): Promise<void> {
+  return administer(serverUrl, [`alter database ${template} with is_template true allow_connections false`])
 }
 
 /**
@@ -31,6 +47,11 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
  */
 export function createTestDatabase(): Promise<TestDatabase> {
   return clone(TEMPLATE)
+}
+
+/** The same with a sandbox in it, whose keys are in the DATA_DIR that `SANDBOX_ENV` names. */
+export function createSandboxDatabase(): Promise<TestDatabase> {
+  return clone(SANDBOX_TEMPLATE)
 }
 
 /** The same without any schema, for tests of the migrations themselves. */

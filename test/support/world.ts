@@ -11,7 +11,7 @@
  * (storage/audit.ts), and the service has logged no error, which is how it reports a bug of its own.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -30,7 +30,7 @@ import type { CustomerSpec, SandboxContent } from '../../storage/seed.ts'
 import type { StaffRole } from '../../lib/identity/capabilities.ts'
 import { Client } from './client.ts'
 import { Person } from './person.ts'
-import { createTestDatabase } from './postgres.ts'
+import { createSandboxDatabase, createTestDatabase, SANDBOX_ENV } from './postgres.ts'
 
 export interface WorldOptions {
   /** False leaves payments waiting for the bank. */
@@ -94,10 +94,13 @@ const ERROR_LEVEL = 50
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await using made = new AsyncDisposableStack()
-  const database = options.databaseUrl === undefined ? made.use(await createTestDatabase()) : null
+  // A service that has its own way to begin, or to keep secrets, makes its sandbox itself.
+  const sandboxed = options.databaseUrl === undefined && !['APP_ENV', 'SECRETS_KEY'].some((name) => name in (options.settings ?? {}))
+  const database = options.databaseUrl === undefined ? made.use(await (sandboxed ? createSandboxDatabase() : createTestDatabase())) : null
   const databaseUrl = database?.url ?? options.databaseUrl!
   const dataDir = await mkdtemp(join(tmpdir(), 'vostro-world-'))
   made.defer(() => rm(dataDir, { recursive: true, force: true }))
+  if (sandboxed) await cp(process.env[SANDBOX_ENV]!, dataDir, { recursive: true })
   const admin = new pg.Pool({ connectionString: databaseUrl, max: 2 })
   // A test may take the database away.
   admin.on('error', () => undefined)

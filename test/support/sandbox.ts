@@ -1,0 +1,15 @@
+/**
+ * The first start of a service on a database, for the template that worlds are cloned from.
+ */
+import pino from 'pino'
+
+import { createService } from '../../http/service.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { readConfig } from '../../lib/config.ts'
+
+/** Seeds the sandbox into the database and its keys into `dataDir`; nothing runs afterwards. */
+export async function startSandboxOnce(databaseUrl: string, dataDir: string): Promise<void> {
+  const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'warn', RATE_LIMITS: 'off' })
+  const service = await createService(config, { clock: systemClock, log: pino({ level: 'silent' }), dispatch: false })
+  await service.close()
+}
