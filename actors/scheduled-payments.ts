@@ -177,7 +177,7 @@ export class ScheduledPayments {
     if (schedule === null || !await rows.endOccurrence(tx.client, due.paymentId, { status, refusal: refusal === null ? null : { code, message } })) return []
     const stopped = recipientStatus === 'blocked'
     // A recipient who is blocked pauses a schedule; that is nobody's failure.
-    const state = made(schedule.state, due, stopped ? 'skipped' : status, calendarOf(schedule.rail))
+    const state = made(schedule.state, due, stopped ? 'skipped' : status, calendarOf(schedule.rail, schedule.calendar))
     const after = { ...schedule, state: stopped ? blocked(state, tx.now) : state, ...(status === 'created' ? { lastPaymentId: due.paymentId } : {}) }
     return await moveSchedule(tx, schedule, after, stopped ? RECIPIENT_BLOCKED : `${STOPPED} ${message}`.trim())
   }

@@ -30,6 +30,8 @@ export interface Payer {
   readonly shard: number
   readonly balanceId: string
   readonly recipient: CreatePayment['recipient']
+  /** Of the same customer, where dollars go that it buys. */
+  readonly dollarBalanceId: string
 }
 
 /** One subject's database. */
@@ -106,7 +108,10 @@ async function makeTemplate(url: string): Promise<Payer[]> {
     const customers = await createSandboxCustomers({ ...world, ...operator }, Array.from({ length: CUSTOMERS }, (_, nth) => ({
       legalName: `Bench ${nth + 1} Ltd`,
       number: `BENCH-${nth + 1}`,
-      balances: Array.from({ length: BALANCES_PER_CUSTOMER }, (_, own) => ({ currency: 'EUR' as const, amount: OPENING_MINOR, name: `Balance ${own + 1}` })),
+      balances: [
+        ...Array.from({ length: BALANCES_PER_CUSTOMER }, (_, own) => ({ currency: 'EUR' as const, amount: OPENING_MINOR, name: `Balance ${own + 1}` })),
+        { currency: 'USD' as const, amount: 0n, name: 'Dollars' },
+      ],
       recipients: true,
     })))
     const recipients = await recipientsOf(database)
@@ -118,7 +123,9 @@ async function makeTemplate(url: string): Promise<Payer[]> {
 
 function payersOf(customer: CreatedCustomer, recipients: ReadonlyMap<string, CreatePayment['recipient']>): Payer[] {
   const recipient = recipients.get(customer.recipients!.EUR)!
-  return customer.balanceIds.map((balanceId) => ({ customerId: customer.id, apiKey: customer.apiKey, shard: shardOf(customer.id), balanceId, recipient }))
+  const dollarBalanceId = customer.balanceIds[BALANCES_PER_CUSTOMER]!
+  return customer.balanceIds.slice(0, BALANCES_PER_CUSTOMER)
+    .map((balanceId) => ({ customerId: customer.id, apiKey: customer.apiKey, shard: shardOf(customer.id), balanceId, recipient, dollarBalanceId }))
 }
 
 async function recipientsOf(database: Database): Promise<Map<string, CreatePayment['recipient']>> {
@@ -127,7 +134,7 @@ async function recipientsOf(database: Database): Promise<Map<string, CreatePayme
     text: `select id, name, type, masked_identifier, currency, bank_country, status, version from recipient`,
   })
   return new Map(rows.map(([id, name, type, maskedIdentifier, currency, bankCountry, status, version]) =>
-    [id, { id, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest: '' }]))
+    [id, { id, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest: '', ownAccount: false }]))
 }
 
 async function connect(url: string): Promise<pg.Client> {

@@ -31,8 +31,15 @@ export interface Admission {
   close(): void
 }
 
-/** Puts admission in front of a listener. `refusal` is the body of the 503 for a request path. */
-export function createAdmission(next: RequestListener, refusal: (path: string) => { readonly body: string; readonly requestId: string }): Admission {
+export interface AdmissionOptions {
+  /** The body of the 503 for a request path. */
+  readonly refusal: (path: string) => { readonly body: string; readonly requestId: string }
+  /** False takes requests however late the event loop runs. */
+  readonly refuseWhenLate?: boolean
+}
+
+/** Puts admission in front of a listener. */
+export function createAdmission(next: RequestListener, { refusal, refuseWhenLate = true }: AdmissionOptions): Admission {
   const counters = { underWay: 0, refused: 0 }
   // Not node's own histogram of delays: reset, it needs two turns for a sample, so it has none just when turns are longest.
   let due = performance.now() + LOOP_LOOK_MS
@@ -68,7 +75,7 @@ export function createAdmission(next: RequestListener, refusal: (path: string) =
     listener(request, response) {
       const command = request.method !== 'GET' && request.method !== 'HEAD'
       if (command && isFull()) { refuse(request, response); return }
-      if (lateLooks >= LATE_LOOKS && !isHealthCheck(request.url)) { refuse(request, response); return }
+      if (refuseWhenLate && lateLooks >= LATE_LOOKS && !isHealthCheck(request.url)) { refuse(request, response); return }
       if (command) {
         counters.underWay += 1
         response.once('close', () => { counters.underWay -= 1 })

@@ -1,4 +1,5 @@
 /** The answers of routes: how views become bytes, and how bytes are sent. */
+import { pipeline } from 'node:stream/promises'
 import type { Context } from 'koa'
 import { refuse } from '../lib/problems.ts'
 import type { CursorBinding, Cursors } from './cursor.ts'
@@ -22,6 +23,18 @@ export function resource<View>(found: Versioned<View> | null): Answer {
   if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
   const body = JSON.stringify(found.view)
   return { status: 200, body, contentType: JSON_TYPE, etag: etagOf(found, body) }
+}
+
+/** What was made of resources that are the same object for as long as they are the same, while somebody keeps them. */
+const rendered = new WeakMap<object, Answer>()
+
+/** One resource whose reader gives the same object while nothing has changed: its text and tag are made once. 404 when there is none. */
+export function keptResource(found: Versioned<object> | null): Answer {
+  const known = found === null ? undefined : rendered.get(found)
+  if (known !== undefined) return known
+  const answer = resource(found)
+  rendered.set(found as object, answer)
+  return answer
 }
 
 /** A resource that was just made, with its tag and where it is from now on. `shown` adds what is shown only now. */
@@ -69,6 +82,19 @@ export function page<List, Row>(query: ListQuery<List>, result: ListResult<Row> 
   return { status: 200, body, contentType: JSON_TYPE, etag: listETag(body) }
 }
 
+/** The same of pages; a page belongs to the question that its cursors are bound to. */
+const renderedPages = new WeakMap<object, { readonly binding: CursorBinding; readonly answer: Answer }>()
+
+/** One page whose reader gives the same object while nothing has changed: its text and tag are made once. */
+export function keptPage<List, Row>(query: ListQuery<List>, result: ListResult<Row> | null): Answer {
+  const known = result === null ? undefined : renderedPages.get(result)
+  const { binding } = query as BoundListQuery<List>
+  if (known?.binding === binding) return known.answer
+  const answer = page(query, result)
+  renderedPages.set(result as object, { binding, answer })
+  return answer
+}
+
 /**
  * Sends an answer. Headers go out in one array, past Koa's setters, which look each name up, check it and copy it
  * again: a POST takes 68 µs of CPU like this and 78 µs through them (54 µs for a bare echo on the same machine; half of
@@ -92,7 +118,7 @@ export function send(context: Context, requestId: string, answer: Answer): void 
       return
     }
   }
-  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+  const length = answer.stream !== undefined ? answer.stream.bytes : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
   if (length === 0 && answer.status !== 200) {
     // A status without a body has no type and, by RFC 9110, a 204 no length either.
     const headers = ['Cache-Control', NO_STORE, 'X-Request-Id', requestId]
@@ -109,6 +135,13 @@ export function send(context: Context, requestId: string, answer: Answer): void 
   if (answer.contentType === 'application/problem+json') headers.push('Content-Language', 'en')
   if (answer.headers !== undefined) headers.push(...answer.headers)
   if (common !== undefined) headers.push(...common)
+  if (answer.stream !== undefined) {
+    res.writeHead(answer.status, headers)
+    if (context.method === 'HEAD') res.end()
+    // The connection is cut when the pieces end early: half a file must not look whole. Koa says so in the log.
+    else pipeline(answer.stream.pieces, res).catch((error: unknown) => { context.app.emit('error', error, context) })
+    return
+  }
   // As many bytes as characters means ASCII, which leaves without a conversion.
   if (typeof body === 'string' && length === body.length) res.writeHead(answer.status, headers).end(body, 'latin1')
   else res.writeHead(answer.status, headers).end(body)

@@ -138,7 +138,7 @@ export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identi
     },
 
     async checkStepUp(session, tenant, params) {
-      if (stepUp === undefined || (stepUp.unlessNoFactor === true && session.factors === 0)) return
+      if (stepUp === undefined || stepUp.byBody === true || (stepUp.unlessNoFactor === true && session.factors === 0)) return
       const { action, subject } = stepUp
       const subjectId = subject === undefined ? null : params?.[subject]?.toLowerCase() ?? null
       const proven = await world.identity.hasProof({

@@ -12,6 +12,9 @@ import { checkPayment } from '../actors/flows/check-payment.ts'
 import { createDraft, submitDraft, type SubmitOutcome } from '../actors/flows/drafts.ts'
 import { submitTransfer, type TransferWorld } from '../actors/flows/submit-transfer.ts'
 import type { PaymentQueue } from '../actors/flows/payment-queue.ts'
+import { bookedExchange } from '../lib/exchange/book-exchange.ts'
+import { exchangeJson, type ExchangeRecord } from '../lib/exchange/exchange.ts'
+import { quoteJson, type QuoteRecord } from '../lib/exchange/quote.ts'
 import { createdPayment, paymentJson, type PaymentRecord } from '../lib/payments/payment.ts'
 import { createdTransfer, transferJson, type TransferRecord } from '../lib/payments/transfer.ts'
 import { ProblemError, refuse, type Problem } from '../lib/problems.ts'
@@ -57,6 +60,16 @@ function created(location: string, body: string, replayed: boolean): CommandAnsw
   return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location, replayed }
 }
 
+/** The 201 of a quote. A quote never changes, and was not used when it was made. */
+export function quoteAnswer(quote: QuoteRecord, replayed: boolean): CommandAnswer {
+  return created(`/v1/exchanges/quotes/${quote.id}`, JSON.stringify(quoteJson(quote, false)), replayed)
+}
+
+/** The 201 of an exchange that was booked at once. */
+export function exchangeAnswer(exchange: ExchangeRecord, replayed: boolean): CommandAnswer {
+  return created(`/v1/exchanges/${exchange.id}`, JSON.stringify(exchangeJson(exchange)), replayed)
+}
+
 /** What keeps its answers as they were given: where it is, and what its tag does not cover. */
 const KEPT = {
   recipient: { path: 'recipients', untagged: RECIPIENT_UNTAGGED },
@@ -69,6 +82,7 @@ export function storedAnswer({ status, answer, resource }: Pick<RecordedCommand,
   if (answer !== null) {
     // Of a draft, which has been written over since, or is gone.
     if (status === 201 && resource?.kind === 'payment') return created(`/v1/payments/${resource.payment.id}`, answer, true)
+    if (status === 201 && resource?.kind === 'exchange') return created(`/v1/exchanges/${resource.exchange.id}`, answer, true)
     const made = resource === null || !('id' in resource) ? {} : {
       etag: etagOf({ version: 1n, view: JSON.parse(answer) as unknown, untagged: KEPT[resource.kind].untagged }), location: `/v1/${KEPT[resource.kind].path}/${resource.id}`,
     }
@@ -77,21 +91,39 @@ export function storedAnswer({ status, answer, resource }: Pick<RecordedCommand,
   switch (resource?.kind) {
     case 'payment': return status === 200 ? cancelledAnswer(resource.payment, true) : paymentAnswer(createdPayment(resource.payment), true)
     case 'transfer': return transferAnswer(createdTransfer(resource.transfer), true)
+    case 'exchange': return exchangeAnswer(bookedExchange(resource.exchange), true)
+    case 'quote': return quoteAnswer(resource.quote, true)
     default: throw new Error('An idempotency record names a resource that does not exist.')
   }
 }
 
-export function createCommands(world: CommandWorld): Commands {
+/** What a decision comes to where it makes nothing: the same key was decided before, or a no. */
+type Unmade = Extract<FlowOutcome, { readonly kind: 'recorded' | 'refused' }>
+
+/** The way from a command to its answer, with everything that its Idempotency-Key asks for. */
+export interface Answers {
+  /**
+   * Lets the domain decide, and puts what it has made into words.
+   *
+   * @throws ProblemError for a no that is not kept, `idempotency-key-in-use` and `idempotency-key-reused`
+   */
+  answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer>
+  /** The answer that a key has already; null when it has none. */
+  recordedAnswer(idempotency: Idempotency): Promise<CommandAnswer | null>
+  askerOf(command: Command<unknown>): Asker
+}
+
+export function createAnswers(world: Pick<CommandWorld, 'database' | 'problemBase' | 'findIdempotencyRecord'>): Answers {
   /** Keys of commands that are being decided here. */
   const underWay = new Set<string>()
 
-  async function answer<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>): Promise<CommandAnswer> {
+  async function answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer> {
     const { idempotency } = command
-    if (idempotency === null) return await decide(command, submit)
+    if (idempotency === null) return await decide(command, submit, render)
     if (underWay.has(idempotency.id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
     underWay.add(idempotency.id)
     try {
-      return await decide(command, submit)
+      return await decide(command, submit, render)
     } catch (error) {
       // What is wrong with the body is said only when the key is new: a key that has an answer keeps it.
       if (error instanceof ProblemError) return await recordedAnswer(idempotency) ?? raise(error)
@@ -101,20 +133,14 @@ export function createCommands(world: CommandWorld): Commands {
     }
   }
 
-  async function decide<Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>): Promise<CommandAnswer> {
+  async function decide<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer> {
     const outcome = await submit(askerOf(command), command.body)
-    switch (outcome.kind) {
-      case 'payment_created': return paymentAnswer(outcome.payment, false)
-      case 'submitted': return submittedAnswer(outcome.payment)
-      case 'cancelled': return cancelledAnswer(outcome.payment, false)
-      case 'transfer_created': return transferAnswer(outcome.transfer, false)
-      case 'recorded': return await replay(outcome.outcome, command.idempotency as Idempotency)
-      case 'refused': {
-        if (outcome.body === null) throw new ProblemError(outcome.problem)
-        return { status: problemStatus(outcome.problem), body: outcome.body, contentType: 'application/problem+json', replayed: false }
-      }
-      default: return outcome satisfies never
+    if (isUnmade(outcome)) {
+      if (outcome.kind === 'recorded') return await replay(outcome.outcome, command.idempotency as Idempotency)
+      if (outcome.body === null) throw new ProblemError(outcome.problem)
+      return { status: problemStatus(outcome.problem), body: outcome.body, contentType: 'application/problem+json', replayed: false }
     }
+    return render(outcome)
   }
 
   async function replay(outcome: StoredOutcome, idempotency: Idempotency): Promise<CommandAnswer> {
@@ -142,6 +168,29 @@ export function createCommands(world: CommandWorld): Commands {
       problemStatus,
     }
   }
+
+  return { answer, recordedAnswer, askerOf }
+}
+
+function isUnmade<Made extends { readonly kind: string }>(outcome: Made | Unmade): outcome is Unmade {
+  return outcome.kind === 'recorded' || outcome.kind === 'refused'
+}
+
+/** The answer of what a payment or transfer was made into. */
+function madeAnswer(outcome: Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>): CommandAnswer {
+  switch (outcome.kind) {
+    case 'payment_created': return paymentAnswer(outcome.payment, false)
+    case 'submitted': return submittedAnswer(outcome.payment)
+    case 'cancelled': return cancelledAnswer(outcome.payment, false)
+    case 'transfer_created': return transferAnswer(outcome.transfer, false)
+    default: return outcome satisfies never
+  }
+}
+
+export function createCommands(world: CommandWorld): Commands {
+  const { answer: answerWith, recordedAnswer, askerOf } = createAnswers(world)
+  const answer = <Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>) =>
+    answerWith<Body, Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>>(command, submit, madeAnswer)
 
   return {
     createPayment: (command) => answer(command, (asker, body) => (body.draft === true ? createDraft(world, asker, body) : submitPayment(world, asker, body))),

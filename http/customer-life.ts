@@ -1,6 +1,7 @@
 /** Where a customer is, and how it leaves. */
 import { refuse } from '../lib/problems.ts'
-import { lockCustomer, moveCustomer, openPayments } from '../storage/closure.ts'
+import { tellCustomerStatus } from '../actors/closures.ts'
+import { deleteClosure, insertClosure, lockCustomer, moveCustomer, openBusiness } from '../storage/closure.ts'
 import { deleteAddress, findAddress, listAddresses, writeAddress } from '../storage/customer-addresses.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
@@ -107,8 +108,12 @@ export function createCustomerLife({ database, clock, ids }: SettingsWorld): { r
             refuse('invalid-transition', `The customer is ${status}.`, { extra: { currentStatus: status, allowed: status === 'closing' ? ['active'] : [] } })
           }
           await moveCustomer(client, customerId, { from: 'active', to: 'closing', now })
-          const open = await openPayments(client, customerId)
-          if (open > 0) refuse('invalid-transition', `${open} payments are under way; wait for them or cancel them first.`, { extra: { currentStatus: status, allowed: [] } })
+          const { payments, transfers, exchanges } = await openBusiness(client, customerId)
+          if (payments > 0) refuse('invalid-transition', `${payments} payments are under way; wait for them or cancel them first.`, { extra: { currentStatus: status, allowed: [] } })
+          if (transfers > 0) refuse('invalid-transition', `${transfers} transfers are under way.`, { extra: { currentStatus: status, allowed: [] } })
+          if (exchanges > 0) refuse('invalid-transition', `${exchanges} exchanges or contracts are not over.`, { extra: { currentStatus: status, allowed: [] } })
+          await insertClosure(client, { customerId, by: by.session.userId, now })
+          await tellCustomerStatus(client, { customerId, status: 'closing', previousStatus: status, id: ids.next(), now })
           await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'closure.requested', object: { type: 'customer', id: customerId }, before: { status }, after: { status: 'closing' } })
         })
         return { customerId, status: 'closing' }
@@ -119,7 +124,9 @@ export function createCustomerLife({ database, clock, ids }: SettingsWorld): { r
           const now = clock.now()
           const status = await lockCustomer(client, customerId)
           if (status !== 'closing') refuse('invalid-transition', `The customer is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
+          if (await deleteClosure(client, customerId)) refuse('invalid-transition', 'The accounts of the customer are being closed.', { extra: { currentStatus: status, allowed: [] } })
           await moveCustomer(client, customerId, { from: 'closing', to: 'active', now })
+          await tellCustomerStatus(client, { customerId, status: 'active', previousStatus: status, id: ids.next(), now })
           await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'closure.withdrawn', object: { type: 'customer', id: customerId }, before: { status }, after: { status: 'active' } })
         })
       },

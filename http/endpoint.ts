@@ -26,6 +26,7 @@ import { compileList, compileQuery } from './query.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { isRequestId } from './request-id.ts'
 import { pathParameters, type Answer, type Route } from './route.ts'
+import { uploadReader } from './upload.ts'
 import { compileBody } from './validation.ts'
 import type { Idempotency, IdempotencyRecord, Principal, SessionIdentity, Source, Tenant, World } from './world.ts'
 
@@ -50,7 +51,8 @@ function refuseField(error: FieldError): never {
 
 function checkAccept(context: Context, type: string): void {
   const { accept } = context.req.headers
-  if (accept === undefined || accept === '*/*' || accept === type) return
+  // What is of any type is what it is, whatever a client hopes for.
+  if (accept === undefined || accept === '*/*' || accept === type || type === '*/*') return
   // Problems are produced whatever the client accepts; an operation's own type is what it has to accept.
   if (context.accepts(type) === false) refuse('not-acceptable', `This operation produces ${type}.`)
 }
@@ -229,7 +231,8 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     }
     // A request has arrived when its body has: a slow link is not held against it.
     const deadline = world.clock.now() + patienceMs(context)
-    const answer = handle({ requestId, instance, principal, tenant, session, source, params, list, query, body: value, idempotency, expectedVersion, deadline }, world)
+    const upload = route.form === undefined ? null : uploadReader(context)
+    const answer = handle({ requestId, instance, principal, tenant, session, source, params, list, query, body: value, upload, idempotency, expectedVersion, deadline }, world)
     send(context, requestId, answer instanceof Promise ? await answer : answer)
   }
 }

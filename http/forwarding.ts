@@ -142,6 +142,8 @@ export function createForwarding({ shards, nodeSecret }: ForwardingOptions): For
     async middleware(context, next) {
       const { req } = context
       if (req.method === 'GET' || req.method === 'HEAD') return await next()
+      // A file goes to storage as it arrives, and any node can put it there.
+      if (req.headers['content-type']?.toLowerCase().startsWith('multipart/form-data') === true) return await next()
       const tenant = req.headers['x-tenant-id']
       if (typeof tenant !== 'string' || !UUID.test(tenant)) return await next()
       const shard = shardOf(tenant)

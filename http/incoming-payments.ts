@@ -15,7 +15,6 @@ import { ibanFault } from '../lib/recipients/iban.ts'
 import { maskAccountNumber, maskIban } from '../lib/recipients/masking.ts'
 import { SANDBOX_BANK_NAME } from '../lib/sandbox/accounts.ts'
 import { shardOf } from '../lib/shard.ts'
-import { depositDetailsOf } from '../storage/account-details.ts'
 import type { KnownBalance } from '../storage/balance-directory.ts'
 import { lockIncoming } from '../storage/incoming-payments.ts'
 import { getSuspenseItem } from '../storage/queries/incoming-payments.ts'
@@ -23,7 +22,7 @@ import type { TransactionClient } from '../storage/transaction.ts'
 import { auditCaller } from './identity-world.ts'
 import type { ByCaller, ByInTenant } from './identity.ts'
 import { answerOnce, type RememberingWorld } from './remembered.ts'
-import type { AddMoney, SimIncomingPayment, SimIncomingRecall, SuspenseAllocation, SuspenseItem, SuspenseReturn } from './schemas/incoming-payment.ts'
+import type { SimIncomingPayment, SimIncomingRecall, SuspenseAllocation, SuspenseItem, SuspenseReturn } from './schemas/incoming-payment.ts'
 import type { CommandAnswer, Idempotency, Versioned } from './world.ts'
 
 /** Everything that is refused is thrown as a problem. */
@@ -32,7 +31,6 @@ export interface IncomingCommands {
   simulate(by: ByCaller, body: SimIncomingPayment, idempotency: Idempotency | null, answer: SimulationAnswer): Promise<CommandAnswer>
   /** The payer's bank wants it back. */
   simulateRecall(by: ByCaller, id: string, body: SimIncomingRecall, idempotency: Idempotency | null): Promise<CommandAnswer>
-  addMoney(by: ByCaller, body: AddMoney, idempotency: Idempotency | null): Promise<CommandAnswer>
   allocate(by: ByInTenant, id: string, body: SuspenseAllocation): Promise<Versioned<SuspenseItem>>
   giveBack(by: ByInTenant, id: string, body: SuspenseReturn): Promise<Versioned<SuspenseItem>>
 }
@@ -101,21 +99,6 @@ export function createIncomingCommands(world: IncomingCommandsWorld): IncomingCo
       })
     },
 
-    async addMoney(by, body, idempotency) {
-      const [named, from, depositDetails] = await Promise.all([known(body.balanceId), known(body.fromBalanceId), depositDetailsOf(database, body.balanceId)])
-      return await answerOnce(world, idempotency, 200, async (client) => {
-        const balance = mustOwn(by, named)
-        await mustTakeMoney(client, body.balanceId)
-        if (body.method === 'conversion') return convert(by, body, balance.currency, from)
-        const errors = CONVERSIONS_ONLY.filter((name) => body[name] != null).map((name): FieldError => ({ field: `/${name}`, code: 'not_applicable', message: 'Is for conversions only.' }))
-        if (body.amount != null && body.amount.currency !== balance.currency) {
-          errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${balance.currency}.` })
-        }
-        if (errors.length > 0) invalid(errors)
-        return { method: body.method, depositDetails, exchange: null }
-      })
-    },
-
     async allocate(by, id, { balanceId, reason = null }) {
       await allocateSuspense(world, { itemId: id, operatorId: by.tenant.id, by: auditCaller(by) }, { balanceId: balanceId.toLowerCase(), reason })
       return await suspenseItem(by, id)
@@ -126,27 +109,6 @@ export function createIncomingCommands(world: IncomingCommandsWorld): IncomingCo
       return await suspenseItem(by, id)
     },
   }
-
-  /** What is wrong with a conversion is said; what is right with it cannot be done yet. */
-  function convert(by: ByCaller, { balanceId, fromBalanceId, quoteId, amount, fixedSide }: AddMoney, currency: string, from: KnownBalance | null): never {
-    const errors: FieldError[] = []
-    if (fromBalanceId == null) errors.push({ field: '/fromBalanceId', code: 'required', message: 'Is required.' })
-    else if (from === null || from.customerId !== by.tenant.id) errors.push({ field: '/fromBalanceId', code: 'not_found', message: 'No such balance.' })
-    else if (fromBalanceId.toLowerCase() === balanceId.toLowerCase()) errors.push({ field: '/fromBalanceId', code: 'invalid_value', message: 'The two balances must be different.' })
-    if (quoteId == null && amount == null) errors.push({ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' })
-    const side = fixedSide === 'sell' ? from?.currency : currency
-    if (amount != null && side !== undefined && amount.currency !== side) errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `That side is in ${side}.` })
-    if (errors.length > 0) invalid(errors)
-    refuse('not-implemented', 'Adding money by conversion is not available in this version.')
-  }
-}
-
-const CONVERSIONS_ONLY = ['fromBalanceId', 'quoteId', 'fixedSide'] as const
-
-/** Nobody is told to send money to a balance that would not take it. */
-async function mustTakeMoney(client: TransactionClient, balanceId: string): Promise<void> {
-  const { rows: [row] } = await client.query<{ status: string }>({ name: 'status_of_balance', text: 'select status from balance where id = $1', values: [balanceId] })
-  if (row?.status !== 'active' && row?.status !== 'frozen') invalid([{ field: '/balanceId', code: 'inactive', message: `The balance is ${row?.status ?? 'gone'}.` }])
 }
 
 /** Partners that are no sandbox are not told what to say. */

@@ -3,9 +3,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { JournalChain } from '../actors/journal-chain.ts'
 import type { PaymentQueue } from '../actors/flows/payment-queue.ts'
 import type { Webhooks } from '../actors/flows/webhooks.ts'
+import type { Reconciliations } from '../actors/reconciliations.ts'
 import type { ActorSystem } from '../actors/runtime/system.ts'
+import type { TransactionFollower } from '../actors/transactions.ts'
 import { StartError } from '../lib/errors.ts'
 import type { Shards } from '../lib/shards.ts'
 import type { Admission } from './admission.ts'
@@ -16,10 +19,13 @@ export interface Measured {
   readonly shards: Shards
   readonly admission: Admission
   readonly webhooks: Webhooks
+  readonly transactions: Pick<TransactionFollower, 'lagSeconds'>
+  readonly journalChain: JournalChain
+  readonly reconciliations: Reconciliations
 }
 
 /** Everything worth a graph or an alert. Values are read when they are asked for; nothing is counted twice. */
-export function createRegistry({ system, queue, shards, admission, webhooks }: Measured): Registry {
+export function createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions }: Measured): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
   const gauge = (name: string, help: string, value: () => number): void => {
@@ -43,6 +49,9 @@ export function createRegistry({ system, queue, shards, admission, webhooks }: M
   counter('vostro_webhook_failures_total', 'Callbacks that failed.', () => webhooks.counters.failures)
   gauge('vostro_webhooks_under_way', 'Callbacks under way.', () => webhooks.underWay)
   gauge('vostro_webhook_endpoints_busy', 'Webhook endpoints with an actor in memory.', () => webhooks.endpoints)
+  gauge('vostro_journal_chain_lag_lines', 'Journal lines that were not chained yet when this node looked last.', () => journalChain.lag)
+  gauge('vostro_reconciliation_breaks', 'Differences with partners that people have to look at, of all operators.', () => reconciliations.breaks)
+  gauge('vostro_transactions_lag_seconds', 'How old the oldest event was that the list of transactions last took up.', () => transactions.lagSeconds)
   gauge('vostro_shards_held', 'Shards at home on this node.', () => shards.state().held)
   gauge('vostro_nodes', 'Live nodes that this one knows of, itself included.', () => shards.state().nodes)
   return registry

@@ -215,7 +215,7 @@ export function problemsOf(route: Route): ProblemSlug[] {
   if (route.ifMatch !== undefined) slugs.push('precondition-failed')
   if (route.ifMatch === true) slugs.push('precondition-required')
   if (route.path.includes('{')) slugs.push('not-found')
-  if (route.body !== undefined) slugs.push('payload-too-large', 'unsupported-media-type', 'validation-error')
+  if (route.body !== undefined || route.form !== undefined) slugs.push('payload-too-large', 'unsupported-media-type', 'validation-error')
   if (route.idempotency !== 'none') slugs.push('idempotency-key-in-use', 'idempotency-key-reused')
   return [...new Set([...slugs, ...route.problems])]
 }
@@ -338,6 +338,7 @@ function operation(route: Route, schemas: Json): Json {
     parameters,
   }
   if (route.deprecated !== undefined) result['deprecated'] = true
+  if (route.form !== undefined) result['requestBody'] = { required: true, content: { 'multipart/form-data': { schema: collect(route.form, schemas) } } }
   if (route.body !== undefined) {
     result['requestBody'] = { required: route.bodyOptional !== true, content: { 'application/json': { schema: collect(route.body, schemas), example: exampleOf(route.body, 'required') } } }
   }

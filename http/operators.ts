@@ -8,6 +8,7 @@ import type { CurrencyLimits } from '../lib/customers/limits.ts'
 import { CUSTOMER_TYPES } from '../lib/customers/types.ts'
 import { timestamp, type Clock } from '../lib/clock.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
+import type { ExchangeTerms } from '../lib/exchange/terms.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { moneyJson } from '../lib/money.ts'
 import { flagsOf, type Feature } from '../lib/operators/features.ts'
@@ -16,6 +17,7 @@ import { readDefaultLimits, writeDefaultLimits } from '../storage/customer-limit
 import type { Database } from '../storage/database.ts'
 import { FeatureDirectory } from '../storage/feature-directory.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
+import { chooseTemplate, readTemplate } from '../storage/pricing.ts'
 import { Notifications } from '../storage/notifications.ts'
 import { readOperator, writeOperator, type OperatorRecord } from '../storage/operators.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
@@ -116,7 +118,7 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
         })
         return await reads.getOperator(by.tenant.id)
       },
-      async updateSettings(by, { recipients, limits, compliance, payments }, expected) {
+      async updateSettings(by, { recipients, limits, compliance, payments, pricing, exchange }, expected) {
         const wanted = CUSTOMER_TYPES.flatMap((type) => {
           const given = limits?.default?.[type]
           return given === undefined ? [] : [{ type, limits: given === null ? null : limitsOfBody(given, `/limits/default/${type}`) }]
@@ -124,7 +126,9 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
         await change(by, 'operator_settings.updated', expected, async (client, before, now) => {
           const was = await settingsOf(client, before)
           for (const one of wanted) await writeDefaultLimits(client, { operatorId: before.id, ...one, now })
-          const next = { recipients: { ...before.recipients, ...recipients }, compliance: { ...before.compliance, ...compliance }, payments: { ...before.payments, ...payments } }
+          const prices = { ...before.pricing, ...pricing }
+          if (prices.defaultTemplateId !== before.pricing.defaultTemplateId) await charge(client, before.id, prices.defaultTemplateId)
+          const next = { recipients: { ...before.recipients, ...recipients }, compliance: { ...before.compliance, ...compliance }, payments: { ...before.payments, ...payments }, pricing: prices, exchange: termsAfter(before.exchange, exchange) }
           return { next, was, is: await settingsOf(client, { ...before, ...next }) }
         })
         return await reads.getSettings(by.tenant.id)
@@ -143,9 +147,29 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
 }
 
 interface Change {
-  readonly next: Partial<Pick<OperatorRecord, 'name' | 'recipients' | 'compliance' | 'payments' | 'features'>>
+  readonly next: Partial<Pick<OperatorRecord, 'name' | 'recipients' | 'compliance' | 'payments' | 'pricing' | 'exchange' | 'features'>>
   readonly was: object
   readonly is: object
+}
+
+/** From now on the operator charges by another of its lists, or nothing. @throws ProblemError for a list that is not its own */
+async function charge(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
+  if (templateId !== null && await readTemplate(client, operatorId, templateId, true) === null) {
+    refuse('validation-error', 'No such list of prices.', { errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such list of prices.' }] })
+  }
+  await chooseTemplate(client, operatorId, templateId)
+}
+
+/** What is set for exchanges from now on. @throws ProblemError when a rate would be held for longer than it may */
+function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate['exchange'] = {}): ExchangeTerms {
+  const { minSellEur, ...rest } = change
+  const after = { ...before, ...rest, ...(minSellEur === undefined ? {} : { minSellEur: BigInt(minSellEur) }) }
+  if (after.minSellEur < 0n) refuse('validation-error', 'Must not be negative.', { errors: [{ field: '/exchange/minSellEur', code: 'too_small', message: 'Must not be negative.' }] })
+  if (after.heldRateDefaultMinutes > after.heldRateMaxMinutes) {
+    const message = 'Longer than a rate may be held.'
+    refuse('validation-error', message, { errors: [{ field: '/exchange/heldRateDefaultMinutes', code: 'too_large', message, params: { max: after.heldRateMaxMinutes } }] })
+  }
+  return after
 }
 
 /** Operators are tenants for good. */
@@ -156,13 +180,13 @@ function existing(record: OperatorRecord | null): OperatorRecord {
 
 const provenance = ({ updatedBy, updatedAt }: OperatorRecord) => ({ updatedBy, updatedAt: updatedAt === null ? null : timestamp(updatedAt) })
 
-async function settingsOf(client: Pick<TransactionClient, 'query'>, { id, recipients, compliance, payments }: OperatorRecord): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
+async function settingsOf(client: Pick<TransactionClient, 'query'>, { id, recipients, compliance, payments, pricing, exchange }: OperatorRecord): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
   const byType = await readDefaultLimits(client, id)
   const limitsOf = (limits: readonly CurrencyLimits[] | undefined) => limits?.map(viewOf) ?? null
   return {
     recipients: { ...recipients, allowedOverrides: [...recipients.allowedOverrides] as OperatorSettings['recipients']['allowedOverrides'] },
     limits: { default: { business: limitsOf(byType.get('business')), sole_trader: limitsOf(byType.get('sole_trader')), individual: limitsOf(byType.get('individual')) } },
-    compliance, payments,
+    compliance, payments, pricing, exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
   }
 }
 

@@ -2,8 +2,8 @@
  * Payments that their customer changes: drafts in everything they say, others in what is only a note; and drafts that are
  * thrown away.
  */
-import { draftFacts } from '../actors/flows/drafts.ts'
-import { refuseWhatIsMissing } from '../actors/flows/submit-payment.ts'
+import { documentsWithin, documentUsesOf, draftFacts } from '../actors/flows/drafts.ts'
+import { checkedDocuments } from '../actors/flows/payment-documents.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Effects } from '../lib/ledger/effects.ts'
@@ -17,6 +17,7 @@ import { Overloaded } from '../actors/runtime/lane.ts'
 import { CommitConflict, writeEffects } from '../storage/approvals.ts'
 import { sqlState } from '../storage/connection.ts'
 import type { Database } from '../storage/database.ts'
+import { keepUses } from '../storage/documents.ts'
 import { deleteDraft, paymentWithExternalId } from '../storage/drafts.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { findPayment } from '../storage/queries/payments.ts'
@@ -55,8 +56,9 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesWor
     const now = clock.now()
     try {
       return await inTransaction(database, async (client) => {
-        const effects = payment.status === 'draft' ? await draftChange(client, payment, body, now) : noteChange(payment, body, now)
+        const effects = payment.status === 'draft' ? await draftChange(client, payment, body, now) : await noteChange(client, payment, body, now)
         if (effects === null) return true
+        if (body.documentIds !== undefined) await keepUses(client, payment.id, effects.documentUses?.map(({ documentId }) => documentId) ?? [])
         await writeEffects({ client, now }, {
           ...effects,
           statusUpdates: [{ objectId: payment.id, version: payment.version + 1, customerId: payment.customerId, status: payment.status, previousStatus: payment.status,
@@ -75,7 +77,6 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesWor
 
   return {
     async update(by, id, body, expected) {
-      refuseWhatIsMissing(body)
       for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
         if (await change(by, await read(by, id, expected), body)) return
       }
@@ -101,8 +102,8 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesWor
 }
 
 /** P2. Null when nothing would change. */
-async function draftChange(client: TransactionClient, draft: PaymentRecord, { quoteId: _, documentIds: __, ...patch }: PaymentUpdate, now: number): Promise<Effects | null> {
-  const input = patchedDraft(draft, patch)
+async function draftChange(client: TransactionClient, draft: PaymentRecord, patch: PaymentUpdate, now: number): Promise<Effects | null> {
+  const input = patchedDraft(draft, { ...patch, ...(patch.documentIds === undefined ? {} : { documentIds: await checkedDocuments(documentsWithin(client), draft.customerId, patch.documentIds) }) })
   checkMetadata(input.metadata ?? {})
   const next = rewrittenDraft(draft, input, await draftFacts(client, draft.customerId, input, now), now)
   if (JSON.stringify(inputOfDraft(next)) === JSON.stringify(inputOfDraft(draft))) return null
@@ -110,22 +111,25 @@ async function draftChange(client: TransactionClient, draft: PaymentRecord, { qu
     const existingId = await paymentWithExternalId(client, { customerId: draft.customerId, externalId: next.externalId, except: draft.id })
     if (existingId !== null) refuse('duplicate-external-id', `externalId ${next.externalId} belongs to another payment.`, { extra: { existingId } })
   }
-  return { paymentRewrites: [rewriteOf(next, null, draft.version)] }
+  return { paymentRewrites: [rewriteOf(next, null, draft.version)], ...(patch.documentIds === undefined ? {} : documentUsesOf(next)) }
 }
 
 /** Notes are all that can still be said. Null when nothing would change. */
-function noteChange(payment: PaymentRecord, body: PaymentUpdate, now: number): Effects | null {
+async function noteChange(client: TransactionClient, payment: PaymentRecord, body: PaymentUpdate, now: number): Promise<Effects | null> {
   const errors = Object.keys(body).filter((member) => !NOTES.has(member)).map((member) => ({ field: `/${member}`, code: 'read_only_field' as const, message: 'Can be changed in a draft only.' }))
   if (errors.length > 0) refuse('validation-error', 'What was submitted cannot be changed.', { errors })
   const { details } = payment
   const metadata = body.metadata === undefined ? payment.metadata : patchedMetadata(payment.metadata, body.metadata)
   checkMetadata(metadata)
   const internalNote = body.internalNote === undefined ? details.internalNote : body.internalNote
-  if (internalNote === details.internalNote && JSON.stringify(metadata) === JSON.stringify(payment.metadata)) return null
+  const documentIds = body.documentIds === undefined ? details.documentIds ?? [] : await checkedDocuments(documentsWithin(client), payment.customerId, body.documentIds)
+  if (internalNote === details.internalNote && JSON.stringify(documentIds) === JSON.stringify(details.documentIds ?? []) && JSON.stringify(metadata) === JSON.stringify(payment.metadata)) return null
   // What its creation answered is shown again to who sends its key again.
-  const original = details.original ?? { internalNote: details.internalNote, metadata: payment.metadata }
+  const original = details.original ?? { internalNote: details.internalNote, metadata: payment.metadata, documentIds: details.documentIds ?? [] }
+  const changed = { ...details, internalNote, documentIds, original }
   return {
-    paymentDecisions: [{ id: payment.id, version: payment.version, status: payment.status, details: JSON.stringify({ ...details, internalNote, original }),
+    ...(body.documentIds === undefined ? {} : documentUsesOf({ id: payment.id, details: changed })),
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: payment.status, details: JSON.stringify(changed),
       metadata: Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata), updatedAt: now }],
   }
 }

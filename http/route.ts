@@ -10,6 +10,7 @@ import type { ProblemSlug } from '../lib/problems.ts'
 import type { Deprecated } from './deprecation.ts'
 import type { ListDeclaration, ListQuery } from './list.ts'
 import type { RoutePolicy } from './rate-limits.ts'
+import type { ReadUpload } from './upload.ts'
 import type { Idempotency, Principal, ReadWorld, SessionIdentity, Source, Tenant, Versioned, World } from './world.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -55,6 +56,8 @@ export interface RouteContext<Path extends string, Caller extends Callers, List,
   readonly list: List extends ListDeclaration ? ListQuery<List> : null
   readonly query: Query extends TSchema ? Static<Query> : Record<never, never>
   readonly body: Body extends TSchema ? Static<Body> : null
+  /** Reads the multipart body; null where the operation takes none. */
+  readonly upload: ReadUpload | null
   readonly idempotency: Idempotency | null
   /** Of the clock: until when the caller waits. A command that is not decided by then is refused undecided. */
   readonly deadline: number
@@ -71,6 +74,8 @@ export interface Answer {
   readonly cacheControl?: string
   /** Further headers as name, value, name, value. */
   readonly headers?: readonly string[]
+  /** In place of the body: what is sent piece by piece, as fast as the client takes it. */
+  readonly stream?: { readonly bytes: number; readonly pieces: () => AsyncIterable<Uint8Array> }
 }
 
 export interface Success {
@@ -95,6 +100,8 @@ export interface StepUp<Path extends string> {
   readonly bound?: true
   /** People without a second factor cannot prove anything yet; the operation is how they get one. */
   readonly unlessNoFactor?: true
+  /** Only some bodies need it, so the handler asks when it knows the body. */
+  readonly byBody?: true
 }
 
 /** What is needed to find the resource that is being changed. */
@@ -143,6 +150,8 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
   /** Plain query parameters: an object of optional or required text schemas. */
   readonly query?: Query
   readonly body?: Body
+  /** In place of `body`: what the multipart body holds, for readers; the operation reads it with `upload`. */
+  readonly form?: TSchema
   /** No body at all is the same as `{}`. */
   readonly bodyOptional?: true
   readonly success: Success

@@ -5,7 +5,7 @@
 import { invalid, policyRefusal } from '../actors/flows/submit-payment.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../lib/payments/timing.ts'
-import { railDate } from '../lib/payments/business-days.ts'
+import { railDate, type CalendarTerms } from '../lib/payments/business-days.ts'
 import { checkReference, chooseRail, RAILS, speedOf, type Rail, type RailTerms } from '../lib/payments/rails.ts'
 import { ProblemError } from '../lib/problems.ts'
 import { paymentFieldFault } from '../lib/recipients/payment-fields.ts'
@@ -54,14 +54,14 @@ export function checkSeries(terms: Pick<ScheduleState, 'series' | 'maxOccurrence
  *
  * @throws ProblemError when it does not lie ahead; CalendarUnknown
  */
-export function firstOccurrence({ series }: Pick<ScheduleState, 'series'>, { rail, instant }: RailOfTerms, now: number): Occurrence {
+export function firstOccurrence({ series }: Pick<ScheduleState, 'series'>, { rail, instant }: RailOfTerms, calendar: CalendarTerms | null, now: number): Occurrence {
   const today = railDate(rail, now)
   const { startDate } = series
   if (startDate < today || (startDate === today && !instant)) {
     invalid('/startDate', 'in_past', instant ? 'The start has passed.' : `Payments by ${rail} are scheduled from tomorrow on.`)
   }
   if (startDate > latestDate(today)) invalid('/startDate', 'too_far_ahead', `The start is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
-  const first = occurrenceFrom(series, 0, null, calendarOf(rail).days)
+  const first = occurrenceFrom(series, 0, null, calendarOf(rail, calendar).days)
   if (first === null) invalid('/endDate', 'too_small', 'No occurrence lies before the end.')
   if (first.executionDate < today || (first.executionDate === today && !instant)) invalid('/startDate', 'in_past', 'The business day before the start has passed.')
   return first

@@ -124,7 +124,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     const { frequency, startDate, endDate = null, maxOccurrences = null, dayPolicy = 'next_business_day', lastDayOfMonth = false } = body
     const dates = { series: { frequency, startDate, endDate, dayPolicy, lastDayOfMonth }, maxOccurrences }
     checkSeries(dates, carrier)
-    const first = firstOccurrence(dates, carrier, now)
+    const first = firstOccurrence(dates, carrier, balance.calendar, now)
     await rows.lockSchedulesOf(client, customerId)
     const owner = externalId === null ? null : await rows.scheduleWithExternalId(client, customerId, externalId)
     if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another scheduled payment.`, { extra: { existingId: owner } })
@@ -134,8 +134,8 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     checkPayable(await rows.holdRecipient(client, customerId, recipientId))
     const record: reads.ScheduleRecord = {
       ...terms, id: ids.next(), customerId, operatorId: balance.operatorId, shard: balance.shard, number: orderNumber('SCH', await orderNumbers.take()), externalId,
-      version: 1n, recipientId, sourceBalanceId, rail: carrier.rail, chargeBearer: body.chargeBearer ?? 'shared',
-      state: opened(dates.series, maxOccurrences, first, calendarOf(carrier.rail), now), lastPaymentId: null, lastPaymentStatus: null,
+      version: 1n, recipientId, sourceBalanceId, rail: carrier.rail, calendar: balance.calendar, chargeBearer: body.chargeBearer ?? 'shared',
+      state: opened(dates.series, maxOccurrences, first, calendarOf(carrier.rail, balance.calendar), now), lastPaymentId: null, lastPaymentStatus: null,
       metadata: inStoredOrder(body.metadata ?? {}), createdBy: by.principal.id, createdByName: by.principal.name, createdAt: now, updatedAt: now,
     }
     await rows.insertSchedule(client, record)
@@ -164,7 +164,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     if (dates.maxOccurrences !== null && dates.maxOccurrences < state.occurrencesBegun) {
       invalid('/maxOccurrences', 'too_small', 'So many occurrences have been already.', { min: state.occurrencesBegun })
     }
-    return { ...before, ...terms, rail: carrier.rail, metadata, state: changed(state, dates, calendarOf(carrier.rail)) }
+    return { ...before, ...terms, rail: carrier.rail, metadata, state: changed(state, dates, calendarOf(carrier.rail, before.calendar)) }
   }
 
   return {
@@ -204,7 +204,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
         const before = await locked(tx, by, id)
         checkAllowed('resume', before)
         checkPayable(recipient)
-        return versioned(await write(tx, by, 'resumed', before, rows.withState(before, resumed(before.state, calendarOf(before.rail), tx.now))))
+        return versioned(await write(tx, by, 'resumed', before, rows.withState(before, resumed(before.state, calendarOf(before.rail, before.calendar), tx.now))))
       })
     },
 

@@ -11,7 +11,10 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
+import { AccountDetailsUpkeep } from '../actors/account-details.ts'
 import { Approvals } from '../actors/approvals.ts'
+import { Closures } from '../actors/closures.ts'
+import { exchangeSubject } from '../actors/flows/approve-exchange.ts'
 import { paymentSubject } from '../actors/flows/approve-payment.ts'
 import { policySubject } from '../actors/flows/change-policy.ts'
 import { heldIncoming } from '../actors/flows/incoming-cases.ts'
@@ -19,20 +22,37 @@ import { IncomingPayments } from '../actors/flows/incoming-payments.ts'
 import { ComplianceGate } from '../actors/flows/compliance-gate.ts'
 import { ComplianceHolds } from '../actors/flows/compliance-holds.ts'
 import { heldPayment } from '../actors/flows/compliance-payments.ts'
+import { createConversions, createExchangePayments } from '../actors/flows/payment-conversions.ts'
 import { DuePayments } from '../actors/flows/due-payments.ts'
 import { PaymentFollowUp } from '../actors/flows/payment-follow-up.ts'
 import { PaymentQueue } from '../actors/flows/payment-queue.ts'
 import { Recalls } from '../actors/recalls.ts'
+import { Reconciliations } from '../actors/reconciliations.ts'
+import { Breaks } from '../actors/flows/resolve-break.ts'
 import { exceptionalPayment, Exceptions } from '../actors/flows/resolve-exception.ts'
 import { Webhooks, type WebhooksOptions } from '../actors/flows/webhooks.ts'
+import { DocumentScans } from '../actors/document-scans.ts'
+import { FileUpkeep } from '../actors/file-upkeep.ts'
+import { Contracts } from '../actors/contracts.ts'
 import { FundsRequests } from '../actors/funds-requests.ts'
+import { exchangeExceptions } from '../actors/fx-orders.ts'
+import { exportJob } from '../actors/jobs/export-job.ts'
+import { Jobs } from '../actors/jobs/jobs.ts'
+import { statementJob } from '../actors/jobs/statement-job.ts'
+import { JournalChain } from '../actors/journal-chain.ts'
 import type { PayeeVerifier } from '../actors/partners/bank.ts'
+import { SandboxAccountBook } from '../actors/partners/sandbox-account-book.ts'
 import { SandboxBank } from '../actors/partners/sandbox-bank.ts'
 import { SandboxBookTransfers } from '../actors/partners/sandbox-book-transfers.ts'
 import { SandboxCredits } from '../actors/partners/sandbox-credits.ts'
+import { SandboxStatements } from '../actors/partners/sandbox-statements.ts'
+import { IdleBalances } from '../actors/idle-balances.ts'
+import { KeyExpiry } from '../actors/key-expiry.ts'
 import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
 import { ActorSystem } from '../actors/runtime/system.ts'
 import { ScheduledPayments } from '../actors/scheduled-payments.ts'
+import { TransactionFollower } from '../actors/transactions.ts'
+import { StatementCalendar } from '../actors/statement-calendar.ts'
 import { heldTransfer, transferExceptions, TransferOrders } from '../actors/transfer-orders.ts'
 import { createResolve } from '../actors/webhooks/sender.ts'
 import { systemClock, timestamp, type Clock } from '../lib/clock.ts'
@@ -41,11 +61,14 @@ import type { Screener } from '../lib/compliance/screening.ts'
 import type { Config } from '../lib/config.ts'
 import { StartError } from '../lib/errors.ts'
 import { createIdSource } from '../lib/ids.ts'
+import type { Scanner } from '../lib/documents/scan.ts'
+import { sandboxScanner } from '../lib/sandbox/scanner.ts'
 import { createSecretBox } from '../lib/secret-box.ts'
 import type { Shards } from '../lib/shards.ts'
 import { loadUkModulusTable } from '../storage/uk-modulus-files.ts'
 import { BalanceDirectory } from '../storage/balance-directory.ts'
 import { Database } from '../storage/database.ts'
+import { statusesOf } from '../storage/documents.ts'
 import { startEmbeddedPostgres } from '../storage/embedded.ts'
 import { createMailOutbox } from '../storage/mail-outbox.ts'
 import { InternalAccountDirectory } from '../storage/internal-accounts.ts'
@@ -60,16 +83,24 @@ import { connectRedis } from '../storage/redis.ts'
 import { writeRequests } from '../storage/request-log.ts'
 import { createWorkerPool } from '../workers/pool.ts'
 import { createAdmission } from './admission.ts'
+import { createBalanceCommands } from './balances.ts'
+import { createAddMoney } from './add-money.ts'
 import { createApp } from './app.ts'
 import { createApprovalCommands, createApprovalReads } from './approvals.ts'
-import { createCommands, storedAnswer } from './commands.ts'
+import { createAnswers, createCommands, storedAnswer } from './commands.ts'
 import { createComplianceCommands, createComplianceReads } from './compliance.ts'
+import { createContractCommands, createContractReads } from './contracts.ts'
 import { createCustomerLife } from './customer-life.ts'
 import { createSettingsCommands, createSettingsReads } from './customer-settings.ts'
 import { deprecatedOperations, documentation } from './deprecation.ts'
+import { createDocuments } from './documents.ts'
+import { createDownloads } from './downloads.ts'
+import { createExportCommands } from './exports.ts'
 import { createForwarding } from './forwarding.ts'
+import { createExchangeService, type ExchangeService } from './exchanges.ts'
 import { createIncomingCommands } from './incoming-payments.ts'
 import { createFundsRequestCommands, createFundsRequestReads } from './funds-requests.ts'
+import { createJobCommands, createJobReads } from './jobs.ts'
 import { createRegistry, serveMetrics } from './metrics.ts'
 import { createNotices } from './notices.ts'
 import { createOperatorService } from './operators.ts'
@@ -80,13 +111,17 @@ import { RateLimits } from './rate-limits.ts'
 import { RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { routes } from './routes/index.ts'
-import { createPaymentConfirmations } from './payment-confirmation.ts'
+import { createConfirmations } from './confirmations.ts'
 import { createPeople } from './people.ts'
+import { createPricing } from './pricing.ts'
 import { createRecipientService } from './recipient-service.ts'
 import { keepSandbox, openSandbox, type Sandbox } from './sandbox.ts'
 import { createScheduledPaymentCommands, createScheduledPaymentReads } from './scheduled-payments.ts'
 import { createHttpServer } from './server.ts'
+import { createStatementCommands, createStatementReads } from './statements.ts'
+import { createTransactions } from './transactions.ts'
 import { BUILD } from './build.ts'
+import { createTreasuryCommands, createTreasuryReads } from './treasury.ts'
 import { createEndpointOwners, createWebhookCommands, createWebhookReads } from './webhooks.ts'
 import type { Commands, IdempotencyRecord, World } from './world.ts'
 
@@ -104,12 +139,16 @@ export interface Overrides {
   readonly payees?: PayeeVerifier
   /** Who screens payments, in place of the sandbox's list. */
   readonly screener?: Screener
+  /** Who looks for harmful files, in place of the sandbox's scanner. */
+  readonly scanner?: Scanner
   /** True takes a code of a second factor once, as where there is no sandbox. */
   readonly singleUseCodes?: boolean
   /** Where the names of webhook receivers lead, and what delays retries by chance. */
   readonly webhooks?: Partial<Pick<WebhooksOptions, 'resolve' | 'chance'>>
   /** False keeps no request log: to measure what it costs. */
   readonly requestLog?: boolean
+  /** False takes requests however late the event loop runs: how busy the machine is, is no part of most tests. */
+  readonly refuseWhenLate?: boolean
   /** Other commands over the same storage: a baseline of the bench. */
   readonly commands?: (database: Database, world: Pick<World, 'ids' | 'clock' | 'problemBase'>) => Commands
 }
@@ -227,7 +266,16 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   })
   await recipients.start()
   started.defer(() => recipients.stop())
-  const operators = createOperatorService({ database, databaseUrl, ids, clock, sandbox: config.sandbox, onChange: () => recipients.directory.forgetAll(), onError })
+  const orderNumbers = new OrderNumbers(database)
+  const exchange: ExchangeService = createExchangeService({
+    database, databaseUrl, system, accounts, balances, orderNumbers, ids, clock, shards, sandbox: config.sandbox, onError,
+    hasFeature: (customerId, feature) => operators.reads.hasFeature(customerId, feature),
+  })
+  await exchange.start()
+  started.defer(() => exchange.stop())
+  const operators = createOperatorService({
+    database, databaseUrl, ids, clock, sandbox: config.sandbox, onError, onChange: () => { recipients.directory.forgetAll(); exchange.forgetAll() },
+  })
   await operators.start()
   started.defer(() => operators.stop())
   const followUp = new PaymentFollowUp({ database, ids, clock, mailer, onError })
@@ -237,15 +285,53 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   if (overrides.dispatch !== false) {
     started.defer(() => transferOrders.stop())
     transferOrders.start()
+    exchange.dispatch(createExchangePayments({ database, queue, ids, clock, sandbox: config.sandbox }))
   }
+  const reconciliations = new Reconciliations({
+    database, accounts, partner: new SandboxStatements({ database, clock }), readStatement: workers.readStatement, inbox: queue.inbox, ids, clock, mailer, onError,
+  })
+  reconciliations.start()
+  started.defer(() => reconciliations.stop())
+  const treasury = createTreasuryReads({ database, clock })
+  const journalChain = new JournalChain({ database, clock, log, onError })
+  journalChain.start()
+  started.defer(() => journalChain.stop())
+  const closures = new Closures({ database, clock, ids, shards, onError })
+  closures.start()
+  started.defer(() => closures.stop())
+  const idleBalances = new IdleBalances({ database, clock, ids, shards, onError })
+  idleBalances.start()
+  started.defer(() => idleBalances.stop())
+  const keyExpiry = new KeyExpiry({ database, clock, ids, mailer, onError })
+  keyExpiry.start()
+  started.defer(() => keyExpiry.stop())
+  const accountPartner = new SandboxAccountBook({ database, clock })
+  const accountDetails = new AccountDetailsUpkeep({ database, partner: accountPartner, clock, ids, shards, onError })
+  accountDetails.start()
+  started.defer(() => accountDetails.stop())
   const fundsRequests = new FundsRequests({ database, clock, ids, shards, onError })
   fundsRequests.start()
   started.defer(() => fundsRequests.stop())
+  const fileUpkeep = new FileUpkeep({ database, clock, onError })
+  fileUpkeep.start()
+  started.defer(() => fileUpkeep.stop())
+  const transactionFollower = new TransactionFollower({ database, clock, onError })
+  transactionFollower.start()
+  started.defer(() => transactionFollower.stop())
+  const scans = new DocumentScans({ database, scanner: overrides.scanner ?? sandboxScanner, clock, shards, onError })
+  scans.start()
+  started.defer(() => scans.stop())
   const approvals = new Approvals({
     database, clock, ids, shards, mailer, onError,
-    subjects: { payment: paymentSubject({ queue, sandbox: config.sandbox }), recipient: recipients.subject, approval_policy_change: policySubject() },
+    subjects: {
+      payment: paymentSubject({ queue, sandbox: config.sandbox, exchanges: exchange.world }), recipient: recipients.subject, approval_policy_change: policySubject(),
+      exchange: exchangeSubject({ ...exchange.world, sandbox: config.sandbox }),
+    },
   })
   approvals.start()
+  const contracts = new Contracts({ ...exchange.world, partner: exchange.partner, shards, mailer, onError })
+  contracts.start()
+  started.defer(() => contracts.stop())
   const due = new DuePayments({ system, database, recipients: recipients.directory, queue, ids, clock, shards, sandbox: config.sandbox, onError })
   due.start()
   started.defer(() => due.stop())
@@ -254,10 +340,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const holds = new ComplianceHolds({ database, clock, ids, shards, onError, subjects: { payment: heldPayment({ queue }), incoming_payment: heldIncoming({ accounts }), transfer: heldTransfer({ accounts }) } })
   holds.start()
   started.defer(() => holds.stop())
-  const exceptions = new Exceptions({ database, clock, ids, subjects: { payment: exceptionalPayment({ accounts }), transfer: transferExceptions({ accounts }) } })
+  const exceptions = new Exceptions({ database, clock, ids, subjects: { payment: exceptionalPayment({ accounts }), transfer: transferExceptions({ accounts }), exchange: exchangeExceptions({ accounts, sandbox: config.sandbox }) } })
   const complianceReads = createComplianceReads({ database, clock })
   const customerLife = createCustomerLife({ database, ids, clock })
   const notices = createNotices({ database, ids, clock })
+  const pricing = createPricing({ database, ids, clock })
 
   const reads = createReads({ database, clock, drainPerSecond: () => queue.rate })
   const findIdempotencyRecord = async (id: string): Promise<IdempotencyRecord | null> => {
@@ -266,17 +353,28 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     return { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
   }
   const shared = { ids, clock, problemBase: config.problemBase }
-  const orderNumbers = new OrderNumbers(database)
-  const paying = { ids, clock, sandbox: config.sandbox, system, queue, recipients: recipients.directory, payees: overrides.payees ?? bank, orderNumbers }
+  const paying = { ids, clock, sandbox: config.sandbox, system, queue, recipients: recipients.directory, payees: overrides.payees ?? bank, orderNumbers, conversions: createConversions(exchange.world), documents: { statuses: (customerId: string, ids: readonly string[]) => statusesOf(database.pool, customerId, ids) } }
   const schedules = new ScheduledPayments({ database, clock, ids, shards, mailer, flow: paying, onError })
   schedules.start()
   started.defer(() => schedules.stop())
+  const downloads = createDownloads({ database, clock, linkKey: secrets.derive('links of downloads', 32), origin: () => config.publicUrl ?? url })
+  const writing = { database, clock, ids, documents: workers.documents }
+  const jobs = new Jobs({ database, clock, ids, shards, kinds: { statement: statementJob(writing), transaction_export: exportJob(writing) }, onError })
+  jobs.start()
+  started.defer(() => jobs.stop())
+  const calendar = new StatementCalendar({ database, clock, ids, shards, onError })
+  await calendar.start()
+  started.defer(() => calendar.stop())
+  const jobWorld = { ...shared, database, downloads, jobs, sandbox: config.sandbox, findIdempotencyRecord }
+  const transactions = createTransactions({ database, clock, ids })
+  const documents = createDocuments({ database, clock, ids, downloads, transactions: transactions.reads })
   const fundsRequestWorld = {
     ...shared, database, log, mailer, orderNumbers, findIdempotencyRecord, linkKey: secrets.derive('links of funds requests', 32), origin: () => config.publicUrl ?? url, hasFeature: operators.reads.hasFeature,
   }
   const outcomeWorld = {
     ...shared, database, bank, findIdempotencyRecord, environment: config.appEnv, hasOperation: (operationId: string) => table.some((route) => route.operationId === operationId),
   }
+  const answers = createAnswers({ database, problemBase: config.problemBase, findIdempotencyRecord })
   const world: World = {
     ...shared,
     sandbox: config.sandbox,
@@ -284,6 +382,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     identity,
     people,
     recipients: recipients.commands(approvals, findIdempotencyRecord),
+    balanceCommands: createBalanceCommands({ database, clock, ids, orderNumbers, gate, accountPartner, queries: reads }),
     approvals: approvalReads,
     bankLookups: recipients.lookups,
     compliance: complianceReads,
@@ -291,23 +390,42 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     members,
     memberCommands,
     customerLife: customerLife.reads,
+    documents: documents.reads,
+    documentCommands: documents.commands,
+    downloads,
+    transactions: transactions.reads,
+    transactionCommands: transactions.commands,
+    jobs: createJobReads(jobWorld),
+    jobCommands: createJobCommands(jobWorld),
+    statements: createStatementReads(jobWorld),
+    statementCommands: createStatementCommands(jobWorld),
+    exportCommands: createExportCommands({ ...jobWorld, documents: workers.documents, identity, cursorKey: cursorKey(masterSecret) }),
     fundsRequests: createFundsRequestReads(fundsRequestWorld),
     fundsRequestCommands: createFundsRequestCommands(fundsRequestWorld),
     customerLifeCommands: customerLife.commands,
+    contracts: createContractReads(database),
+    contractCommands: createContractCommands({ ...exchange.world, approvals }, answers),
+    exchanges: exchange.reads,
+    exchangeCommands: exchange.commands(answers, { problemBase: config.problemBase, findIdempotencyRecord }),
     notices: notices.reads,
     noticeCommands: notices.commands,
     operators: operators.reads,
     operatorCommands: operators.commands,
     paymentOutcomes: createPaymentOutcomeReads(outcomeWorld),
+    pricing: pricing.reads,
+    pricingCommands: pricing.commands,
     paymentChanges: createPaymentChanges({ database, clock, ids }),
     paymentOutcomeCommands: createPaymentOutcomeCommands(outcomeWorld),
     scheduledPayments: createScheduledPaymentReads({ database }),
-    confirmations: createPaymentConfirmations({ database, clock, render: workers.renderConfirmation }),
+    confirmations: createConfirmations({ database, clock, render: workers.renderConfirmation }),
     scheduleCommands: createScheduledPaymentCommands({ ...shared, database, orderNumbers, recipients: recipients.directory, findIdempotencyRecord }),
     settings: createSettingsReads({ database, ids, clock }),
     settingsCommands: createSettingsCommands({ database, ids, clock }),
     approvalCommands: createApprovalCommands({ database, approvals, ids, clock }, approvalReads),
+    addMoney: createAddMoney({ ...exchange.world, answers, findIdempotencyRecord }),
     incomingCommands: createIncomingCommands({ database, accounts, balances, ids, clock, bank: credits, findIdempotencyRecord }),
+    treasury,
+    treasuryCommands: createTreasuryCommands({ database, clock, breaks: new Breaks({ database, accounts, clock, ids }), reconciliations, reads: treasury }),
     webhooks: createWebhookReads({ database, clock }),
     webhookCommands: createWebhookCommands({ database, clock, ids, log, mailer, secrets, random: randomBytes, policy: config.webhookTargets, resolve, webhooks, owners, findIdempotencyRecord }),
     isWorkspace: (customerId) => customerId === sandbox?.customer.id,
@@ -327,7 +445,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   }
   const forwarding = config.nodeSecret === null ? null : createForwarding({ shards, nodeSecret: config.nodeSecret })
   started.defer(async () => { await forwarding?.close() })
-  const admission = createAdmission(createApp(table, world, { forwarding, rateLimits, requestLog, security: config, trustedProxies: config.trustedProxies }).callback(), (path) => overloaded(world, path))
+  const app = createApp(table, world, { forwarding, rateLimits, requestLog, security: config, trustedProxies: config.trustedProxies })
+  const admission = createAdmission(app.callback(), { refusal: (path) => overloaded(world, path), refuseWhenLate: overrides.refuseWhenLate ?? true })
   started.defer(() => admission.close())
   const server = createHttpServer(admission.listener, world)
   const url = await listen(server, config)
@@ -336,7 +455,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await shards.start()
   started.defer(() => shards.stop())
   if (config.metricsPort !== null) {
-    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, webhooks }), { host: config.host, port: config.metricsPort }))
+    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions: transactionFollower }), { host: config.host, port: config.metricsPort }))
   }
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
 

@@ -11,8 +11,10 @@ import { emailKey, LOGIN_FAILURES_MAX, LOGIN_LOCK_MS } from '../lib/identity/pas
 import { generateSessionToken, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS, tokenHash } from '../lib/identity/session.ts'
 import { CHALLENGE_MS } from '../lib/identity/step-up.ts'
 import { refuse } from '../lib/problems.ts'
+import type { AlertMail } from '../storage/alerts.ts'
 import { writePersonalAudit } from '../storage/identity-audit.ts'
 import { clearFailures, findCredentials, lockedUntil, lockFactors, noteFailure } from '../storage/identity-people.ts'
+import { tellOfNewLogin } from '../storage/new-login.ts'
 import { endSessions, hasSession, insertChallenge, insertSession, renewSession, SIGN_IN } from '../storage/identity-sessions.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import type { By, IdentityCommands, OpenedSession } from './identity.ts'
@@ -42,8 +44,13 @@ function gone(): never {
 
 /** The commands of sessions. */
 export function createSessionCommands(world: IdentityWorld): Pick<IdentityCommands, 'signIn' | 'verifyMfa' | 'refresh' | 'signOut' | 'revokeSession'> {
-  const { database, clock, ids, log, passwords, random } = world
+  const { database, clock, ids, log, mailer, passwords, random } = world
   const nextId = () => ids.next()
+
+  /** Nobody waits for a mail. */
+  function send(mails: readonly AlertMail[]): void {
+    for (const mail of mails) mailer.send(mail).catch((error: unknown) => log.warn({ err: error }, 'mail'))
+  }
 
   /** A session's next token, in place of the one that was shown. */
   async function renewed(client: Parameters<typeof renewSession>[0], { session }: By, now: number): Promise<string> {
@@ -74,7 +81,7 @@ export function createSessionCommands(world: IdentityWorld): Pick<IdentityComman
       const sessionId = ids.next()
       const challengeId = ids.next()
       const expiresAt = now + SESSION_ABSOLUTE_MS
-      return await inTransaction(database, async (client) => {
+      const { session, mails } = await inTransaction(database, async (client) => {
         const owed = (await lockFactors(client, person.userId)).some(({ status }) => status === 'active')
         await insertSession(client, {
           id: sessionId, userId: person.userId, tokenSha256: tokenHash(token), status: owed ? 'mfa_required' : 'active', deviceName: body.deviceName ?? null,
@@ -82,15 +89,17 @@ export function createSessionCommands(world: IdentityWorld): Pick<IdentityComman
         })
         if (owed) {
           await insertChallenge(client, { id: challengeId, sessionId, userId: person.userId, tenantId: null, action: SIGN_IN, subject: null, now, expiresAt: now + CHALLENGE_MS })
-          return opened(sessionId, token, expiresAt, { methods: ['totp'], challengeId })
+          return { session: opened(sessionId, token, expiresAt, { methods: ['totp'], challengeId }), mails: [] }
         }
         await clearFailures(client, attempt)
         await writePersonalAudit(client, {
           actor: { type: 'member', id: person.userId, name: person.name }, address: source.address, requestId, nextId, at: now,
           action: 'session.created', object: { type: 'session', id: sessionId }, before: null, after: { deviceName: body.deviceName ?? null, mfa: false },
         })
-        return opened(sessionId, token, expiresAt)
+        return { session: opened(sessionId, token, expiresAt), mails: await tellOfNewLogin(client, ids, { sessionId, userId: person.userId, now }) }
       })
+      send(mails)
+      return session
     },
 
     async verifyMfa(by, { challengeId, code }) {
@@ -109,10 +118,10 @@ export function createSessionCommands(world: IdentityWorld): Pick<IdentityComman
         await writePersonalAudit(client, {
           ...auditPerson(by), nextId, at: now, action: 'session.created', object: { type: 'session', id: session.id }, before: null, after: { mfa: true },
         })
-        return { kind: 'opened' as const, session: opened(session.id, token, session.expiresAt) }
+        return { kind: 'opened' as const, session: opened(session.id, token, session.expiresAt), mails: await tellOfNewLogin(client, ids, { sessionId: session.id, userId: session.userId, now }) }
       })
       switch (outcome.kind) {
-        case 'opened': return outcome.session
+        case 'opened': send(outcome.mails); return outcome.session
         case 'locked': return refuse('challenge-locked', 'Too many wrong codes. Sign in again.')
         case 'absent': {
           const message = 'The session has no such challenge.'

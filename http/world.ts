@@ -4,11 +4,18 @@
  * Views are exactly the JSON of the API's resources, so a route never rearranges what it is given. Reads receive
  * `queries` only; a GET handler cannot write because nothing that writes is within its reach.
  */
+import type { AddMoneyCommand } from './add-money.ts'
 import type { ApprovalCommands, ApprovalReads } from './approvals.ts'
+import type { BalanceCommands } from './balances.ts'
 import type { BankLookups } from './bank-lookups.ts'
 import type { ComplianceCommands, ComplianceReads } from './compliance.ts'
+import type { ContractCommands, ContractReads } from './contracts.ts'
 import type { CustomerLifeCommands, CustomerLifeReads } from './customer-life.ts'
 import type { SettingsCommands, SettingsReads } from './customer-settings.ts'
+import type { DocumentCommands, DocumentReads } from './documents.ts'
+import type { DownloadReads } from './downloads.ts'
+import type { ExchangeCommands, ExchangeReads } from './exchanges.ts'
+import type { ExportCommands } from './exports.ts'
 import type { FundsRequestCommands, FundsRequestReads } from './funds-requests.ts'
 import type { IdentityCommands, IdentityReads } from './identity.ts'
 import type { MemberCommands, MemberReads } from './members.ts'
@@ -17,9 +24,11 @@ import type { OperatorCommands, OperatorReads } from './operators.ts'
 import type { PaymentChanges } from './payment-changes.ts'
 import type { PaymentOutcomeCommands, PaymentOutcomeReads } from './payment-outcomes.ts'
 import type { IncomingCommands } from './incoming-payments.ts'
+import type { JobCommands, JobReads } from './jobs.ts'
 import type { ListQuery, ListResult } from './list.ts'
+import type { PricingCommands, PricingReads } from './pricing.ts'
 import type { RecipientCommands } from './recipients.ts'
-import type { PaymentConfirmations } from './payment-confirmation.ts'
+import type { Confirmations } from './confirmations.ts'
 import type { ScheduledPaymentCommands, ScheduledPaymentReads } from './scheduled-payments.ts'
 import type { ApiKeyRequestLog, ApiUsageReport, IntegrationHome } from './schemas/api-usage.ts'
 import type { AccountDetails } from './schemas/account-details.ts'
@@ -32,6 +41,9 @@ import type { Payment, PaymentCancel, PaymentCheck, PaymentCreate, paymentList, 
 import type { Recipient, recipientList } from './schemas/recipient.ts'
 import type { RecipientReview, recipientReviewList } from './schemas/recipient-review.ts'
 import type { Transfer, TransferCreate, transferList } from './schemas/transfer.ts'
+import type { StatementCommands, StatementReads } from './statements.ts'
+import type { TransactionCommands, TransactionReads } from './transactions.ts'
+import type { TreasuryCommands, TreasuryReads } from './treasury.ts'
 import type { WebhookCommands, WebhookReads } from './webhooks.ts'
 
 export type { IdentityCommands, IdentityReads, SessionIdentity, Source } from './identity.ts'
@@ -214,15 +226,24 @@ export interface ReadWorld {
   readonly approvals: ApprovalReads
   readonly bankLookups: BankLookups
   readonly compliance: ComplianceReads
+  readonly contracts: ContractReads
+  readonly exchanges: ExchangeReads
   readonly settings: SettingsReads
   readonly customerLife: CustomerLifeReads
+  readonly documents: DocumentReads
+  readonly downloads: DownloadReads
+  readonly transactions: TransactionReads
   readonly fundsRequests: FundsRequestReads
+  readonly jobs: JobReads
   readonly members: MemberReads
   readonly notices: NoticeReads
   readonly operators: OperatorReads
   readonly paymentOutcomes: PaymentOutcomeReads
+  readonly pricing: PricingReads
   readonly scheduledPayments: ScheduledPaymentReads
-  readonly confirmations: PaymentConfirmations
+  readonly confirmations: Confirmations
+  readonly statements: StatementReads
+  readonly treasury: TreasuryReads
   readonly webhooks: WebhookReads
   /** Asked at most about once a second per key and node. */
   findApiKey(sha256: string): Promise<ApiKey | null>
@@ -234,19 +255,30 @@ export interface World extends ReadWorld {
   readonly commands: Commands
   readonly people: IdentityCommands
   readonly recipients: RecipientCommands
+  readonly balanceCommands: BalanceCommands
   readonly approvalCommands: ApprovalCommands
   readonly complianceCommands: ComplianceCommands
+  readonly contractCommands: ContractCommands
   readonly settingsCommands: SettingsCommands
   readonly customerLifeCommands: CustomerLifeCommands
+  readonly exchangeCommands: ExchangeCommands
+  readonly exportCommands: ExportCommands
   readonly fundsRequestCommands: FundsRequestCommands
+  readonly jobCommands: JobCommands
+  readonly documentCommands: DocumentCommands
+  readonly transactionCommands: TransactionCommands
   readonly memberCommands: MemberCommands
   readonly noticeCommands: NoticeCommands
   readonly operatorCommands: OperatorCommands
   readonly paymentChanges: PaymentChanges
   readonly paymentOutcomeCommands: PaymentOutcomeCommands
+  readonly pricingCommands: PricingCommands
   readonly scheduleCommands: ScheduledPaymentCommands
+  readonly statementCommands: StatementCommands
+  readonly treasuryCommands: TreasuryCommands
   readonly webhookCommands: WebhookCommands
   readonly incomingCommands: IncomingCommands
+  readonly addMoney: AddMoneyCommand
   /** Counts an attempt to sign in against the limit of its address. @throws ProblemError `rate-limited` */
   limitSignIn(email: string): void
 }

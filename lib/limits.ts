@@ -18,7 +18,7 @@ export const LIMITS = {
   /** A request is answered within this, milliseconds; a command still waiting then is dropped, undecided. */
   requestDeadlineMs: 15_000,
   /** Actors kept in memory per node and kind; the least recently used are forgotten first (I2). */
-  activationsMax: { balance: 50_000, payment: 20_000 },
+  activationsMax: { balance: 50_000, payment: 20_000, exchange: 10_000, quote: 10_000 },
   /** An actor that nobody asked for this long is forgotten, milliseconds. */
   activationIdleMs: 60_000,
   /** Payments handed to the partner in one call. */

@@ -2,7 +2,7 @@
 export const NOTICE_TYPES = [
   'webhook_endpoint_changed', 'webhook_paused', 'webhook_disabled', 'approval_requested', 'approval_decided', 'approval_expiring', 'payment_failed', 'payment_returned',
   'incoming_payment', 'balance_low', 'recipient_decided', 'kyb_info_requested', 'kyb_decided', 'api_key_created', 'api_key_expiring', 'new_login', 'invitation',
-  'forward_deposit_due', 'exchange_overdue', 'mandate_cancelled', 'collection_returned', 'statement_ready', 'workspace_expiring', 'scheduled_payment_stopped',
+  'large_payment', 'forward_deposit_due', 'exchange_overdue', 'mandate_cancelled', 'collection_returned', 'statement_ready', 'workspace_expiring', 'scheduled_payment_stopped', 'reconciliation_breaks',
 ] as const
 export type NoticeType = (typeof NOTICE_TYPES)[number]
 

@@ -53,6 +53,7 @@ export const PROBLEMS = {
   'confirmation-not-available': { status: 409, title: 'No confirmation exists yet', retryable: false },
   'document-not-ready': { status: 409, title: 'The document is still being checked', retryable: true },
   'challenge-locked': { status: 409, title: 'Too many wrong codes', retryable: false },
+  'link-expired': { status: 410, title: 'The link has expired', retryable: false },
   'precondition-failed': { status: 412, title: 'The resource has changed', retryable: false },
   'payload-too-large': { status: 413, title: 'The body is too large', retryable: false },
   'uri-too-long': { status: 414, title: 'The request target is too long', retryable: false },

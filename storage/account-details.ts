@@ -38,6 +38,18 @@ export async function depositDetailsOf(database: Pick<Database, 'query'>, balanc
   return details.filter(({ status }) => status !== 'closed')
 }
 
+/**
+ * Of a recipient `r`: whether it is an account of its customer's own. An account that many share is nobody's own; one that was
+ * replaced or is being closed still leads to the balance.
+ */
+export const IS_OWN_ACCOUNT = `exists (select from account_details d
+  where d.customer_id = r.customer_id and d.status in ('active', 'replaced', 'closing') and not d.shared
+    and (d.identifiers->>'iban' = r.bank->>'iban' or d.identifiers->>'clabe' = r.bank->>'clabe'
+      or (d.identifiers->>'accountNumber' = r.bank->>'accountNumber'
+        and (d.identifiers->>'sortCode' = r.bank->>'sortCode' or d.identifiers->>'routingNumber' = r.bank->>'routingNumber' or d.identifiers->>'bsb' = r.bank->>'bsb'
+          or d.identifiers->>'bic' = r.bank->>'bic'
+          or (d.identifiers->>'bankCode' = r.bank->>'bankCode' and d.identifiers->>'branchCode' is not distinct from r.bank->>'branchCode')))))`
+
 /** Details of one balance, as rows of one statement. */
 const CHUNK_BALANCES = 1_000
 
@@ -55,24 +67,24 @@ export interface ProvidedFor {
  */
 export async function provideSandboxAccounts(client: TransactionClient, { ids, now, balances: which }: ProvidedFor): Promise<void> {
   const given = 'operatorId' in which ? { condition: 'b.operator_id = $1', value: which.operatorId } : { condition: 'b.id = any($1::uuid[])', value: plainArray(which) }
-  const { rows: balances } = await client.query<{ id: string; customer_id: string; currency: CurrencyCode; holder: string; number: string }>(
-    `select b.id, b.customer_id, b.currency, c.legal_name as holder, nextval('sandbox_account_number') as number
+  const { rows: balances } = await client.query<{ id: string; customer_id: string; connection_id: string; shard: number; currency: CurrencyCode; holder: string; number: string }>(
+    `select b.id, b.customer_id, b.connection_id, b.shard, b.currency, c.legal_name as holder, nextval('sandbox_account_number') as number
      from balance b join customer c on c.id = b.customer_id
      where ${given.condition} and b.details_status = 'active' and not exists (select from account_details d where d.balance_id = b.id)`,
     [given.value],
   )
   for (let from = 0; from < balances.length; from += CHUNK_BALANCES) {
     const rows = balances.slice(from, from + CHUNK_BALANCES).flatMap((balance) => sandboxAccounts(balance.currency, Number(balance.number)).map((terms) => ({
-      id: ids.next(), customer_id: balance.customer_id, balance_id: balance.id, currency: balance.currency, scope: terms.scope, rails: terms.rails, status: 'active',
+      id: ids.next(), customer_id: balance.customer_id, connection_id: balance.connection_id, shard: balance.shard, balance_id: balance.id, currency: balance.currency, scope: terms.scope, rails: terms.rails, status: 'active',
       account_holder_name: balance.holder, identifiers: terms.identifiers, bank_name: terms.bankName, bank_address: terms.bankAddress, country: terms.country,
       shared: false, estimated_arrival: terms.estimatedArrival, valid_from: timestamp(now), created_at: timestamp(now),
     })))
     await client.query(
       `insert into account_details (id, customer_id, balance_id, currency, scope, rails, status, account_holder_name, identifiers, bank_name, bank_address, country,
-         shared, estimated_arrival, valid_from, created_at)
+         shared, estimated_arrival, valid_from, created_at, connection_id, shard)
        select * from jsonb_to_recordset($1) as u(id uuid, customer_id uuid, balance_id uuid, currency text, scope text, rails text[], status text,
          account_holder_name text, identifiers jsonb, bank_name text, bank_address jsonb, country text, shared boolean, estimated_arrival jsonb,
-         valid_from timestamptz, created_at timestamptz)`,
+         valid_from timestamptz, created_at timestamptz, connection_id uuid, shard smallint)`,
       [JSON.stringify(rows)],
     )
   }

@@ -7,6 +7,9 @@
 import type pg from 'pg'
 import { CHART, type AccountClass } from '../lib/ledger/chart.ts'
 import { mayOverdraw, RULE_IDS } from '../lib/ledger/postings.ts'
+import { CHAIN_CHECKS, keptBlockCheck, type KeptBlock } from './audit-chain.ts'
+import { CONTRACT_CHECKS } from './audit-contracts.ts'
+import { TRANSACTION_CHECKS } from './audit-transactions.ts'
 
 /** A row that disagrees, as the check describes it. */
 export type AuditRow = Readonly<Record<string, unknown>>
@@ -26,6 +29,8 @@ export interface AuditReport {
   readonly ok: boolean
   readonly checks: readonly AuditCheck[]
   readonly postings: number
+  /** The newest block of the journal's chain, to be kept elsewhere; null while nothing is chained. */
+  readonly block: { readonly number: string; readonly hash: string } | null
   readonly milliseconds: number
 }
 
@@ -47,22 +52,25 @@ interface Check {
 }
 
 /**
- * Audits the database behind a connection that has no transaction open.
+ * Audits the database behind a connection that has no transaction open. `kept` are blocks of the journal's chain that were
+ * kept elsewhere.
  *
  * @throws what the driver throws. Rows that disagree are the report's business.
  */
-export async function audit(client: Pick<pg.ClientBase, 'query'>): Promise<AuditReport> {
+export async function audit(client: Pick<pg.ClientBase, 'query'>, kept: readonly KeptBlock[] = []): Promise<AuditReport> {
   const begin = performance.now()
   await client.query('begin isolation level repeatable read read only')
   try {
     await client.query(`set local work_mem = '${WORK_MEMORY}'; set local jit = off; set local statement_timeout = 0`)
     const checks: AuditCheck[] = []
-    for (const check of CHECKS) checks.push(await run(client, check))
+    for (const check of [...CHECKS, ...CONTRACT_CHECKS, ...TRANSACTION_CHECKS, ...CHAIN_CHECKS, ...kept.map(keptBlockCheck)]) checks.push(await run(client, check))
     const { rows: [counted] } = await client.query<{ postings: string }>('select count(*) as postings from posting')
+    const { rows: [block] } = await client.query<{ number: string; hash: string }>("select number, encode(hash, 'hex') as hash from journal_block order by number desc limit 1")
     return {
       ok: checks.every(({ disagreeing }) => disagreeing === 0),
       checks,
       postings: Number(counted!.postings),
+      block: block ?? null,
       milliseconds: performance.now() - begin,
     }
   } finally {
@@ -106,6 +114,9 @@ const HELD_STATUSES = ['processing', 'exception', 'on_hold', 'pending_approval']
 const UNSUBMITTED_STATUSES = ['draft', 'pending_approval', 'scheduled', 'rejected', 'cancelled']
 
 /** Rules by which a balance may fall below zero, in at least one of their variants. */
+/** Of a payment `p`: the balance that pays it, which is another than it was made from where its money is bought. */
+const PAYING_BALANCE = `case when p.details like '%"conversion":%' then coalesce((p.details::jsonb#>>'{conversion,buyBalanceId}')::uuid, p.source_balance_id) else p.source_balance_id end`
+
 const OVERDRAWING = RULE_IDS.filter((id) => mayOverdraw(id) || mayOverdraw(id, 'against_customer'))
 
 const keysOf = (...classes: readonly AccountClass[]): string[] =>
@@ -206,6 +217,9 @@ const CHECKS: readonly Check[] = [
       where not coalesce(case
         when p.status = any($1::text[]) then is_.sent = 0 and is_.settled = 0 and is_.given_back = 0
           and case when p.status = 'pending_approval' and p.hold_id is not null then is_.hold = 'active' and h.amount = is_.total else is_.hold <> 'active' end
+        -- What it pays is being bought.
+        when p.status = 'processing' and p.sent_at is null and p.hold_id is null
+          then is_.sent = 0 and is_.settled = 0 and is_.given_back = 0 and exists (select from exchange x where x.payment_id = p.id and x.status in ('processing', 'exception'))
         when p.status = 'on_hold' or (p.status = 'processing' and p.sent_at is null)
           then is_.hold = 'active' and h.amount = is_.total and is_.sent = 0 and is_.settled = 0 and is_.given_back = 0
         when p.status in ('processing', 'exception')
@@ -217,6 +231,36 @@ const CHECKS: readonly Check[] = [
         else false end
         and (p.status = 'returned') = (p.returned_amount is not null) and is_.returned = coalesce(p.returned_amount, 0), false)`,
     values: [UNSUBMITTED_STATUSES],
+  },
+  {
+    name: 'payments and their exchanges',
+    promise: 'an exchange that is made for a payment buys what it pays, on the balance that pays it, and ends before the payment goes on',
+    sql: `select x.id as exchange_id, x.status, p.id as payment_id, p.status as payment_status from exchange x left join payment p on p.id = x.payment_id
+      where x.payment_id is not null and (p.id is null or p.customer_id <> x.customer_id or p.amount <> x.buy_amount or p.currency <> x.buy_currency
+        or p.source_balance_id <> x.sell_balance_id or ${PAYING_BALANCE} is distinct from x.buy_balance_id
+        or p.details::jsonb#>>'{conversion,exchangeId}' is distinct from x.id::text or (p.details::jsonb#>>'{conversion,sellMinor}')::bigint <> x.sell_amount
+        or not case
+          when x.status = 'pending_approval' then p.status = 'pending_approval'
+          when x.status in ('processing', 'exception') then p.hold_id is null and p.sent_at is null and p.status in ('processing', 'cancelled')
+          when x.status = 'completed' then p.hold_id is not null or p.status = 'cancelled'
+          else p.sent_at is null and p.status in ('failed', 'rejected', 'cancelled') end)`,
+  },
+  {
+    name: 'charges of payments',
+    promise: 'what was agreed on when a payment was submitted is charged when it is confirmed and returned, and nothing else',
+    sql: `select p.id as payment_id, p.status, m.refunded, m.returning, m.taken, m.passed_on from payment p
+      left join (
+        select source_id, coalesce(sum(amount) filter (where rule = 'L14'), 0) as refunded, coalesce(sum(amount) filter (where rule = 'L15'), 0) as returning,
+          coalesce(sum(amount) filter (where rule = 'L16'), 0) as taken, coalesce(sum(amount) filter (where rule = 'L17'), 0) as passed_on
+        from posting where source_object = 'payment' and rule in ('L14', 'L15', 'L16', 'L17') group by source_id) m on m.source_id = p.id
+      cross join lateral (select case when p.details like '%"charges":%' then p.details::jsonb->'charges' end as terms) c
+      cross join lateral (select p.status = 'returned' as is_returned, p.status in ('completed', 'returned') as is_settled,
+        coalesce((c.terms->'partner'->>'amountMinor')::bigint, 0) as partner, coalesce((c.terms->'partner'->>'passedOn')::boolean, false) as to_sender) is_
+      where (m.source_id is not null or c.terms is not null) and (
+        coalesce(m.refunded, 0) <> case when is_.is_returned and coalesce((c.terms->>'feeRefundable')::boolean, false) then p.fee else 0 end
+        or coalesce(m.returning, 0) <> case when is_.is_returned then coalesce((c.terms->>'return')::bigint, 0) else 0 end
+        or coalesce(m.taken, 0) <> case when is_.is_settled and not is_.to_sender then is_.partner else 0 end
+        or coalesce(m.passed_on, 0) <> case when is_.is_settled and is_.to_sender then 2 * is_.partner else 0 end)`,
   },
   {
     name: 'money in transit',
@@ -233,22 +277,53 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'postings and their source',
-    promise: 'every posting of a payment, transfer or incoming payment names one that exists, of its customer and currency',
+    promise: 'every posting of a payment, transfer, exchange or incoming payment names one that exists, of its customer and currency',
     sql: `select p.entry_id, p.rule, p.source_object, p.source_id from posting p
       left join (
         select 'payment' as object, id, customer_id, currency from payment
         union all select 'transfer', id, customer_id, currency from transfer
+        union all select 'exchange', id, customer_id, sell_currency from exchange
+        union all select 'exchange', id, customer_id, buy_currency from exchange
         union all select 'incoming_payment', id, customer_id, currency from incoming_payment
         union all select 'incoming_suspense', id, operator_id, currency from incoming_payment where suspense is not null) s
-        on s.object = p.source_object and s.id = p.source_id
-      where p.source_object in ('payment', 'transfer', 'incoming_payment', 'incoming_suspense')
+        on s.object = p.source_object and s.id = p.source_id and (p.source_object <> 'exchange' or s.currency = p.currency)
+      where p.source_object in ('payment', 'transfer', 'exchange', 'incoming_payment', 'incoming_suspense')
         and (s.id is null or s.customer_id is distinct from p.customer_id or s.currency <> p.currency)`,
+  },
+  {
+    name: 'exchanges and their money',
+    promise: 'what an exchange has moved is what its status says, and clearing is zero, in each currency, once it has ended',
+    sql: `select e.id as exchange_id, e.kind, e.status, e.sell_amount, e.buy_amount, p.booked, p.given_back, p.received, p.clearing_sold, p.clearing_bought from exchange e
+      left join (
+        select p.source_id, p.source_object,
+          coalesce(sum(p.amount) filter (where c.key = 'fx_clearing' and p.rule in ('L30', 'L43', 'L81')), 0) as booked,
+          coalesce(sum(p.amount) filter (where d.key = 'fx_clearing' and p.rule = 'L35'), 0) as given_back,
+          coalesce(sum(p.amount) filter (where d.key = 'fx_clearing' and p.rule = 'L33'), 0) as received,
+          coalesce(sum(case 'fx_clearing' when c.key then p.amount when d.key then -p.amount end) filter (where p.currency = x.sell_currency), 0) as clearing_sold,
+          coalesce(sum(case 'fx_clearing' when c.key then p.amount when d.key then -p.amount end) filter (where p.currency = x.buy_currency), 0) as clearing_bought
+        from posting p join exchange x on x.id = p.source_id left join account d on d.id = p.debit_account left join account c on c.id = p.credit_account
+        where p.source_object = 'exchange' group by 1, 2) p on p.source_id = e.id
+      where coalesce(p.booked, 0) <> case when e.kind in ('spot', 'drawdown') and e.status in ('processing', 'exception', 'completed', 'failed') then e.sell_amount else 0 end
+        or coalesce(p.given_back, 0) <> case when e.kind in ('spot', 'drawdown') and e.status = 'failed' then e.sell_amount else 0 end
+        or coalesce(p.received, 0) <> case when e.kind in ('spot', 'drawdown') and e.status = 'completed' then e.buy_amount else 0 end
+        or coalesce(p.clearing_sold, 0) <> case when e.kind in ('spot', 'drawdown') and e.status in ('processing', 'exception') then e.sell_amount else 0 end
+        or coalesce(p.clearing_bought, 0) <> 0`,
+  },
+  {
+    name: 'exchanges and the partner',
+    promise: 'an exchange is the partner\'s to settle exactly while nobody knows its end, and a quote was used once, by what it says',
+    sql: `select coalesce(e.id, o.exchange_id) as exchange_id, e.status from (select * from exchange where kind in ('spot', 'drawdown') and status in ('processing', 'exception')) e
+      full join fx_order o on o.exchange_id = e.id where e.id is null or o.exchange_id is null
+      union all
+      select e.id, e.status from exchange e join quote q on q.id = e.quote_id
+      where q.customer_id <> e.customer_id or q.kind <> e.kind or q.sell_currency <> e.sell_currency or q.buy_currency <> e.buy_currency
+        or (e.approval_id is null and (q.sell_amount <> e.sell_amount or q.buy_amount <> e.buy_amount or q.rate <> e.rate))`,
   },
   {
     name: 'holds and their payment',
     promise: 'every active hold for a payment belongs to an open one that knows it; that of a review names nothing but itself',
     sql: `select h.id as hold_id, h.balance_id, h.amount, h.subject_id as payment_id, p.status
-      from hold h left join payment p on p.hold_id = h.id and p.source_balance_id = h.balance_id
+      from hold h left join payment p on p.hold_id = h.id and ${PAYING_BALANCE} = h.balance_id
         and h.subject_id = case h.subject_type when 'payment_review' then h.id else p.id end
         and (h.subject_type = 'payment_review') = (p.status = 'on_hold')
       left join transfer_order o on h.subject_type = 'payment_review' and o.hold_id = h.id
@@ -272,18 +347,20 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'exceptions',
-    promise: 'a payment or transfer has an open exception exactly while nobody knows what became of it, or it is on hold',
+    promise: 'a payment, transfer or exchange has an open exception exactly while nobody knows what became of it, or it is on hold',
     sql: `select coalesce(x.subject_id, p.id) as subject_id, x.id as exception_id, x.kind, p.status
       from (select id, subject_id, kind from exception_case where status = 'open') x
       full join (select id, status from payment where status in ('exception', 'on_hold')
-        union all select id, status from transfer where status in ('exception', 'on_hold')) p on p.id = x.subject_id
+        union all select id, status from transfer where status in ('exception', 'on_hold')
+        union all select id, status from exchange where status = 'exception') p on p.id = x.subject_id
       where x.id is null or p.id is null or (x.kind = 'compliance_hold') <> (p.status = 'on_hold')`,
   },
   {
     name: 'partner instructions',
     promise: 'a payment has an instruction exactly while the partner has still to answer for it',
     sql: `select coalesce(p.id, i.payment_id) as payment_id, p.status, i.payment_id is not null as instructed
-      from (select id, status from payment where status = any($1::text[])) open
+      from (select id, status from payment p where status = any($1::text[])
+        and not (p.status = 'processing' and p.hold_id is null and exists (select from exchange x where x.payment_id = p.id and x.status in ('processing', 'exception')))) open
       full join partner_instruction i on i.payment_id = open.id
       left join payment p on p.id = coalesce(open.id, i.payment_id)
       where open.id is null or i.payment_id is null`,
@@ -334,7 +411,8 @@ const CHECKS: readonly Check[] = [
       where a.received <> coalesce(d.approved, 0)
         or (a.status = 'approved') <> (a.received = a.required) or (a.status = 'rejected') <> (coalesce(d.rejected, 0) > 0)
         or (a.subject_type = 'payment' and (p.id is null or (a.status = 'pending') <> (p.status = 'pending_approval')
-          or (a.status = 'approved') <> (p.approved_at is not null)))
+          -- A payment whose money could not be bought any more is rejected though everybody has approved it.
+          or ((a.status = 'approved') <> (p.approved_at is not null) and not (a.status = 'approved' and p.status = 'rejected' and p.details like '%"conversion":%'))))
       union all
       select null, null, null, null, null, null, 'payment', p.status from payment p
       where p.status = 'pending_approval' and not exists (select from approval a where a.subject_id = p.id and a.status = 'pending')`,
@@ -367,8 +445,8 @@ const CHECKS: readonly Check[] = [
     sql: `select i.id as incoming_payment_id, i.status, i.suspense, i.amount, i.returned_amount, m.*, e.received, e.returned from incoming_payment i
       left join (
         select source_id, min(credit_account::text) filter (where rule in ('L01', 'L04', 'L06')) as credited_to,
-          sum(amount) filter (where rule in ('L01', 'L03', 'L05')) as arrived, sum(amount) filter (where rule in ('L01', 'L04', 'L06')) as credited,
-          coalesce(sum(case rule when 'L03' then amount when 'L04' then -amount when 'L08' then -amount end), 0) as unallocated,
+          sum(amount) filter (where rule in ('L01', 'L03', 'L05', 'L97')) as arrived, sum(amount) filter (where rule in ('L01', 'L04', 'L06')) as credited,
+          coalesce(sum(case rule when 'L03' then amount when 'L97' then amount when 'L04' then -amount when 'L08' then -amount end), 0) as unallocated,
           coalesce(sum(case rule when 'L05' then amount when 'L06' then -amount when 'L07' then -amount end), 0) as under_review,
           sum(amount) filter (where rule in ('L07', 'L08', 'L80')) as sent_back, sum(amount) filter (where rule = 'L11') as settled,
           count(*) filter (where occurrence <> 1) as repeated
@@ -402,6 +480,32 @@ const CHECKS: readonly Check[] = [
       where a.key in ('unallocated', 'review_held') and coalesce(t.total, 0) <> coalesce(w.total, 0)`,
   },
   {
+    name: 'suspense of statements',
+    promise: 'nostro_suspense is the debits that only a statement has and nobody has explained, and every credit of a statement is somebody\'s or waits',
+    sql: `select a.id as account_id, a.currency, coalesce(t.total, 0) as posted, coalesce(i.total, 0) as unexplained from account a
+      left join (
+        select id, sum(change) as total from (
+          select debit_account as id, amount as change from posting where rule = 'L93' union all select credit_account, -amount from posting where rule = 'L93') side group by id) t on t.id = a.id
+      left join (
+        select connection_id, currency, sum(partner_amount) as total from reconciliation_item where status = 'in_suspense' and direction = 'DBIT' group by 1, 2) i
+        on i.connection_id = a.connection_id and i.currency = a.currency
+      where a.key = 'nostro_suspense' and coalesce(t.total, 0) <> coalesce(i.total, 0)
+      union all
+      select i.id, i.currency, i.partner_amount, p.amount from reconciliation_item i left join incoming_payment p on p.id = i.suspense_id
+      where i.suspense_id is not null and (p.id is null or p.amount <> i.partner_amount)`,
+  },
+  {
+    name: 'reconciliations',
+    promise: 'the last reconciliation of an account ended with what its nostro account had then, and its statement with its lines',
+    sql: `select r.id as reconciliation_id, r.nostro_closing, n.total as posted, r.partner_closing, r.partner_opening + e.total as lines from (
+        select distinct on (connection_id, currency) * from reconciliation where status in ('matched', 'breaks') order by connection_id, currency, day desc) r
+      left join account a on a.connection_id = r.connection_id and a.currency = r.currency and a.key = 'nostro'
+      cross join lateral (select coalesce(sum(case when p.debit_account = a.id then p.amount else -p.amount end), 0) as total from posting p
+        where a.id in (p.debit_account, p.credit_account) and p.booked_at < (r.day + 1)::timestamp at time zone 'UTC') n
+      cross join lateral (select coalesce(sum(case direction when 'CRDT' then amount else -amount end), 0) as total from bank_statement_entry where reconciliation_id = r.id) e
+      where n.total <> r.nostro_closing or r.partner_opening + e.total <> r.partner_closing`,
+  },
+  {
     name: 'recalls and their holds',
     promise: 'money is set aside for a recall exactly while it is pending, and what was set aside is what goes back',
     sql: `select coalesce(h.subject_id, i.id) as incoming_payment_id, i.recall::json->>'status' as recall, h.id as hold_id, h.status as hold_status, h.amount, i.returned_amount
@@ -413,11 +517,12 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'status updates',
-    promise: 'a payment or transfer has one update for each of its versions, each following from the one before; the last is its status',
+    promise: 'a payment, transfer or exchange has one update for each of its versions, each following from the one before; the last is its status',
     sql: `select coalesce(o.id, u.object_id) as object_id, min(o.status) as status, min(o.version) as version, count(u.object_id) as updates,
         min(u.version) as first, max(u.version) as last, min(u.status) filter (where u.version = o.version) as last_status,
         count(*) filter (where u.previous_status is distinct from u.before) as broken
-      from (select id, status, version from payment union all select id, status, version from transfer) o
+      from (select id, status, version from payment union all select id, status, version from transfer
+        union all select id, status, version from exchange) o
       full join (select *, lag(status) over (partition by object_id order by version) as before from status_update) u on u.object_id = o.id
       group by 1
       having min(o.version) is null or count(u.object_id) <> min(o.version) or min(u.version) <> 1 or max(u.version) <> min(o.version)
@@ -441,9 +546,15 @@ const CHECKS: readonly Check[] = [
         where u.status = 'completed' and u.previous_status is distinct from u.status group by 1, 2
         union all
         select u.object_id, u.status, 'transfer.status_changed', count(*) from status_update u join transfer t on t.id = u.object_id
-        where u.version > 1 and u.previous_status is distinct from u.status group by 1, 2),
+        where u.version > 1 and u.previous_status is distinct from u.status group by 1, 2
+        union all
+        select u.object_id, u.status, 'exchange.status_changed', count(*) from status_update u join exchange e on e.id = u.object_id
+        where u.previous_status is distinct from u.status group by 1, 2
+        union all
+        select u.object_id, u.status, 'exchange.completed', count(*) from status_update u join exchange e on e.id = u.object_id
+        where u.status = 'completed' and u.previous_status is distinct from u.status group by 1, 2),
       sent as (
-        select object_id, status, type, count(*) as times from outbox where object in ('payment', 'transfer') and type <> 'payment.recall_updated' and not sandbox group by 1, 2, 3)
+        select object_id, status, type, count(*) as times from outbox where object in ('payment', 'transfer', 'exchange') and type <> 'payment.recall_updated' and not sandbox group by 1, 2, 3)
       select coalesce(e.object_id, s.object_id) as object_id, coalesce(e.type, s.type) as type, coalesce(e.status, s.status) as status,
         coalesce(e.times, 0) as changes, coalesce(s.times, 0) as events
       from expected e full join sent s on s.object_id = e.object_id and s.type = e.type and s.status = e.status
@@ -487,12 +598,22 @@ const CHECKS: readonly Check[] = [
         or s.occurrences_begun <> c.begun or s.occurrences_created <> c.created`,
   },
   {
+    name: 'balances and their accounts',
+    promise: 'a closed balance holds nothing, is nobody\'s default and has no account at a bank that money can come in by; a customer that is closed has no other balances',
+    sql: `select b.id as balance_id, b.status, b.details_status, b.posted, b.held, b.is_default, d.open as open_accounts, c.status as customer
+      from balance b join customer c on c.id = b.customer_id
+      left join lateral (select count(*) filter (where d.status in ('pending', 'active', 'replaced', 'closing')) as open from account_details d where d.balance_id = b.id) d on true
+      where (b.status = 'closed' and (b.held <> 0 or b.is_default or coalesce(d.open, 0) > 0 or b.closed_at is null))
+        or (b.status <> 'closed' and (c.status = 'closed' or b.closed_at is not null))`,
+  },
+  {
     name: 'remembered commands',
     promise: 'a command that was answered with 201 made what exists, and no other command made it',
     sql: `select i.id as idempotency_id, i.status, i.resource_id, i.times from (
         select *, count(*) over (partition by resource_id) as times from idempotency where status = 201) i
       left join (select id from payment union all select id from transfer union all select id from recipient
-        union all select id from funds_request union all select id from scheduled_payment) o on o.id = i.resource_id
+        union all select id from funds_request union all select id from scheduled_payment
+        union all select id from exchange union all select id from quote) o on o.id = i.resource_id
       -- A draft may have been deleted since, which its customer's trail says.
       where (o.id is null and not exists (select from audit_event a where a.object_id = i.resource_id and a.action = 'payment.deleted')) or i.times > 1`,
   },

@@ -20,7 +20,12 @@
 import type { AccountRef } from '../lib/ledger/account-ref.ts'
 import type { Effects } from '../lib/ledger/effects.ts'
 import { timestamp } from '../lib/clock.ts'
-import { plainArray, textArray } from './array-literal.ts'
+import { DOCUMENT_FENCES, DOCUMENT_USES } from './commit-documents.ts'
+import { EXCHANGE_CHANGES, EXCHANGE_FENCES, EXCHANGES, EXCHANGES_OF_CONTRACTS, FX_ORDERS, FX_ORDERS_DONE, QUOTE_FENCES, QUOTES } from './commit-exchange.ts'
+import {
+  arrayOf, changed, changesOf, column, encode, externalIds, insert, NO_DETAIL, section, valuesOf, type Changeable, type Column, type ColumnType, type CommandRef, type Fence,
+  type Section, type Value,
+} from './commit-section.ts'
 
 /** One decided command of a turn, and what it wants written. */
 export interface CommitCommand {
@@ -58,6 +63,9 @@ export type Conflict =
   | { readonly kind: 'credit_refused'; readonly command: CommitCommand }
   | { readonly kind: 'recorded'; readonly command: CommitCommand; readonly outcome: StoredOutcome }
   | { readonly kind: 'external_id_used'; readonly command: CommitCommand; readonly existingId: string }
+  | { readonly kind: 'exchange_stale'; readonly command: CommitCommand }
+  /** `existingId`: the exchange that has used it. */
+  | { readonly kind: 'quote_used'; readonly command: CommitCommand; readonly existingId: string }
 
 export type CommitResult =
   | { readonly ok: true; readonly balances: readonly BalanceAfter[] }
@@ -66,46 +74,6 @@ export type CommitResult =
 /** What runs the statement: a dedicated connection of a commit lane. */
 export interface CommitConnection {
   query(statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }): Promise<{ rows: unknown[][] }>
-}
-
-type Value = string | number | bigint | null
-/** `json` is text that holds a JSON document. */
-type ColumnType = 'uuid' | 'bigint' | 'integer' | 'smallint' | 'boolean' | 'text' | 'json' | 'timestamptz' | 'date' | 'jsonb'
-interface Column<Row> {
-  readonly name: string
-  readonly type: ColumnType
-  readonly value: (row: Row) => Value
-}
-
-const column = <Row>(name: string, type: ColumnType, value: (row: Row) => Value): Column<Row> => ({ name, type, value })
-
-/** A control character, of which JSON has none; nothing between two of them is null, which is no JSON either. */
-const JSON_SEPARATOR = '\x1e'
-
-/** A parameter as the array that a column is read from. */
-function arrayOf(type: ColumnType, number: number): string {
-  switch (type) {
-    case 'json': return `string_to_array($${number}, e'\\x1e', '')`
-    case 'jsonb': return `string_to_array($${number}, e'\\x1e', '')::jsonb[]`
-    default: return `$${number}::${type}[]`
-  }
-}
-
-function valuesOf<Row>(rows: readonly Row[], { value }: Column<Row>): Value[] {
-  const values = new Array<Value>(rows.length)
-  for (let i = 0; i < rows.length; i++) values[i] = value(rows[i] as Row)
-  return values
-}
-
-function encode(type: ColumnType, values: readonly Value[]): string {
-  switch (type) {
-    case 'text': return textArray(values as (string | null)[])
-    // The largest values by far, and ours: neither side has to look at every character for quotes and backslashes.
-    case 'json': case 'jsonb': return values.join(JSON_SEPARATOR)
-    // Times are milliseconds until here.
-    case 'timestamptz': return plainArray(values.map((ms) => (ms === null ? null : timestamp(ms as number))))
-    default: return plainArray(values)
-  }
 }
 
 /**
@@ -141,26 +109,6 @@ function sameValues(one: readonly Value[], other: readonly Value[]): boolean {
   if (one.length !== other.length) return false
   for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false
   return true
-}
-
-/** A section of the statement: rows of one shape, bound as one array a column. */
-interface Section {
-  readonly name: string
-  readonly columns: readonly Column<never>[]
-  /** `source` is the unnested rows as `u`; `bound(column)` is that column's array, for an index condition of its own. */
-  readonly sql: (source: string, bound: (column: string) => string) => string
-}
-
-function section<Row>(name: string, columns: readonly Column<Row>[], sql: Section['sql']): Section & { readonly row?: Row } {
-  return { name, columns: columns as unknown as readonly Column<never>[], sql }
-}
-
-/** An insert of whole rows; `constants` are columns that have the same value in every row. `name` tells two ways into one table apart. */
-function insert<Row>(table: string, columns: readonly Column<Row>[], constants: Readonly<Record<string, string>> = {}, name: string = table) {
-  const names = [...columns.map((c) => c.name), ...Object.keys(constants)].join(', ')
-  const values = [...columns.map((c) => `u.${c.name}`), ...Object.values(constants)].join(', ')
-  return section<Row>(name, columns, (source) =>
-    `${name}_written as (insert into ${table} (${names}) select ${values} from ${source} where (select ok from verdict))`)
 }
 
 // ── What each decision row becomes ────────────────────────────────────────────────────────────────────────────────────
@@ -316,26 +264,16 @@ const DECIDED = {
   returnInfo: ['return_info', 'text'],
   recall: ['recall', 'text'],
   recallDueAt: ['recall_due_at', 'timestamptz'],
-} as const satisfies Record<string, readonly [name: string, type: ColumnType]>
-
-/** Only what is there, so that one parameter tells what is cleared from what stays. */
-function decided(decision: Of<'paymentDecisions'>): string {
-  const changes: Record<string, string | null> = {}
-  for (const [member, [name, type]] of Object.entries(DECIDED)) {
-    const value = decision[member as keyof typeof DECIDED]
-    if (value !== undefined) changes[name] = value === null ? null : type === 'timestamptz' ? timestamp(value as number) : String(value)
-  }
-  return JSON.stringify(changes)
-}
+} as const satisfies Changeable<Of<'paymentDecisions'>>
 
 const PAYMENT_DECISIONS = section<Of<'paymentDecisions'>>('payment_decided', [
   column('id', 'uuid', (p) => p.id),
   column('status', 'text', (p) => p.status),
   column('updated_at', 'timestamptz', (p) => p.updatedAt),
-  column('changes', 'jsonb', decided),
+  column('changes', 'jsonb', (p) => changesOf<Of<'paymentDecisions'>>(DECIDED, p)),
 ], (source, bound) => `payment_decided_written as (
   update payment p set status = u.status, version = p.version + 1, updated_at = u.updated_at,
-    ${Object.values(DECIDED).map(([name, type]) => `${name} = case when u.changes ? '${name}' then (u.changes->>'${name}')::${type} else p.${name} end`).join(', ')}
+    ${changed<Of<'paymentDecisions'>>(DECIDED, 'p')}
   from ${source} where p.id = u.id and p.id = any(${bound('id')}) and (select ok from verdict))`)
 
 const APPROVALS = insert<Of<'approvals'>>('approval', [
@@ -567,11 +505,6 @@ const EXCEPTION_ENDS = section<Of<'exceptionEnds'>>('exception_ended', [
 
 // ── What makes a decision stale ───────────────────────────────────────────────────────────────────────────────────────
 
-interface Fence { readonly turn: number; readonly id: string; readonly version: bigint | number }
-interface CommandRef { readonly command: number; readonly id: string }
-
-const NO_DETAIL = 'null::uuid, null::uuid, null::smallint, null::text, null::timestamptz'
-
 const BALANCE_FENCES = section<Fence>('balance_fence', [
   column('turn', 'integer', (f) => f.turn),
   column('id', 'uuid', (f) => f.id),
@@ -615,14 +548,7 @@ const RECORDED = section<CommandRef & { readonly since: number }>('recorded', [
 
 const EXTERNAL_IDS_OF_PAYMENTS = externalIds('payment')
 const EXTERNAL_IDS_OF_TRANSFERS = externalIds('transfer')
-function externalIds(table: 'payment' | 'transfer') {
-  return section<CommandRef & { readonly customerId: string }>(`${table}_external_id`, [
-    column('command', 'integer', (e) => e.command),
-    column('external_id', 'text', (e) => e.id),
-    column('customer_id', 'uuid', (e) => e.customerId),
-  ], (source) => `select 'external_id_used', u.command, null::uuid, x.id, null::smallint, null::text, null::timestamptz
-    from ${source} join ${table} x on x.customer_id = u.customer_id and x.external_id = u.external_id`)
-}
+const EXTERNAL_IDS_OF_EXCHANGES = externalIds('exchange')
 
 /**
  * Whether a commit would have counted beyond a limit: somebody else, on another balance or node, has used what was left since
@@ -656,9 +582,10 @@ const BALANCE_DELTAS = section<readonly [string, BalanceDelta]>('balance', [
 
 const WRITE_SECTIONS = [BALANCE_DELTAS, POSTINGS, HOLDS, HOLD_RESOLUTIONS, PAYMENTS, PAYMENT_CHANGES, TRANSFERS,
   STATUS_UPDATES, OUTBOX, IDEMPOTENCY, PROVIDER_EVENTS, INSTRUCTIONS, INSTRUCTIONS_DONE, ATTENTION, PAYMENT_DECISIONS, APPROVALS, OUTFLOWS, OUTFLOW_RETURNS, COMPLIANCE_HOLDS, EXCEPTIONS, EXCEPTION_ENDS,
-  PAYMENTS_OF_SCHEDULES, PAYMENT_REWRITES, INSTRUCTIONS_LATER, PAYMENTS_DUE, PAYMENTS_DUE_DONE, INCOMING_PAYMENTS, TRANSFER_ORDERS] as const
+  PAYMENTS_OF_SCHEDULES, PAYMENT_REWRITES, INSTRUCTIONS_LATER, PAYMENTS_DUE, PAYMENTS_DUE_DONE, INCOMING_PAYMENTS, TRANSFER_ORDERS,
+  QUOTES, EXCHANGES, EXCHANGES_OF_CONTRACTS, EXCHANGE_CHANGES, FX_ORDERS, FX_ORDERS_DONE, DOCUMENT_USES] as const
 const FENCE_SECTIONS = [BALANCE_FENCES, PAYMENT_FENCES, FACT_FENCES, CREDIT_FENCES, RECORDED,
-  EXTERNAL_IDS_OF_PAYMENTS, EXTERNAL_IDS_OF_TRANSFERS] as const
+  EXTERNAL_IDS_OF_PAYMENTS, EXTERNAL_IDS_OF_TRANSFERS, EXCHANGE_FENCES, QUOTE_FENCES, EXTERNAL_IDS_OF_EXCHANGES, DOCUMENT_FENCES] as const
 const SECTIONS: readonly Section[] = [...WRITE_SECTIONS, ...FENCE_SECTIONS]
 
 /**
@@ -678,6 +605,7 @@ function statementFor(present: readonly number[], numbers: readonly number[]): {
   const writes: string[] = []
   const fences: string[] = []
   let lockedPayment = ''
+  let lockedExchange = ''
   let balanceIds = 'array[]::uuid[]'
   for (const index of present) {
     const part = SECTIONS[index] as Section
@@ -692,13 +620,18 @@ function statementFor(present: readonly number[], numbers: readonly number[]): {
   select p.id, p.version from payment p where p.id = any(${bound.get('id')}) and (select count(*) from locked) >= 0
   order by p.id for update)`
     }
+    if (part === EXCHANGE_FENCES) {
+      lockedExchange = `, locked_exchange as materialized (
+  select e.id, e.version from exchange e where e.id = any(${bound.get('id')}) and (select count(*) from locked) >= 0
+    ${lockedPayment === '' ? '' : 'and (select count(*) from locked_payment) >= 0'} order by e.id for update)`
+    }
     if ((WRITE_SECTIONS as readonly Section[]).includes(part)) writes.push(sql)
     else fences.push(sql)
   }
   const stale = fences.length > 0 ? fences.join('\n  union all ') : `select null, null, ${NO_DETAIL} where false`
   const text = `with locked as materialized (
   select b.id, b.version, b.posted, b.held, b.sequence, b.status, b.currency from balance b
-  where b.id = any(${balanceIds}) order by b.id for update)${lockedPayment},
+  where b.id = any(${balanceIds}) order by b.id for update)${lockedPayment}${lockedExchange},
 stale(kind, nth, fingerprint, resource_id, status, answer, decided_at) as materialized (
   ${stale}),
 verdict as materialized (select not exists (select from stale) and (select count(*) from locked) >= 0 and $1::timestamptz is not null as ok),
@@ -716,6 +649,15 @@ class Batch {
   readonly commands: CommitCommand[] = []
   readonly balances = new Map<string, BalanceDelta>()
   readonly outflows = new Map<string, Of<'outflows'>>()
+  /** Commands that change what another one of this commit changes: both rest on the same version, and only one can be right. */
+  readonly late: Extract<Conflict, { kind: 'payment_stale' | 'exchange_stale' }>[] = []
+  readonly #changed = new Set<string>()
+
+  /** Notes that a command changes a row. One statement writes a row once: a second change would vanish, and what it paid would not. */
+  changes(id: string, kind: 'payment_stale' | 'exchange_stale', command: CommitCommand): void {
+    if (this.#changed.has(id)) this.late.push({ kind, command })
+    else this.#changed.add(id)
+  }
 
   add<Row>(part: { readonly name: string; readonly row?: Row }, row: Row): void {
     (this.rows[SECTION_INDEX.get(part.name) as number] as unknown[]).push(row)
@@ -771,6 +713,7 @@ class Batch {
     }
     if (effects.paymentRewrites) {
       for (const rewrite of effects.paymentRewrites) {
+        this.changes(rewrite.id, 'payment_stale', command)
         this.add(PAYMENT_REWRITES, rewrite)
         this.add(PAYMENT_FENCES, { turn: nth, id: rewrite.id, version: rewrite.version })
       }
@@ -783,12 +726,14 @@ class Batch {
     }
     if (effects.paymentChanges) {
       for (const change of effects.paymentChanges) {
+        this.changes(change.id, 'payment_stale', command)
         this.add(PAYMENT_CHANGES, change)
         this.add(PAYMENT_FENCES, { turn: nth, id: change.id, version: change.version })
       }
     }
     if (effects.paymentDecisions) {
       for (const decision of effects.paymentDecisions) {
+        this.changes(decision.id, 'payment_stale', command)
         this.add(PAYMENT_DECISIONS, decision)
         this.add(PAYMENT_FENCES, { turn: nth, id: decision.id, version: decision.version })
       }
@@ -804,8 +749,31 @@ class Batch {
         this.add(CREDIT_FENCES, { command: nth, id: credit.balanceId, currency: credit.currency })
       }
     }
+    if (effects.exchanges) {
+      for (const exchange of effects.exchanges) {
+        this.add(exchange.kind === 'spot' ? EXCHANGES : EXCHANGES_OF_CONTRACTS, exchange)
+        if (exchange.quoteId !== null) this.add(QUOTE_FENCES, { command: nth, id: exchange.quoteId })
+        if (exchange.externalId !== null) this.add(EXTERNAL_IDS_OF_EXCHANGES, { command: nth, id: exchange.externalId, customerId: exchange.customerId })
+      }
+    }
+    if (effects.exchangeChanges) {
+      for (const change of effects.exchangeChanges) {
+        this.changes(change.id, 'exchange_stale', command)
+        this.add(EXCHANGE_CHANGES, change)
+        this.add(EXCHANGE_FENCES, { turn: nth, id: change.id, version: change.version })
+      }
+    }
+    this.addAll(QUOTES, effects.quotes)
+    this.addAll(FX_ORDERS, effects.fxOrders)
+    this.addAll(FX_ORDERS_DONE, effects.fxOrdersDone)
     this.addAll(INCOMING_PAYMENTS, effects.incomingPayments)
     this.addAll(TRANSFER_ORDERS, effects.transferOrders)
+    if (effects.documentUses) {
+      for (const use of effects.documentUses) {
+        this.add(DOCUMENT_USES, use)
+        this.add(DOCUMENT_FENCES, { command: nth, id: use.documentId })
+      }
+    }
     this.addAll(STATUS_UPDATES, effects.statusUpdates)
     this.addAll(OUTBOX, effects.events)
     this.addAll(PROVIDER_EVENTS, effects.providerEvents)
@@ -844,6 +812,7 @@ const SECTION_INDEX = new Map(SECTIONS.map((part, index) => [part.name, index]))
 export async function commit(connection: CommitConnection, turns: readonly CommitTurn[], nowMs: number): Promise<CommitResult> {
   const batch = new Batch()
   turns.forEach((turn, index) => batch.turn(turn, index))
+  if (batch.late.length > 0) return { ok: false, conflicts: batch.late }
   for (const entry of batch.balances) batch.add(BALANCE_DELTAS, entry)
   if (batch.outflows.size > 0) for (const [, outflow] of [...batch.outflows].sort(([left], [right]) => (left < right ? -1 : 1))) batch.add(OUTFLOWS, outflow)
   /** Indexes of the sections that have rows, ascending; the balances are the first. */
@@ -872,6 +841,6 @@ function conflictOf(row: unknown[], commands: readonly CommitCommand[]): Conflic
   if (kind === 'balance_stale') return { kind, turn: nth }
   const command = commands[nth] as CommitCommand
   if (kind === 'recorded') return { kind, command, outcome: { fingerprint, status, resourceId, answer, decidedAt: decidedAt.toISOString() } }
-  if (kind === 'external_id_used') return { kind, command, existingId: resourceId }
+  if (kind === 'external_id_used' || kind === 'quote_used') return { kind, command, existingId: resourceId }
   return { kind, command }
 }

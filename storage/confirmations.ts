@@ -1,6 +1,6 @@
 /** Confirmations as they were first rendered, and what they tell of who pays. */
 import { timestamp } from '../lib/clock.ts'
-import type { ConfirmationParty } from '../lib/payments/confirmation.ts'
+import type { ConfirmationParty } from '../lib/confirmation.ts'
 import { accountDetailsOf } from './account-details.ts'
 import type { Database } from './database.ts'
 
@@ -21,13 +21,13 @@ export async function keepConfirmation(database: Database, { objectId, version, 
   return await findConfirmation(database, objectId, version) ?? pdf
 }
 
-/** Who pays from a balance. */
+/** Whose a balance is. */
 export async function partyOf(database: Database, balanceId: string): Promise<ConfirmationParty> {
-  const [row] = await database.query<[string, string]>({
+  const [row] = await database.query<[string, string, string]>({
     name: 'confirmation_party', values: [balanceId],
-    text: 'select o.name, c.legal_name from balance b join customer c on c.id = b.customer_id join operator o on o.id = b.operator_id where b.id = $1',
+    text: 'select o.name, c.legal_name, b.name from balance b join customer c on c.id = b.customer_id join operator o on o.id = b.operator_id where b.id = $1',
   })
   if (row === undefined) throw new Error(`The balance ${balanceId} has vanished.`)
   const details = (await accountDetailsOf(database, [balanceId])).get(balanceId)?.find(({ status, shared }) => status === 'active' && !shared)
-  return { operatorName: row[0], customerName: row[1], account: details?.iban ?? details?.accountNumber ?? null }
+  return { operatorName: row[0], customerName: row[1], account: details?.iban ?? details?.accountNumber ?? null, accountName: row[2] }
 }

@@ -115,8 +115,10 @@ async function recount(client: TransactionClient, customerIds: readonly string[]
       name: 'recount_outflow',
       text: `insert into outflow (customer_id, currency, period_kind, period_start, amount, max_amount)
         select c.id, $2, $3, $4::date, s.amount, greatest(s.amount, $5::bigint) from unnest($1::uuid[]) c(id) cross join lateral (
-          select coalesce(sum(p.amount), 0)::bigint as amount from payment p
-          where p.customer_id = c.id and p.id >= $6::uuid and p.currency = $2 and p.created_at >= $7::timestamptz
+          select coalesce(sum(coalesce(x.sell_amount, p.amount)), 0)::bigint as amount from payment p
+          -- Of a payment whose money is bought, what is sold counts.
+          left join exchange x on x.payment_id = p.id
+          where p.customer_id = c.id and p.id >= $6::uuid and coalesce(x.sell_currency, p.currency) = $2 and p.created_at >= $7::timestamptz
             and p.status not in ('failed', 'rejected', 'cancelled')) s
         on conflict (customer_id, currency, period_kind, period_start) do update set amount = excluded.amount, max_amount = excluded.max_amount`,
       // An id is made a moment before its row is.

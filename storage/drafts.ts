@@ -48,6 +48,7 @@ export async function paymentWithExternalId(client: Pick<TransactionClient, 'que
 export async function deleteDraft(client: TransactionClient, id: string, version: number): Promise<boolean> {
   const { rowCount } = await client.query({ name: 'delete_draft', text: `delete from payment where id = $1 and version = $2 and status = 'draft'`, values: [id, version] })
   if (rowCount !== 1) return false
+  await client.query({ name: 'delete_draft_documents', text: 'delete from document_use where object_id = $1', values: [id] })
   await client.query({ name: 'delete_draft_updates', text: 'delete from status_update where object_id = $1', values: [id] })
   return true
 }

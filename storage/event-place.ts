@@ -10,8 +10,8 @@
 import { timestamp } from '../lib/clock.ts'
 import type { TransactionClient } from './transaction.ts'
 
-/** Who follows, by the table of its one row, with its lock; any fixed number does, these spell "hook", "paid", "fund" and "schd". */
-const FOLLOWERS = { webhook_relay: 0x686f6f6b, payment_follow_up: 0x70616964, funds_request_matching: 0x66756e64, scheduled_payment_follow_up: 0x73636864 } as const
+/** Who follows, by the table of its one row, with its lock; any fixed number does, these spell "hook", "paid", "fund", "schd" and "trac". */
+const FOLLOWERS = { webhook_relay: 0x686f6f6b, payment_follow_up: 0x70616964, funds_request_matching: 0x66756e64, scheduled_payment_follow_up: 0x73636864, transaction_following: 0x74726163 } as const
 export type Follower = keyof typeof FOLLOWERS
 
 /** Events are stamped by the clock of the node that wrote them; no node is this far behind another. */

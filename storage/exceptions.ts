@@ -23,7 +23,7 @@ export interface ExceptionRecord {
   readonly id: string
   readonly kind: ExceptionKind
   readonly status: 'open' | 'resolved'
-  readonly subjectType: 'payment' | 'transfer'
+  readonly subjectType: 'payment' | 'transfer' | 'exchange'
   readonly subjectId: string
   readonly customerId: string
   readonly operatorId: string

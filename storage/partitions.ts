@@ -18,6 +18,8 @@ const TABLES: readonly Partitioned[] = [
   { table: 'idempotency', keepDays: 2 },
   { table: 'outbox', keepDays: 33 },
   { table: 'request_log', keepDays: REQUEST_LOG_DAYS },
+  // Long after they have run out, for whoever asks at what rate something was not done.
+  { table: 'quote', keepDays: 30 },
   // As long as its event, and the three days that a delivery may be tried again. Room for an attempt to be written where the row is.
   { table: 'webhook_delivery', keepDays: 33, storage: 'with (fillfactor = 30)' },
 ]

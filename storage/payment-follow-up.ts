@@ -1,10 +1,12 @@
 /**
  * What follows from payments that have ended, read off their events: when a recipient was last paid, and who is told that one
- * has failed or come back. One pass at a time over the whole service, in a transaction that also remembers how far it has come. So nothing
- * of it is on a payment's way, a node that dies leaves nothing out, and the recipients that a pass writes meet no other pass.
- * It leaves a recipient's version alone: what payments know of it stays true.
+ * has failed or come back, or of what else its customer wants to be alerted to. One pass at a time over the whole service, in a
+ * transaction that also remembers how far it has come. So nothing of it is on a payment's way, a node that dies leaves nothing
+ * out, and the recipients that a pass writes meet no other pass. It leaves a recipient's version alone: what payments know of it
+ * stays true.
  */
 import type { IdSource } from '../lib/ids.ts'
+import { tellAlerts } from './alerts.ts'
 import type { Database } from './database.ts'
 import { EventPlace, IN_STRETCH } from './event-place.ts'
 import { insertNotices } from './notices.ts'
@@ -66,6 +68,7 @@ export async function followUpPayments(database: Database, ids: IdSource, now: n
         mails.push(...addresses.map((to) => ({ to, subject, text })))
       }
     }
+    mails.push(...await tellAlerts(client, ids, stretch, now))
     await place.move(stretch)
     return { more: stretch.more, mails }
   })

@@ -59,7 +59,7 @@ export async function lockPolicy(client: TransactionClient, customerId: string, 
   await client.query({ name: 'lock_policy', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`policy ${policyId(customerId, kind)}`] })
 }
 
-/** Makes terms effective. Whoever decides on payments of the customer learns of it before they decide anything else. */
+/** Makes terms effective. Whoever decides on payments or exchanges of the customer learns of it before they decide anything else. */
 export async function writePolicy(
   client: TransactionClient,
   { customerId, kind, terms, by, now }: { readonly customerId: string; readonly kind: PolicyKind; readonly terms: PolicyTerms; readonly by: string; readonly now: number },
@@ -71,7 +71,7 @@ export async function writePolicy(
         updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
     values: [policyId(customerId, kind), customerId, kind, JSON.stringify(termsJson(terms)), by, timestamp(now)],
   })
-  if (kind === 'payment') await fenceBalances(client, [customerId])
+  if (kind === 'payment' || kind === 'exchange') await fenceBalances(client, [customerId])
 }
 
 /**

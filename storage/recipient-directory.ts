@@ -7,6 +7,7 @@ import type { RecipientSnapshot } from '../lib/payments/payment.ts'
 import type { BankField } from '../lib/payments/rails.ts'
 import { payeeOf } from '../lib/recipients/payee.ts'
 import type { PayeeQuestion, RecipientVerification, VerificationPolicy } from '../lib/recipients/verification.ts'
+import { IS_OWN_ACCOUNT } from './account-details.ts'
 import type { Database } from './database.ts'
 import type { TransactionClient } from './transaction.ts'
 
@@ -28,6 +29,12 @@ export interface PayableRecipient extends RecipientSnapshot {
   /** The bank details that are filled in, and `address` when there is one: what a rail may need. */
   readonly fields: ReadonlySet<BankField>
   readonly defaultReference: string | null
+  /**
+   * Whether it is an account of the customer's own. This alone is not compared by the commit: account details that come or go are
+   * told to every node, and until it has heard a node at most asks for an approval that is not needed, or lets money go to an
+   * account that was the customer's own a moment ago.
+   */
+  readonly ownAccount: boolean
   readonly iban: string | null
   /** How its name is checked with its bank; null where no scheme reaches it. */
   readonly payee: PayeeQuestion | null
@@ -76,19 +83,19 @@ export class RecipientDirectory {
 }
 
 async function load(database: Database, id: string): Promise<PayableRecipient | undefined> {
-  const [row] = await database.query<[string, string, 'business' | 'individual', string, string, string, string, string, Record<string, string | null>, boolean, string | null, string, RecipientVerification | null, boolean, string[]]>({
+  const [row] = await database.query<[string, string, 'business' | 'individual', string, string, string, string, string, Record<string, string | null>, boolean, string | null, string, RecipientVerification | null, boolean, string[], boolean]>({
     name: 'payable_recipient',
     text: `select r.customer_id, r.name, r.type, r.masked_identifier, r.currency, r.bank_country, r.status, r.version, r.bank, r.address is not null,
-        r.default_reference, ${REVIEWED_DIGEST}, r.verification, o.recipient_require_verification, o.recipient_allowed_overrides
+        r.default_reference, ${REVIEWED_DIGEST}, r.verification, o.recipient_require_verification, o.recipient_allowed_overrides, ${IS_OWN_ACCOUNT}
       from recipient r join customer c on c.id = r.customer_id join operator o on o.id = c.operator_id where r.id = $1 and r.status <> 'deleted'`,
     values: [id],
   })
   if (row === undefined) return undefined
-  const [customerId, name, type, maskedIdentifier, currency, bankCountry, status, version, bank, hasAddress, defaultReference, digest, verification, requireVerification, allowedOverrides] = row
+  const [customerId, name, type, maskedIdentifier, currency, bankCountry, status, version, bank, hasAddress, defaultReference, digest, verification, requireVerification, allowedOverrides, ownAccount] = row
   const fields = new Set(Object.keys(bank).filter((field) => bank[field] !== null) as BankField[])
   if (hasAddress) fields.add('address')
   return {
-    id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest, fields, defaultReference,
+    id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest, fields, defaultReference, ownAccount,
     iban: bank['iban'] ?? null, payee: payeeOf({ name, type, currency, bankCountry, bank }), verification, verificationPolicy: { requireVerification, allowedOverrides },
   }
 }

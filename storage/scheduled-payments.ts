@@ -3,8 +3,10 @@
  * Locks are taken in one order: recipients, then schedules by id, then balances and payments.
  */
 import { timestamp } from '../lib/clock.ts'
+import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import type { Occurrence } from '../lib/scheduled-payments/occurrences.ts'
 import type { MadeOutcome, PaymentOutcome, ScheduleState } from '../lib/scheduled-payments/schedule.ts'
+import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
 import { SCHEDULE_COLUMNS, scheduleRecord, type ScheduleColumns, type ScheduleRecord } from './queries/scheduled-payments.ts'
 import type { TransactionClient } from './transaction.ts'
 
@@ -32,11 +34,13 @@ export async function scheduleWithExternalId(client: TransactionClient, customer
 }
 
 /** What payments from a balance are decided on; null when it is not the customer's. */
-export async function scheduleBalance(client: TransactionClient, customerId: string, id: string): Promise<{ readonly currency: string; readonly status: string; readonly operatorId: string; readonly shard: number } | null> {
-  const { rows: [row] } = await client.query<{ currency: string; status: string; operator_id: string; shard: number }>({
-    name: 'schedule_balance', text: 'select currency, status, operator_id, shard from balance where id = $1 and customer_id = $2', values: [id, customerId],
+export async function scheduleBalance(client: TransactionClient, customerId: string, id: string): Promise<{ readonly currency: string; readonly status: string; readonly operatorId: string; readonly shard: number; readonly calendar: CalendarTerms | null } | null> {
+  const { rows: [row] } = await client.query<{ currency: string; status: string; operator_id: string; shard: number; calendar: CalendarTerms | null }>({
+    name: 'schedule_balance', values: [id, customerId],
+    text: `select b.currency, b.status, b.operator_id, b.shard, (select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id) as calendar
+      from balance b where b.id = $1 and b.customer_id = $2`,
   })
-  return row === undefined ? null : { currency: row.currency, status: row.status, operatorId: row.operator_id, shard: row.shard }
+  return row === undefined ? null : { currency: row.currency, status: row.status, operatorId: row.operator_id, shard: row.shard, calendar: row.calendar }
 }
 
 /** The status of a customer's recipient, which cannot change until the transaction ends; null when there is none. */
@@ -96,6 +100,14 @@ export async function lockSchedule(client: TransactionClient, id: string): Promi
 export async function lockSchedulesTo(client: TransactionClient, recipientId: string): Promise<readonly ScheduleRecord[]> {
   const { rows } = await client.query<ScheduleColumns>({
     name: 'lock_schedules_to', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.recipient_id = $1 and s.status in ('active', 'paused') order by s.id for update`, values: [recipientId],
+  })
+  return rows.map(scheduleRecord)
+}
+
+/** The schedules of a customer that go on or are paused, locked in the order of their ids. */
+export async function lockSchedulesOfCustomer(client: TransactionClient, customerId: string): Promise<readonly ScheduleRecord[]> {
+  const { rows } = await client.query<ScheduleColumns>({
+    name: 'lock_schedules_of_customer', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.customer_id = $1 and s.status in ('active', 'paused') order by s.id for update`, values: [customerId],
   })
   return rows.map(scheduleRecord)
 }

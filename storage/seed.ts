@@ -20,6 +20,7 @@ import { opening, summary } from '../lib/approvals/opening.ts'
 import { maskAccountNumber, maskIban } from '../lib/recipients/masking.ts'
 import { openedReview } from '../lib/recipients/review.ts'
 import { accountIdentityOf } from '../lib/recipients/validation.ts'
+import { FEATURE_DEFAULTS } from '../lib/operators/features.ts'
 import { shardOf } from '../lib/shard.ts'
 import { provideSandboxAccounts } from './account-details.ts'
 import { writeEffects } from './approvals.ts'
@@ -27,6 +28,8 @@ import { plainArray, textArray } from './array-literal.ts'
 import { commit, type CommitTurn } from './commit.ts'
 import type { Database } from './database.ts'
 import { InternalAccountDirectory } from './internal-accounts.ts'
+import { seedActivity } from './seed-activity.ts'
+import { sandboxBookings } from './sandbox-book.ts'
 
 /** The content of `sandbox.json`: the only place that keeps the text of the keys. */
 export interface SandboxContent {
@@ -158,6 +161,7 @@ async function makeSeed(tx: Transaction): Promise<SandboxContent> {
     recipients: true,
   }])
   const [EUR, GBP, USD, JPY] = customer!.balanceIds as [string, string, string, string]
+  await seedActivity(tx, { customerId: customer!.id, balanceId: EUR, author: { id: operator.operatorId, name: OPERATOR_NAME } })
   const apiKey = await insertKey(tx, { level: 'operator', tenantId: operator.operatorId, operatorId: operator.operatorId })
   return {
     operator: { id: operator.operatorId, apiKey },
@@ -224,7 +228,9 @@ async function keysWork({ client }: Transaction, { operatorId, customerId }: Fou
 async function insertOperator({ client, ids, now }: Transaction, name: string): Promise<SandboxOperator> {
   const operatorId = ids.next()
   const connectionId = ids.next()
-  await client.query('insert into operator (id, name, created_at) values ($1, $2, $3)', [operatorId, name, timestamp(now)])
+  // A sandbox has everything that there is.
+  const features = Object.fromEntries(Object.keys(FEATURE_DEFAULTS).map((feature) => [feature, true]))
+  await client.query('insert into operator (id, name, features, created_at) values ($1, $2, $3, $4)', [operatorId, name, JSON.stringify(features), timestamp(now)])
   await client.query(
     `insert into provider_connection (id, operator_id, provider, environment, role, status, name, created_at)
      values ($1, $2, 'sandbox', 'sandbox', 'primary', 'active', 'Sandbox bank', $3)`,
@@ -321,6 +327,10 @@ async function credit(tx: Transaction, { operatorId, connectionId }: SandboxOper
     turns.push({ fence: null, commands: [{ effects }] })
   }
   await insertRows(tx.client, 'incoming_payment', arrivals)
+  // The bank has this money in its own book, too.
+  await tx.client.query(sandboxBookings(arrivals.map(({ id, currency, amount, reference }) => ({
+    id: id as string, connectionId, currency: currency as string, reference: id as string, direction: 'CRDT', amount: amount as bigint, at: tx.now, code: 'RCDT', text: reference as string,
+  }))))
   const result = await commit({ query: (statement) => tx.client.query(statement) as Promise<{ rows: unknown[][] }> }, turns, tx.now)
   assert(result.ok, 'the opening credits were refused')
 }

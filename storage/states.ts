@@ -1,6 +1,6 @@
 /** What actors remember, read from Postgres: many at once, on the lane's own connection. */
 import { limitsOf, type CurrencyLimits, type LimitsJson, type LimitState } from '../lib/customers/limits.ts'
-import { termsOf, type TermsJson } from '../lib/approvals/policy.ts'
+import { termsOf, type PolicyTerms, type TermsJson } from '../lib/approvals/policy.ts'
 import type { BalanceState } from '../lib/ledger/balance.ts'
 import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../lib/payments/fees.ts'
@@ -8,6 +8,7 @@ import type { PaymentState } from '../lib/payments/payment-moves.ts'
 import type { PaymentDetails, PaymentRecall, PaymentStatus } from '../lib/payments/payment.ts'
 import { plainArray } from './array-literal.ts'
 import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
+import { FEES_OF_BALANCE } from './pricing.ts'
 import type { Statement } from './connection.ts'
 import type { TransactionClient } from './transaction.ts'
 
@@ -20,9 +21,8 @@ const EFFECTIVE_LIMITS = `coalesce((select l.terms from customer_limit l where l
       (select d.terms from operator_limit d where d.operator_id = b.operator_id and d.customer_type = (select c.customer_type from customer c where c.id = b.customer_id)))`
 
 const BALANCES = `select b.id, b.customer_id, b.operator_id, b.connection_id, b.shard, b.currency, b.name, b.status, b.posted - b.held, b.version,
-    (select p.terms from approval_policy p where p.customer_id = b.customer_id and p.kind = 'payment'), ${EFFECTIVE_LIMITS},
-    (select json_agg(json_build_object('rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text, 'max', f.max_minor::text))
-      from fee_rule f where f.operator_id = b.operator_id and f.currency = b.currency),
+    (select json_object_agg(p.kind, p.terms) from approval_policy p where p.customer_id = b.customer_id and p.kind in ('payment', 'exchange')), ${EFFECTIVE_LIMITS},
+    ${FEES_OF_BALANCE},
     (select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id)
   from balance b where b.id = any($1::uuid[]) order by b.id`
 
@@ -33,10 +33,10 @@ export async function loadBalances(reader: Reader, ids: readonly string[], lock:
     : { name: 'load_balances', text: BALANCES, values: [plainArray(ids)] })
   const states = new Map<string, BalanceState>()
   const limited: Limited[] = []
-  for (const row of rows as [string, string, string, string, number, string, string, BalanceState['status'], string, string, TermsJson | null, LimitsJson | null, FeeRuleJson[] | null, CalendarTerms | null][]) {
-    const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version, policy, terms, fees, calendar] = row
+  for (const row of rows as [string, string, string, string, number, string, string, BalanceState['status'], string, string, Policies | null, LimitsJson | null, FeeRuleJson[] | null, CalendarTerms | null][]) {
+    const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version, policies, terms, fees, calendar] = row
     states.set(id, { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version),
-      policy: policy === null || !policy.enabled ? null : termsOf(policy), limits: null, fees: fees?.map(feeRuleOf) ?? NO_FEES, calendar })
+      policy: enabled(policies?.payment), exchangePolicy: enabled(policies?.exchange ?? policies?.payment), limits: null, fees: fees?.map(feeRuleOf) ?? NO_FEES, calendar })
     const limits = terms === null ? undefined : limitsOf(terms).find((one) => one.currency === currency)
     if (limits !== undefined) limited.push({ id, customerId, limits })
   }
@@ -48,6 +48,11 @@ export async function loadBalances(reader: Reader, ids: readonly string[], lock:
 }
 
 const NO_FEES: readonly FeeRule[] = []
+
+/** A customer's policies by kind; one that was never set is absent. */
+type Policies = { readonly [kind in 'payment' | 'exchange']?: TermsJson }
+
+const enabled = (policy: TermsJson | undefined): PolicyTerms | null => (policy?.enabled === true ? termsOf(policy) : null)
 
 interface Limited {
   readonly id: string
@@ -88,7 +93,7 @@ export async function loadPayments(reader: Reader, ids: readonly string[], lock:
     const details = JSON.parse(text) as PaymentDetails
     states.set(id, { id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, holdId, currency,
       amount: BigInt(amount), fee: BigInt(fee), rail, reference: details.reference, recipientName: details.recipient.name, createdAt: details.heldAt ?? createdAt,
-      recall: recall === null ? null : JSON.parse(recall) as PaymentRecall })
+      recall: recall === null ? null : JSON.parse(recall) as PaymentRecall, charges: details.charges, conversion: details.conversion })
   }
   return states
 }

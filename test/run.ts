@@ -73,9 +73,7 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       const compiled = join(directory, 'compiled')
       enableCompileCache(compiled)
       await makeTemplate(server.url)
-      const sandbox = join(directory, 'sandbox')
-      const { startSandboxOnce } = await import('./support/sandbox.ts')
-      await makeSandboxTemplate(server.url, (databaseUrl) => startSandboxOnce(databaseUrl, sandbox))
+      const sandbox = await makeSandbox(server.url, join(directory, 'sandbox'))
       flushCompileCache()
       if (stopped.signal.aborted) return false
       return await runTap({ files, postgresUrl: server.url, sandbox, compiled, directory })
@@ -87,10 +85,22 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
   }
 }
 
+/** Makes the template of a sandbox; null when no service starts, so that tests that need none still run. */
+async function makeSandbox(serverUrl: string, dataDir: string): Promise<string | null> {
+  try {
+    const { startSandboxOnce } = await import('./support/sandbox.ts')
+    await makeSandboxTemplate(serverUrl, (databaseUrl) => startSandboxOnce(databaseUrl, dataDir))
+    return dataDir
+  } catch (error) {
+    console.error(error)
+    return null
+  }
+}
+
 async function runTap(options: {
   readonly files: readonly string[]
   readonly postgresUrl: string
-  readonly sandbox: string
+  readonly sandbox: string | null
   readonly compiled: string
   readonly directory: string
 }): Promise<boolean> {
@@ -104,7 +114,7 @@ async function runTap(options: {
     env: {
       ...process.env,
       [POSTGRES_ENV]: options.postgresUrl,
-      [SANDBOX_ENV]: options.sandbox,
+      ...(options.sandbox === null ? {} : { [SANDBOX_ENV]: options.sandbox }),
       NODE_COMPILE_CACHE: options.compiled,
       // What a test that is cut short leaves is deleted with everything else.
       TMPDIR: temporary,

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import PDFDocument from 'pdfkit'
-import type { Confirmation } from '../lib/payments/confirmation.ts'
+import type { Confirmation } from '../lib/confirmation.ts'
 
 const font = (file: string): Buffer => readFileSync(createRequire(import.meta.url).resolve(`@expo-google-fonts/noto-sans/${file}`))
 /** Read once for the life of the thread. */

@@ -6,9 +6,11 @@
  */
 import { Piscina } from 'piscina'
 import { OperatingError } from '../lib/errors.ts'
-import type { Confirmation } from '../lib/payments/confirmation.ts'
+import type { Confirmation } from '../lib/confirmation.ts'
 import type { Signatures } from '../lib/webhooks/signature.ts'
+import { createDocumentPool, type DocumentPool } from './documents/pool.ts'
 import type { PasswordTask } from './hash-password.ts'
+import { createStatementReader, type ReadPartnerStatement } from './statement-reader.ts'
 import { pack, unpack, type PackedBatch, type SigningBatch } from './sign-webhooks.ts'
 
 /** Sign-ins are rare; two at a time keep a small machine's other core free for requests. */
@@ -45,6 +47,10 @@ export interface WorkerPool extends AsyncDisposable {
   readonly passwords: Passwords
   readonly signBatch: SignBatch
   readonly renderConfirmation: RenderConfirmation
+  /** Statements and exports. */
+  readonly documents: DocumentPool
+  /** Statements of partners. */
+  readonly readStatement: ReadPartnerStatement
   close(): Promise<void>
 }
 
@@ -92,8 +98,12 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
     })
   }
 
-  const close = async () => { await Promise.all([pool.destroy(), signing.destroy(), documents.destroy()]) }
+  const streams = createDocumentPool()
+  const statements = createStatementReader()
+  const close = async () => { await Promise.all([statements.close(), pool.destroy(), signing.destroy(), documents.destroy(), streams.close()]) }
   return {
+    documents: streams,
+    readStatement: statements.read,
     signBatch,
     renderConfirmation,
     passwords: {

@@ -1,13 +1,22 @@
 /** What becomes of a payment when its approval ends, and of the approval when the payment is withdrawn. */
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
+import { withdrawExchange } from '../../lib/exchange/approval.ts'
+import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import type { Effects } from '../../lib/ledger/effects.ts'
+import { together } from '../../lib/ledger/merge.ts'
+import type { Conversion } from '../../lib/payments/conversion.ts'
+import type { Failure } from '../../lib/payments/failure-codes.ts'
+import type { PaymentDetails } from '../../lib/payments/payment.ts'
 import { movePayment, type PaymentCommand, type PaymentState, type Withdrawal } from '../../lib/payments/payment-moves.ts'
 import { dueTiming } from '../../lib/payments/timing.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
 import type { ApprovalTx, Ending } from '../../storage/approvals.ts'
 import { datesOf } from '../../storage/due-payments.ts'
+import { readExchange } from '../../storage/exchanges.ts'
 import { readReviewed } from '../../storage/recipient-directory.ts'
 import { readPayment } from '../../storage/states.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals.ts'
+import { carryOut, type ExchangeSubjectOptions } from './approve-exchange.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 
 /** What an approval of a payment keeps of it. */
@@ -30,7 +39,9 @@ function withdrawalOf({ status, reason }: Ending): Withdrawal {
 }
 
 /** Payments as the subjects of approvals. */
-export function paymentSubject({ queue, sandbox }: { readonly queue: Pick<PaymentQueue, 'offer'>; readonly sandbox: boolean }): ApprovalSubject {
+export function paymentSubject(
+  { queue, sandbox, exchanges }: { readonly queue: Pick<PaymentQueue, 'offer'>; readonly sandbox: boolean; readonly exchanges: ExchangeSubjectOptions },
+): ApprovalSubject {
   return {
     async changed({ client }, { payload }) {
       const { recipientId, recipientDigest } = JSON.parse(payload as string) as Payload
@@ -41,8 +52,11 @@ export function paymentSubject({ queue, sandbox }: { readonly queue: Pick<Paymen
     ended: (tx, approval, ending) => end(tx, approval, ending),
   }
 
-  async function end({ client, ids, now }: ApprovalTx, { subjectId }: ApprovalRecord, ending: Ending): Promise<SubjectOutcome> {
+  async function end(tx: ApprovalTx, approval: ApprovalRecord, ending: Ending): Promise<SubjectOutcome> {
+    const { client, ids, now } = tx
+    const { subjectId } = approval
     const payment = await readPayment(client, subjectId)
+    if (payment?.conversion !== undefined) return { effects: await endConversion(exchanges, tx, approval, ending, { ...payment, conversion: payment.conversion }) }
     const waits = payment?.holdId === null ? await dueOf(client, payment, now) : null
     const delayMs = payment === null || waits !== null || !sandbox ? 0 : queueDelayMs({ amountMinor: payment.amount, reference: payment.reference, recipientName: payment.recipientName })
     const command: PaymentCommand = ending.status === 'approved'
@@ -59,4 +73,46 @@ export function paymentSubject({ queue, sandbox }: { readonly queue: Pick<Paymen
 async function dueOf(client: ApprovalTx['client'], { id, rail }: PaymentState, now: number): Promise<{ readonly dueAt: number; readonly until: number }> {
   const { executionDate, calendar } = await datesOf(client, id)
   return dueTiming(rail, executionDate, calendar, now)
+}
+
+/**
+ * A payment that is paid by an exchange ends its approval together with it: what waits is booked, at the rate that holds now, or
+ * withdrawn, and so is the payment.
+ */
+async function endConversion(options: ExchangeSubjectOptions, tx: ApprovalTx, approval: ApprovalRecord, ending: Ending, payment: PaymentState & { readonly conversion: Conversion }): Promise<Effects> {
+  const { client, ids, now } = tx
+  const found = await readExchange(client, payment.conversion.exchangeId, true)
+  if (found?.exchange.status !== 'pending_approval') throw new Error(`The exchange of the payment ${payment.id} is ${found?.exchange.status ?? 'gone'}, not pending_approval.`)
+  const { exchange } = found
+  if (ending.status !== 'approved') {
+    const withdrawal = withdrawalOf(ending)
+    const { status, reason: { message }, by } = withdrawal
+    return withdrawn(tx, payment, withdrawal, withdrawExchange(exchange, { status, message, failure: null, by }, ids, now))
+  }
+  // The payment's amount is what has to be bought, whatever was fixed when it was quoted.
+  const effects = await carryOut(options, tx, approval, { ...exchange, fixedSide: 'buy' })
+  const [change] = effects.exchangeChanges ?? []
+  if (change?.status === 'processing') {
+    const after: Pick<ExchangeRecord, 'sellAmount' | 'fee'> = { sellAmount: change.sellAmount ?? exchange.sellAmount, fee: change.fee ?? exchange.fee }
+    const conversion = { ...payment.conversion, sellMinor: after.sellAmount.toString(), feeMinor: after.fee.toString() }
+    const details = JSON.stringify({ ...await detailsOf(client, payment.id), conversion })
+    return together(effects, movedBy(payment, { kind: 'approve', context: { ids, bought: { conversion, details } } }, now))
+  }
+  const { code, message } = JSON.parse(change?.failure ?? '{}') as Failure
+  return withdrawn(tx, payment, { status: 'rejected', reason: { code, message }, by: 'system' }, effects)
+}
+
+function withdrawn({ ids, now }: ApprovalTx, payment: PaymentState, withdrawal: Withdrawal, beside: Effects): Effects {
+  return together(beside, movedBy(payment, { kind: 'withdraw', from: 'pending_approval', withdrawal, context: { ids } }, now))
+}
+
+function movedBy(payment: PaymentState, command: PaymentCommand, now: number): Effects {
+  const { reply, effects } = movePayment(payment, command, now)
+  if (reply.kind !== 'moved' || effects === null) throw new Error(`The payment ${payment.id} is ${payment.status}, not pending_approval.`)
+  return effects
+}
+
+async function detailsOf(client: ApprovalTx['client'], id: string): Promise<PaymentDetails> {
+  const { rows: [row] } = await client.query<{ details: string }>({ name: 'payment_details', text: 'select details from payment where id = $1', values: [id] })
+  return JSON.parse(row?.details ?? '{}') as PaymentDetails
 }

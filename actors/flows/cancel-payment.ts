@@ -124,6 +124,7 @@ export async function unlessRecorded<Result>(work: () => Promise<Result>): Promi
   }
 }
 
-function auditBy({ createdBy, createdByName, createdVia }: Asker): AuditBy {
+/** Who asks, for the trail. */
+export function auditBy({ createdBy, createdByName, createdVia }: Asker): AuditBy {
   return { actor: { type: createdVia === 'api_key' ? 'key' : 'member', id: createdBy, name: createdByName }, address: null, requestId: null }
 }

@@ -7,6 +7,8 @@ import type { CurrencyCode } from '../../lib/currency.ts'
 import { tierFor } from '../../lib/approvals/policy.ts'
 import type { BalanceState } from '../../lib/ledger/balance.ts'
 import { moneyJson } from '../../lib/money.ts'
+import type { QuoteRecord } from '../../lib/exchange/quote.ts'
+import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import { createPayment, type CreatePayment } from '../../lib/payments/create-payment.ts'
 import { feeOf } from '../../lib/payments/fees.ts'
 import { chooseRail, RAILS, speedOf, type Rail, type Speed } from '../../lib/payments/rails.ts'
@@ -17,7 +19,7 @@ import { paymentWithExternalId } from '../../storage/drafts.ts'
 import type { PayableRecipient } from '../../storage/recipient-directory.ts'
 import { loadBalances } from '../../storage/states.ts'
 import type { CancelWorld } from './cancel-payment.ts'
-import { commandOf, refuseWhatIsMissing, type Asker, type PaymentInput } from './submit-payment.ts'
+import { commandOf, type Asker, type PaymentInput } from './submit-payment.ts'
 
 export interface PaymentIssue {
   readonly severity: 'error' | 'warning'
@@ -40,10 +42,9 @@ const WITHOUT: Partial<Record<ProblemSlug, (balance: BalanceState, command: Crea
 /**
  * Looks at a payment as it would be asked for.
  *
- * @throws ProblemError `not-implemented`; CalendarUnknown; what the driver throws
+ * @throws CalendarUnknown; what the driver throws
  */
 export async function checkPayment(world: CancelWorld, asker: Asker, input: PaymentInput) {
-  refuseWhatIsMissing(input)
   const { database, clock } = world
   const issues: PaymentIssue[] = []
   const recipient = await world.recipients.find(input.recipientId)
@@ -53,16 +54,19 @@ export async function checkPayment(world: CancelWorld, asker: Asker, input: Paym
   if (payer === null) issues.push(field('/sourceBalanceId', 'not_found', 'No such balance.'))
   if (payee === null) issues.push(field('/recipientId', 'not_found', 'No such recipient.'))
   let verification: RecipientVerification | null = null
+  let conversion: ConversionOrder | undefined
   if (payee !== null) {
     const asked = await command(world, asker, input, payee)
     if ('problem' in asked) issues.push(...issuesOf(asked.problem))
     else {
       verification = verificationIn(asked.command)
+      conversion = asked.command.conversion
       if (payer !== null) issues.push(...objections(payer, asked.command, clock.now()))
     }
   }
   const choice = payee === null || payee.currency !== input.amount.currency ? null : chosen(payee, input)
-  const terms = payer === null || choice === null || payer.currency !== input.amount.currency ? null : termsOf(payer, choice.rail, input, clock.now())
+  const terms = payer === null || payee === null || choice === null || (payer.currency !== input.amount.currency && conversion === undefined) ? null
+    : termsOf(payer, { rail: choice.rail, toOwnAccount: payee.ownAccount, quote: conversion?.quote }, input, clock.now())
   if (choice !== null && payee !== null) issues.push(...warnings(payee, choice.rail, verification))
   return {
     valid: issues.every(({ severity }) => severity === 'warning'),
@@ -77,7 +81,7 @@ async function command(world: CancelWorld, asker: Asker, input: PaymentInput, pa
   const externalIdOwner = externalId === null ? null : await paymentWithExternalId(world.database.pool, { customerId: asker.customerId, externalId, except: NO_PAYMENT })
   try {
     // Nothing is made, so no number is used up.
-    return { command: await commandOf({ ...world, orderNumbers: { take: async () => 0n } }, { ...asker, key: null }, input, payee, { externalIdOwner, draft: null }) }
+    return { command: await commandOf({ ...world, orderNumbers: { take: async () => 0n } }, { ...asker, key: null }, input, payee, { externalIdOwner, usedBy: null, draft: null, draw: false }) }
   } catch (error) {
     if (error instanceof ProblemError) return { problem: error.problem }
     throw error
@@ -104,15 +108,15 @@ function chosen(payee: PayableRecipient, { amount, requestedRail }: PaymentInput
   return 'rail' in choice ? choice : null
 }
 
-function termsOf(payer: BalanceState, rail: Rail, input: PaymentInput, now: number) {
+function termsOf(payer: BalanceState, { rail, toOwnAccount, quote }: { readonly rail: Rail; readonly toOwnAccount: boolean; readonly quote: QuoteRecord | undefined }, input: PaymentInput, now: number) {
   const amount = BigInt(input.amount.amountMinor)
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: payer.currency as CurrencyCode })
-  const fee = feeOf(payer.fees, rail, amount)
+  const fee = quote?.fee ?? feeOf(payer.fees, rail, amount)
   const timing = timingOf(rail, input.executionDate ?? null, payer.calendar, now)
   const row = RAILS.get(rail)
-  const match = payer.policy === null ? null : tierFor(payer.policy, { amount, currency: payer.currency, balanceId: payer.id, rail, recipientId: input.recipientId })
+  const match = payer.policy === null ? null : tierFor(payer.policy, { amount, currency: input.amount.currency, balanceId: payer.id, rail, recipientId: input.recipientId, toOwnAccount })
   return {
-    fee: fee === 0n ? null : money(fee), totalDebit: money(amount + fee), executionDate: timing.executionDate,
+    fee: fee === 0n ? null : money(fee), totalDebit: money((quote?.sellAmount ?? amount) + fee), executionDate: timing.executionDate,
     estimatedArrival: timestamp(arrivalOf(rail, row !== undefined && speedOf(row, amount) === 'instant', timing, payer.calendar, now)),
     approval: { required: match !== null, tier: match?.tier.tier ?? null, requiredApprovals: match?.tier.requiredApprovals ?? null },
   }

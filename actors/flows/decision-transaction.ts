@@ -29,7 +29,7 @@ export async function decideInTransaction<Result>(
       for (const follow of afterwards) follow()
       return result
     } catch (error) {
-      const again = error instanceof CommitConflict ? error.conflicts.every(({ kind }) => kind === 'payment_stale') : RETRY_SQLSTATES.has(sqlState(error) ?? '')
+      const again = error instanceof CommitConflict ? error.conflicts.every(({ kind }) => kind === 'payment_stale' || kind === 'exchange_stale') : RETRY_SQLSTATES.has(sqlState(error) ?? '')
       if (!again || attempt >= LIMITS.attemptsMax) throw error
     }
   }

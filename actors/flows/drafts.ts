@@ -11,13 +11,15 @@ import { refuse } from '../../lib/problems.ts'
 import type { OverrideInput } from '../../lib/recipients/verification.ts'
 import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
 import { sqlState } from '../../storage/connection.ts'
+import { statusesOf } from '../../storage/documents.ts'
 import { readDraftFacts } from '../../storage/drafts.ts'
 import { findPayment } from '../../storage/queries/payments.ts'
 import { inTransaction, type TransactionClient } from '../../storage/transaction.ts'
 import { InTurn } from '../runtime/in-turn.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { rememberedNo, remembered, unlessRecorded, type CancelWorld } from './cancel-payment.ts'
-import { askBalance, checkDate, invalid, refuseWhatIsMissing, type Asker, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
+import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
+import { askBalance, checkDate, invalid, type Asker, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
 
 /** Somebody else took the external id, or the key, at the same moment. */
 const UNIQUE_VIOLATION = '23505'
@@ -43,7 +45,6 @@ export async function draftFacts(client: Pick<TransactionClient, 'query'>, custo
  * @throws ProblemError when the body names what it may not; DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */
 export async function createDraft(world: CancelWorld, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
-  refuseWhatIsMissing(input)
   const { database, clock, ids, orderNumbers } = world
   const number = orderNumber('PAY', await orderNumbers.take())
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
@@ -51,10 +52,11 @@ export async function createDraft(world: CancelWorld, asker: Asker, input: Payme
       return await unlessRecorded(async () => await inTransaction(database, async (client) => {
         const now = clock.now()
         const facts = await draftFacts(client, asker.customerId, input, now)
-        const draft = newDraft({ id: ids.next(), customerId: asker.customerId, number, createdBy: asker.createdBy, createdVia: asker.createdVia, createdAt: now }, input, facts)
+        const documentIds = await checkedDocuments(documentsWithin(client), asker.customerId, input.documentIds)
+        const draft = newDraft({ id: ids.next(), customerId: asker.customerId, number, createdBy: asker.createdBy, createdVia: asker.createdVia, createdAt: now }, { ...input, documentIds }, facts)
         const { operatorId } = facts.balance
         await writeEffects({ client, now }, {
-          ...draftRow(draft, facts.balance), ...remembered(asker.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
+          ...draftRow(draft, facts.balance), ...documentUsesOf(draft), ...remembered(asker.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
         })
         return { kind: 'payment_created' as const, payment: draft, operatorId }
       }))
@@ -63,10 +65,22 @@ export async function createDraft(world: CancelWorld, asker: Asker, input: Payme
       if (used?.kind === 'external_id_used') {
         return await rememberedNo(world, asker, { slug: 'duplicate-external-id', detail: `externalId ${input.externalId} belongs to another payment.`, extra: { existingId: used.existingId } })
       }
-      if (sqlState(error) !== UNIQUE_VIOLATION) throw error
+      // A document that was deleted at this moment is named as missing the next time.
+      const stale = error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'fact_stale')
+      if (!stale && sqlState(error) !== UNIQUE_VIOLATION) throw error
     }
   }
   throw new Overloaded('The external id keeps changing hands; try again.')
+}
+
+/** What a draft needs of documents. */
+export function documentUsesOf({ id, details }: Pick<PaymentRecord, 'id' | 'details'>): Pick<Effects, 'documentUses'> {
+  return details.documentIds === undefined ? {} : { documentUses: details.documentIds.map((documentId) => ({ documentId, object: 'payment' as const, objectId: id })) }
+}
+
+/** Documents as a transaction sees them. */
+export function documentsWithin(client: TransactionClient): PaymentDocuments {
+  return { statuses: (customerId, ids) => statusesOf(client, customerId, ids) }
 }
 
 function draftRow(draft: PaymentRecord, { operatorId, shard }: { readonly operatorId: string; readonly shard: number }): Effects {

@@ -9,6 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import type { IncomingRecord } from '../../lib/incoming-payments/incoming-payment.ts'
 import * as moves from '../../lib/incoming-payments/moves.ts'
+import { incomingFee } from '../../lib/incoming-payments/postings.ts'
 import { refuse, ProblemError } from '../../lib/problems.ts'
 import { shardOf } from '../../lib/shard.ts'
 import { CommitConflict, writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
@@ -18,6 +19,7 @@ import type { Database } from '../../storage/database.ts'
 import { writeAudit, type AuditBy } from '../../storage/identity-audit.ts'
 import { changeIncoming, lockBalance, lockIncoming } from '../../storage/incoming-payments.ts'
 import type { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
+import { feeRulesOf } from '../../storage/pricing.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import type { HeldSubjectKind } from './compliance-holds.ts'
 
@@ -53,7 +55,8 @@ export async function allocateSuspense(
     if (balance.currency !== record.currency) invalidBalance('currency_mismatch', `The balance is in ${balance.currency}.`)
     if (balance.connectionId !== record.connectionId) invalidBalance('invalid_value', 'The balance is kept at another partner than the money.')
     const { customerId } = balance
-    return moves.allocate(record, { customerId, balanceId, shard: shardOf(customerId), by: by.actor.id, reason }, await contextOf(world, tx, record))
+    const fee = incomingFee(await feeRulesOf(tx.client, balanceId), record)
+    return moves.allocate(record, { customerId, balanceId, shard: shardOf(customerId), by: by.actor.id, reason, fee }, await contextOf(world, tx, record))
   })
 }
 
@@ -113,7 +116,7 @@ export function heldIncoming(world: Pick<IncomingCasesWorld, 'accounts'>): HeldS
       if (record === null) throw new Error(`The incoming payment ${subjectId} is gone.`)
       const context = await contextOf(world, tx, record)
       const move = kind === 'inbound_recall' ? await answerRecall(tx, record, decision === 'blocked', context)
-        : decision === 'released' ? moves.release(record, context)
+        : decision === 'released' ? moves.release(record, incomingFee(await feeRulesOf(tx.client, record.balanceId as string), record), context)
           : freezeFunds ? null : moves.block(record, context)
       if (move === null) return {}
       if (record.status === 'under_review' && decision === 'released') await mustTakeMoney(tx, record.balanceId as string)

@@ -130,8 +130,8 @@ export class IncomingPayments {
     const { database, partner, shards } = this.#options
     const due = await dueReturns(database, shards.owned(), LIMITS.partnerBatchMax)
     if (due.length === 0) return
-    const taken = await partner.giveBack(due.map(({ id: reference, shard, amount, returnedAmount, currency, returnReason }) =>
-      ({ reference, shard, amount: returnedAmount ?? amount, currency, reasonCode: returnReason ?? 'NARR' })))
+    const taken = await partner.giveBack(due.map(({ id: reference, shard, connectionId, amount, returnedAmount, currency, returnReason }) =>
+      ({ reference, shard, connectionId, amount: returnedAmount ?? amount, currency, reasonCode: returnReason ?? 'NARR' })))
     if (taken.length > 0) await returnsSent(database, taken)
   }
 

@@ -444,7 +444,7 @@ export class PaymentQueue {
 const isAtRest = ({ status }: PaymentState): boolean => status === 'completed' || status === 'failed' || status === 'returned' || status === 'cancelled' || status === 'on_hold'
 
 function orderOf(payment: PaymentState): PaymentOrder {
-  return { reference: payment.id, shard: payment.shard, rail: payment.rail, currency: payment.currency, amount: payment.amount,
+  return { reference: payment.id, shard: payment.shard, connectionId: payment.connectionId, rail: payment.rail, currency: payment.currency, amount: payment.amount,
     creditorName: payment.recipientName, remittance: payment.reference }
 }
 

@@ -11,6 +11,7 @@ import type { CommandKey } from '../../lib/ledger/decision.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { inStoredOrder } from '../../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
+import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment.ts'
 import { railDate } from '../../lib/payments/business-days.ts'
 import type { PaymentRecord, QueuePlace } from '../../lib/payments/payment.ts'
@@ -24,9 +25,11 @@ import type { StoredOutcome } from '../../storage/commit.ts'
 import type { OrderNumbers } from '../../storage/order-numbers.ts'
 import type { PayableRecipient, RecipientDirectory } from '../../storage/recipient-directory.ts'
 import { balanceActor, type BalanceReply } from '../balance.ts'
+import type { Conversions } from './payment-conversions.ts'
 import type { PayeeVerifier } from '../partners/bank.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { Overloaded } from '../runtime/lane.ts'
+import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 import { paymentActor } from '../payment.ts'
 import { payeeGate } from './verify-payee.ts'
@@ -46,6 +49,10 @@ export interface FlowWorld {
 
 /** What payments need beside. */
 export interface PayWorld extends FlowWorld {
+  /** What quotes of customers come to; where nobody exchanges there are none. */
+  readonly conversions?: Conversions
+  /** What people have put in to support payments; where nobody does there is nothing. */
+  readonly documents?: PaymentDocuments
   readonly queue: Pick<PaymentQueue, 'place' | 'offer'>
 }
 
@@ -118,8 +125,8 @@ export async function submitPayment(world: PayWorld, asker: Asker, input: Paymen
  * @throws as `submitPayment`
  */
 export async function askBalance(world: PayWorld, asker: Asker, input: PaymentInput, draft: PaymentRecord | null): Promise<FlowOutcome | { readonly kind: 'payment_stale' }> {
-  refuseWhatIsMissing(input)
   let externalIdOwner: string | null = null
+  let usedBy: string | null = null
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const recipient = await world.recipients.find(input.recipientId)
     if (recipient === null || recipient.customerId !== asker.customerId) invalid('/recipientId', 'not_found', 'No such recipient.')
@@ -128,17 +135,19 @@ export async function askBalance(world: PayWorld, asker: Asker, input: PaymentIn
       world.recipients.forget(input.recipientId)
       continue
     }
-    const command = await commandOf(world, asker, input, recipient, { externalIdOwner, draft })
+    const command = await commandOf(world, asker, input, recipient, { externalIdOwner, usedBy, draft })
     const outcome = await world.system.ask(balanceActor, input.sourceBalanceId, asker.shard, command, asker.deadline)
     switch (outcome.kind) {
       case 'decided':
         if (outcome.reply.kind === 'payment_released') throw new Error('A balance has answered another question.')
-        if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing') enqueue(world, asker.shard, outcome.reply, command)
+        if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing' && command.conversion === undefined) enqueue(world, asker.shard, outcome.reply, command)
         return outcome.reply
       case 'recorded': case 'payment_stale': return outcome
       case 'fact_stale': world.recipients.forget(input.recipientId); break
       case 'external_id_used': externalIdOwner = outcome.existingId; break
       case 'credit_refused': throw new Error('A payment credits no balance.')
+      case 'quote_used': usedBy = outcome.existingId; break
+      case 'exchange_stale': throw new Error('A payment changes no exchange that exists.')
       default: outcome satisfies never
     }
   }
@@ -152,14 +161,14 @@ function enqueue({ system, queue }: PayWorld, shard: number, { payment, operator
     number: payment.number, status: payment.status, version: payment.version, sent: false,
     sourceBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
     fee: payment.fee, rail, reference: payment.details.reference, recipientName: payment.details.recipient.name, createdAt: payment.details.heldAt ?? payment.createdAt,
-    recall: null,
+    recall: null, charges: payment.details.charges,
   })
   if (notBefore === undefined) queue.offer(payment.id, shard)
 }
 
 /** What is asked of the balance. @throws ProblemError when the body names what it may not */
 export async function commandOf(
-  world: PayWorld, asker: Asker, input: PaymentInput, recipient: PayableRecipient, { externalIdOwner, draft }: { readonly externalIdOwner: string | null; readonly draft: PaymentRecord | null },
+  world: PayWorld, asker: Asker, input: PaymentInput, recipient: PayableRecipient, { externalIdOwner, usedBy, draft, draw = true }: { readonly externalIdOwner: string | null; readonly usedBy: string | null; readonly draft: PaymentRecord | null; readonly draw?: boolean },
 ): Promise<CreatePayment> {
   const now = world.clock.now()
   const { currency } = input.amount
@@ -178,6 +187,11 @@ export async function commandOf(
   const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
   if (paymentFault !== null) invalid(paymentFault.field, paymentFault.code, paymentFault.message)
   const gate = rail === null || recipient.status !== 'active' ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: asker.createdBy })
+  const documentIds = await checkedDocuments(world.documents, asker.customerId, input.documentIds)
+  const conversion = input.quoteId == null ? undefined : await conversionFor(world, asker, input.quoteId, { usedBy, draw })
+  if (conversion !== undefined && input.executionDate != null && input.executionDate > railDate(rail ?? 'internal', now)) {
+    invalid('/executionDate', 'not_applicable', 'A payment from a quote is made at once.')
+  }
   const number = draft?.number ?? orderNumber('PAY', await world.orderNumbers.take())
   const delayMs = world.sandbox ? queueDelayMs({ amountMinor: amount, reference: input.reference, recipientName: recipient.name }) : 0
   return {
@@ -193,6 +207,7 @@ export async function commandOf(
     recipient,
     amount,
     currency,
+    conversion,
     // Never written when there is none: the refusal comes first.
     rail: rail ?? 'internal',
     instant,
@@ -214,6 +229,7 @@ export async function commandOf(
       purpose: input.purpose ?? null,
       internalNote: input.internalNote ?? null,
       notifyRecipient: input.notifyRecipient ?? false,
+      ...(documentIds.length === 0 ? {} : { documentIds }),
       ...(gate !== null && 'verification' in gate ? { verification: keptVerification(gate.verification) } : {}),
     },
     metadata: inStoredOrder(input.metadata ?? {}),
@@ -222,6 +238,12 @@ export async function commandOf(
     ...(asker.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: asker.scheduledPaymentId }),
     ...(draft === null ? {} : { draft }),
   }
+}
+
+/** What a quote comes to. @throws ProblemError when there is no such quote, or nowhere for what it buys */
+async function conversionFor({ conversions }: PayWorld, asker: Asker, quoteId: string, options: Parameters<Conversions['orderOf']>[2]): Promise<ConversionOrder> {
+  if (conversions === undefined) invalid('/quoteId', 'not_found', 'No such quote.')
+  return await conversions.orderOf(asker, quoteId, options)
 }
 
 /** Where a payment stands in the queue that is not handed over before so many milliseconds have passed. */
@@ -248,16 +270,6 @@ export function policyRefusal(amount: bigint, currency: string, choice: ReturnTy
   }
   if ('refused' in choice) return { slug: 'rail-unavailable', detail: 'No rail can carry this payment to this recipient.', extra: { rails: choice.refused } }
   return null
-}
-
-/** What the contract describes and this service does not do yet is refused, never silently dropped. */
-export function refuseWhatIsMissing(input: Pick<PaymentInput, 'quoteId' | 'documentIds'>): void {
-  if (input.quoteId !== undefined && input.quoteId !== null) missing('Payments from a quote')
-  if (input.documentIds !== undefined && input.documentIds.length > 0) missing('Payment documents')
-}
-
-function missing(what: string): never {
-  refuse('not-implemented', `${what} are not available in this version.`)
 }
 
 /** Refuses one field. */

@@ -67,7 +67,7 @@ export async function submitTransfer(world: TransferWorld, asker: Asker, input: 
       case 'recorded': return outcome
       case 'credit_refused': creditRefused = true; break
       case 'external_id_used': externalIdOwner = outcome.existingId; break
-      case 'fact_stale': case 'payment_stale': throw new Error('A transfer rests on no fact but its balances.')
+      case 'fact_stale': case 'payment_stale': case 'exchange_stale': case 'quote_used': throw new Error('A transfer rests on no fact but its balances.')
       default: outcome satisfies never
     }
   }

@@ -9,6 +9,8 @@ import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verificati
 export interface PaymentOrder {
   readonly reference: string
   readonly shard: number
+  /** Ours, by which it is sent. */
+  readonly connectionId: string
   readonly rail: string
   readonly currency: string
   /** Minor units. */

@@ -35,6 +35,8 @@ export interface RecallRequest {
 export interface CreditReturn {
   readonly reference: string
   readonly shard: number
+  /** Where it came in. */
+  readonly connectionId: string
   /** Minor units. */
   readonly amount: bigint
   readonly currency: string

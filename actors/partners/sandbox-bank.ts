@@ -19,6 +19,7 @@ import { decodeSteps, encodeSteps, planOutcome, planRecall, type BankEvent, type
 import { RAILS, speedOf, type Rail } from '../../lib/payments/rails.ts'
 import { plainArray, textArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
+import { sandboxBookings } from '../../storage/sandbox-book.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { Lookout } from '../runtime/lookout.ts'
 import type { BankInbox, BankMessage, BankPartner, OrderStatus, PayeeVerifier, PaymentOrder, RecallPartner, RecallRequest, Submission } from './bank.ts'
@@ -31,6 +32,8 @@ const RESEND_MS = 5_000
 const RECALLED_CODE = 'FOCR'
 /** How often a plan is made again because the order has moved on meanwhile. */
 const ATTEMPTS_MAX = 8
+/** When the bank has debited an order: before it says so. What comes back has left before. */
+const SETTLED_AFTER = `case when o.next_event in ('settled', 'returned') then coalesce(o.settled_at, o.due_at) else o.settled_at end`
 /** What an order is called once its message was sent. Answers to recalls leave it as it was. */
 const STATE_AFTER = `case when o.next_event in ('settled', 'rejected', 'returned') then o.next_event
   when o.next_event = 'pending' then 'accepted' when o.next_event = 'unclear' then 'unanswered' else o.state end`
@@ -73,6 +76,9 @@ interface Due {
   readonly message: BankMessage
   readonly eventNumber: number
   readonly later: readonly PlanStep[]
+  /** When the bank booked what it says, epoch milliseconds, and in which account. */
+  readonly bookedAt: number
+  readonly account: { readonly connectionId: string; readonly currency: string } | null
 }
 
 export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
@@ -110,10 +116,10 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     if (booked.length > 0) {
       await this.#options.database.query({
         name: 'sandbox_submit',
-        text: `insert into sandbox_order (reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, received_at)
-          select u.reference, u.shard, u.currency, u.amount, u.state, u.next_event, u.scheme_code, u.due_at, u.steps, $10::timestamptz
-          from unnest($1::uuid[], $2::smallint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[])
-            as u(reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps)
+        text: `insert into sandbox_order (reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id, received_at)
+          select u.reference, u.shard, u.currency, u.amount, u.state, u.next_event, u.scheme_code, u.due_at, u.steps, u.connection_id, $11::timestamptz
+          from unnest($1::uuid[], $2::smallint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[], $10::uuid[])
+            as u(reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id)
           on conflict (reference) do nothing`,
         values: [
           plainArray(booked.map(({ order }) => order.reference)), plainArray(booked.map(({ order }) => order.shard)),
@@ -121,7 +127,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
           textArray(booked.map(({ planned }) => planned.state)), textArray(booked.map(({ planned }) => planned.steps[0]?.event ?? null)),
           textArray(booked.map(({ planned }) => planned.steps[0]?.schemeCode ?? null)),
           plainArray(booked.map(({ planned: { steps: [next] } }) => (next === undefined ? null : timestamp(now + next.afterMs)))),
-          textArray(booked.map(({ planned }) => stepsText(planned.steps))), timestamp(now),
+          textArray(booked.map(({ planned }) => stepsText(planned.steps))), plainArray(booked.map(({ order }) => order.connectionId)), timestamp(now),
         ],
       })
     }
@@ -210,18 +216,19 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       const now = this.#options.clock.now()
       for (const [reference, at] of this.#sent) if (at <= now - RESEND_MS) this.#sent.delete(reference)
       const owned = this.#options.shards.owned()
-      const rows = await this.#options.database.query<[string, number, BankMessage['type'], string | null, string | null, number]>({
+      const rows = await this.#options.database.query<[string, number, BankMessage['type'], string | null, string | null, number, number, string | null, string]>({
         name: 'sandbox_due',
-        text: `select reference, shard, next_event, scheme_code, steps, event_number from sandbox_order
+        text: `select reference, shard, next_event, scheme_code, steps, event_number, (extract(epoch from due_at) * 1000)::float8, connection_id, currency from sandbox_order
           where due_at <= $1::timestamptz and state <> 'unanswered' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
         values: [timestamp(now), LIMITS.partnerEventsMax + this.#sent.size, owned === null ? null : plainArray(owned)],
       })
-      const due = rows.filter(([reference]) => !this.#sent.has(reference)).map(([reference, shard, type, schemeCode, text, eventNumber]): Due => {
+      const due = rows.filter(([reference]) => !this.#sent.has(reference)).map(([reference, shard, type, schemeCode, text, eventNumber, bookedAt, connectionId, currency]): Due => {
         const [current, ...later] = text === null ? [] : decodeSteps(text)
         const message = { id: messageId(reference, eventNumber), type, reference, shard, schemeCode, amount: current?.amountMinor ?? null }
-        return { message, eventNumber, later }
+        return { message, eventNumber, later, bookedAt, account: connectionId === null ? null : { connectionId, currency } }
       })
       if (due.length === 0 || this.#inbox === undefined) return
+      await this.#bookReturns(due)
       for (const { message } of due) this.#sent.set(message.reference, now)
       const acknowledged = new Set(await this.#inbox(due.map(({ message }) => message)))
       const heard = due.filter(({ message }) => acknowledged.has(message.id))
@@ -229,6 +236,14 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       for (const { message } of heard) this.#sent.delete(message.reference)
       if (heard.length < due.length) return
     }
+  }
+
+  /** What comes back is credited before it is said; the id of the message makes it once. */
+  async #bookReturns(due: readonly Due[]): Promise<void> {
+    const returned = due.flatMap(({ message: { id, type, reference, amount }, bookedAt, account }) => (type !== 'returned' || amount === null || account === null ? [] : [{
+      id, ...account, reference, direction: 'CRDT' as const, amount, at: bookedAt, code: 'RRTN', text: null,
+    }]))
+    if (returned.length > 0) await this.#options.database.query(sandboxBookings(returned))
   }
 
   /** What was heard need not be said again, and what comes after it is next. By number: what was planned anew is still to be said. */
@@ -239,7 +254,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       if (last.length === 0) continue
       await database.query({
         name: 'sandbox_acknowledged',
-        text: `update sandbox_order o set state = ${STATE_AFTER}, due_at = null where reference = any($1::uuid[]) and event_number = $2`,
+        text: `update sandbox_order o set state = ${STATE_AFTER}, settled_at = ${SETTLED_AFTER}, due_at = null where reference = any($1::uuid[]) and event_number = $2`,
         values: [plainArray(last.map(({ message }) => message.reference)), eventNumber],
       })
     }
@@ -248,7 +263,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       if (next === undefined) continue
       await database.query({
         name: 'sandbox_advanced',
-        text: `update sandbox_order o set state = ${STATE_AFTER}, next_event = $3, scheme_code = $4, due_at = received_at + $5 * interval '1 millisecond',
+        text: `update sandbox_order o set state = ${STATE_AFTER}, settled_at = ${SETTLED_AFTER}, next_event = $3, scheme_code = $4, due_at = received_at + $5 * interval '1 millisecond',
             steps = $6, event_number = event_number + 1
           where reference = $1 and event_number = $2`,
         values: [message.reference, eventNumber, next.event, next.schemeCode, next.afterMs, stepsText(later)],
@@ -258,7 +273,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
 }
 
 /** The bank's id of one of its messages about a reference: a UUID of version 8, which no reference is, told apart by its number. */
-function messageId(reference: string, eventNumber: number): string {
+export function messageId(reference: string, eventNumber: number): string {
   const counter = Number.parseInt(reference.slice(15, 18), 16) ^ (eventNumber & 0xfff)
   return `${reference.slice(0, 14)}8${counter.toString(16).padStart(3, '0')}${reference.slice(18)}`
 }

@@ -2,6 +2,7 @@
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import { planTransfer } from '../../lib/sandbox/triggers.ts'
 import type { Database } from '../../storage/database.ts'
+import { sandboxBookings } from '../../storage/sandbox-book.ts'
 import type { BookOrder, BookStatus, BookSubmission, BookTransferPartner } from './book-transfers.ts'
 
 export interface SandboxBookTransfersOptions {
@@ -14,7 +15,7 @@ export class SandboxBookTransfers implements BookTransferPartner {
 
   constructor(options: SandboxBookTransfersOptions) { this.#options = options }
 
-  async book({ reference, currency, amount }: BookOrder): Promise<BookSubmission> {
+  async book({ reference, fromConnectionId, toConnectionId, currency, amount }: BookOrder): Promise<BookSubmission> {
     const { database, clock } = this.#options
     const now = clock.now()
     const { submit, steps, reconcile } = planTransfer(amount)
@@ -28,6 +29,13 @@ export class SandboxBookTransfers implements BookTransferPartner {
         on conflict (reference) do nothing`,
       values: [reference, currency, amount, submit === 'timeout' ? 'unanswered' : 'accepted', end.outcome, end.schemeCode, timestamp(now + end.afterMs), timestamp(now)],
     })
+    // Within one connection it is the same account at the bank.
+    if (end.outcome === 'settled' && fromConnectionId !== toConnectionId) {
+      const leg = { currency, reference, amount, at: now + end.afterMs, code: 'BOOK', text: null }
+      await database.query(sandboxBookings([
+        { ...leg, id: reference, connectionId: fromConnectionId, direction: 'DBIT' }, { ...leg, id: creditId(reference), connectionId: toConnectionId, direction: 'CRDT' },
+      ]))
+    }
     return submit
   }
 
@@ -43,4 +51,9 @@ export class SandboxBookTransfers implements BookTransferPartner {
     if (!due) return state === 'unanswered' ? null : { kind: 'pending' }
     return outcome === 'rejected' ? { kind: 'rejected', schemeCode: schemeCode ?? 'NARR' } : { kind: 'settled' }
   }
+}
+
+/** The bank's id of the credit of a transfer: the reference with its last digit mirrored. */
+function creditId(reference: string): string {
+  return reference.slice(0, -1) + (15 - Number.parseInt(reference.slice(-1), 16)).toString(16)
 }

@@ -11,6 +11,7 @@ import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { plainArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
+import { sandboxBookings } from '../../storage/sandbox-book.ts'
 import type { TransactionClient } from '../../storage/transaction.ts'
 import { Lookout } from '../runtime/lookout.ts'
 import type { CreditInbox, CreditMessage, CreditPartner, CreditReturn } from './credits.ts'
@@ -65,6 +66,9 @@ export class SandboxCredits implements CreditPartner {
       name: 'sandbox_announce', values: [id, shard, credit.reference, bodyOf({ connectionId, account, credit }), timestamp(this.#options.clock.now())],
       text: `insert into sandbox_message (id, shard, type, reference, body, due_at) values ($1, $2, 'account.credited', $3, $4, $5)`,
     })
+    await client.query(sandboxBookings([{
+      id, connectionId, currency: credit.currency, reference: credit.reference, direction: 'CRDT', amount: credit.amount, at: this.#options.clock.now(), code: 'RCDT', text: credit.remittance,
+    }]))
   }
 
   async giveBack(returns: readonly CreditReturn[]): Promise<readonly string[]> {
@@ -79,6 +83,9 @@ export class SandboxCredits implements CreditPartner {
         plainArray(returns.map(({ shard }) => shard)), timestamp(clock.now() + RETURN_MS),
       ],
     })
+    const at = clock.now() + RETURN_MS
+    await database.query(sandboxBookings(returns.map(({ reference, connectionId, currency, amount }) =>
+      ({ id: returnId(reference), connectionId, currency, reference, direction: 'DBIT', amount, at, code: 'RRTN', text: null }))))
     return returns.map(({ reference }) => reference)
   }
 

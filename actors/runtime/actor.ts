@@ -30,8 +30,12 @@ export interface Reader {
   query(statement: Statement): Promise<{ rows: unknown[][] }>
 }
 
+/** In the order in which their rows are locked. */
+export const ACTOR_NAMES = ['balance', 'payment', 'exchange', 'quote'] as const
+export type ActorName = (typeof ACTOR_NAMES)[number]
+
 export interface ActorKind<State, Command, Reply> {
-  readonly name: 'balance' | 'payment'
+  readonly name: ActorName
   /**
    * Reads many at once; an id without a row is absent from the map. `lock` keeps the rows for the rest of the
    * transaction, in the order of their ids.
@@ -44,6 +48,8 @@ export interface ActorKind<State, Command, Reply> {
    * one statement writes a row once, and would silently leave out the second.
    */
   readonly turnMax?: number
+  /** The conflict that says of such an actor's own row that it has moved on: the turn is decided again on what is there now. */
+  readonly staleAs?: Conflict['kind']
   /** The balance version the decisions of a turn rest on; null for kinds whose effects carry their own fences. */
   fence(state: State | null): { readonly balanceId: string; readonly version: bigint } | null
   /** Balances that the command credits: under lock they are locked with its own, in one order, or two nodes deadlock (I3). */

@@ -21,7 +21,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { commit, isBeyondLimit, type BalanceAfter, type CommitCommand, type CommitConnection, type CommitTurn, type Conflict } from '../../storage/commit.ts'
 import { Connection, DatabaseUnavailable, OutcomeUnknown, provesNothingWritten, sqlState } from '../../storage/connection.ts'
 import type { Activation } from './activation.ts'
-import type { Ask, Decision } from './actor.ts'
+import { ACTOR_NAMES, type Ask, type Decision } from './actor.ts'
 
 /** The service has more to do than it can; the caller may repeat with the same key. */
 export class Overloaded extends OperatingError {
@@ -220,8 +220,8 @@ export class Lane {
   }
 
   async #load(connection: Connection, turns: readonly Turn[], underLock: boolean): Promise<void> {
-    // Balances before payments, as the commit locks them.
-    for (const name of ['balance', 'payment'] as const) {
+    // In the order in which the commit locks them.
+    for (const name of ACTOR_NAMES) {
       const ofKind = turns.filter(({ activation }) => activation.kind.name === name)
       if (ofKind.length === 0) continue
       const { kind } = (ofKind[0] as Turn).activation
@@ -295,8 +295,8 @@ export class Lane {
     for (const conflict of conflicts) {
       if (conflict.kind === 'balance_stale') { stale.add(committing[conflict.turn] as Turn); continue }
       const { turn, ask } = ofCommand.get(conflict.command) as { turn: Turn; ask: Ask<unknown, unknown> }
-      // A payment's actor decides again on what is there now. Who brings a payment to its balance has to read it again.
-      if (conflict.kind === 'payment_stale' && turn.activation.kind.name === 'payment') { stale.add(turn); continue }
+      // The actor of a row decides again on what is there now. Who brings a payment to its balance has to read it again.
+      if (conflict.kind === turn.activation.kind.staleAs) { stale.add(turn); continue }
       if (answered.has(ask)) continue
       answered.add(ask)
       this.#backlog -= 1
@@ -307,6 +307,8 @@ export class Lane {
         turn.activation.state = undefined
         // A payment has a handful of moves, so whoever lost one wins soon enough; a balance may have writers without end.
         turn.activation.contended = turn.activation.kind.name === 'balance'
+        // Its contract may have been changed by another one of the same round: a round of its own.
+        if (turn.activation.kind.name === 'exchange') turn.activation.isolated ||= turn.asks.length
         for (const ask of turn.asks) ask.attempts += 1
       }
       this.#again(turn, turn.asks.filter((ask) => !answered.has(ask)))

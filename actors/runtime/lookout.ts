@@ -26,6 +26,11 @@ export class Lookout {
     await this.#looking
   }
 
+  /** Looks now, unless a look is under way. */
+  nudge(): void {
+    this.#look()
+  }
+
   #look(): void {
     const { look, onError } = this.#options
     this.#looking ??= look().catch(onError).finally(() => { this.#looking = undefined })

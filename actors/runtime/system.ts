@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { Activation } from './activation.ts'
 import { Activations } from './activations.ts'
-import type { ActorKind, Ask, Outcome } from './actor.ts'
+import type { ActorKind, ActorName, Ask, Outcome } from './actor.ts'
 import { Lane } from './lane.ts'
 
 export interface SystemOptions {
@@ -23,7 +23,10 @@ export interface SystemOptions {
 export class ActorSystem {
   readonly lanes: readonly Lane[]
   readonly #clock: Clock
-  readonly #activations = { balance: new Activations(LIMITS.activationsMax.balance), payment: new Activations(LIMITS.activationsMax.payment) }
+  readonly #activations: Readonly<Record<ActorName, Activations>> = {
+    balance: new Activations(LIMITS.activationsMax.balance), payment: new Activations(LIMITS.activationsMax.payment),
+    exchange: new Activations(LIMITS.activationsMax.exchange), quote: new Activations(LIMITS.activationsMax.quote),
+  }
   readonly #sweeper: NodeJS.Timeout
 
   constructor(options: SystemOptions) {
@@ -75,7 +78,7 @@ export class ActorSystem {
   }
 
   /** Drops one activation that has nothing more to do. */
-  forget(kind: 'balance' | 'payment', id: string): void {
+  forget(kind: ActorName, id: string): void {
     this.#activations[kind].forget(id)
   }
 

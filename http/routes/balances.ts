@@ -1,5 +1,5 @@
 /** Balances and what happened on them. */
-import { page, resource } from '../answer.ts'
+import { keptPage, keptResource, page } from '../answer.ts'
 import { route } from '../route.ts'
 import { Balance, balanceList } from '../schemas/balance.ts'
 import { Hold, holdList } from '../schemas/hold.ts'
@@ -35,7 +35,7 @@ export const getBalance = route({
   idempotency: 'none',
   success: { status: 200, description: 'The balance.', schema: Balance, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { queries }) => resource(await queries.getBalance(tenant, params.balanceId)),
+  handle: async ({ tenant, params }, { queries }) => keptResource(await queries.getBalance(tenant, params.balanceId)),
 })
 
 export const listBalanceJournal = route({
@@ -51,7 +51,7 @@ export const listBalanceJournal = route({
   list: journalList,
   success: { status: 200, description: 'A page of journal lines.', schema: PageOf('JournalPage', JournalLine), etag: true },
   problems: [],
-  handle: async ({ list, params }, { queries }) => page(list, await queries.listJournal({ ...list, balanceId: params.balanceId })),
+  handle: async ({ list, params }, { queries }) => keptPage(list, await queries.listJournal({ ...list, balanceId: params.balanceId })),
 })
 
 export const listBalanceHolds = route({

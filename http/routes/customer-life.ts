@@ -93,7 +93,7 @@ export const requestClosure = route({
   method: 'post',
   operationId: 'requestClosure',
   summary: 'Ask to close the customer',
-  description: 'Not while payments are under way. From here on nothing is paid out or in; it can be taken back.',
+  description: 'Not while payments, transfers or exchanges are under way. From here on nothing is paid out or in. When nothing is left on its balances its accounts are closed, and with the last of them the customer: its keys and endpoints end, and its people no longer reach it. Until its accounts are being closed it can be taken back.',
   success: { status: 200, description: 'The customer is closing.', schema: CustomerClosure },
   problems: ['invalid-transition'],
   handle: async ({ params, session, source, requestId, tenant, principal }, world) => {

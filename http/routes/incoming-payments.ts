@@ -41,7 +41,7 @@ export const addMoney = route({
   operationId: 'addMoney',
   tag: 'payments',
   summary: 'Add money to a balance',
-  description: 'By bank transfer: the answer says where to send it. Conversions are not available yet.',
+  description: 'By bank transfer: the answer says where to send it. By conversion: what is on another balance is exchanged, at the rate of a quote or at the one of the moment, and comes when the exchange has settled.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',
@@ -49,7 +49,7 @@ export const addMoney = route({
   limits: ['money'],
   body: AddMoney,
   success: { status: 200, description: 'How to go on.', schema: AddMoneyResult },
-  problems: ['not-implemented'],
-  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
-    await incomingCommands.addMoney({ tenant, principal, session, source, requestId }, body, idempotency),
+  problems: ['insufficient-funds', 'quote-expired', 'invalid-transition', 'limit-exceeded', 'customer-not-active', 'limit-reached', 'feature-disabled', 'provider-error'],
+  handle: async ({ body, idempotency, tenant, principal, requestId, instance, deadline }, { addMoney: add }) =>
+    await add({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })

@@ -6,15 +6,24 @@ import * as apiKeyRequests from './api-key-requests.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import * as approvalPolicies from './approval-policies.ts'
 import * as approvals from './approvals.ts'
+import * as attachments from './attachments.ts'
 import { listAuditEvents } from './audit-events.ts'
 import * as bankLookups from './bank-lookups.ts'
+import * as balanceChanges from './balance-changes.ts'
 import * as balances from './balances.ts'
 import * as complianceHolds from './compliance-holds.ts'
+import * as contracts from './contracts.ts'
 import * as currencies from './currencies.ts'
 import * as customerLife from './customer-life.ts'
 import * as customerSettings from './customer-settings.ts'
+import * as documents from './documents.ts'
+import { downloadFile } from './downloads.ts'
+import { exportTransactions } from './exports.ts'
 import * as fundsRequests from './funds-requests.ts'
 import * as exceptions from './exceptions.ts'
+import { cancelExchange } from './exchange-cancel.ts'
+import { getExchangeConfirmation } from './exchange-confirmation.ts'
+import * as exchanges from './exchanges.ts'
 import { getHealth, getReady } from './health.ts'
 import { getIntegrationHome, getOperatorApiUsage, listOperatorApiKeyRequests } from './integration.ts'
 import * as incomingPayments from './incoming-payments.ts'
@@ -22,6 +31,7 @@ import * as incomingSimulations from './incoming-simulations.ts'
 import * as incomingSuspense from './incoming-suspense.ts'
 import * as integratorWebhooks from './integrator-webhooks.ts'
 import * as invitations from './invitations.ts'
+import * as jobs from './jobs.ts'
 import * as members from './members.ts'
 import * as notifications from './notifications.ts'
 import { openapiRoute } from './openapi.ts'
@@ -32,13 +42,17 @@ import * as paymentOutcomes from './payment-outcomes.ts'
 import * as paymentSimulations from './payment-simulations.ts'
 import { getPaymentConfirmation } from './payment-confirmation.ts'
 import * as payments from './payments.ts'
+import * as pricingTemplates from './pricing-templates.ts'
 import * as publicFundsRequests from './public-funds-requests.ts'
 import * as recipientReviews from './recipient-reviews.ts'
 import * as recipients from './recipients.ts'
 import * as scheduledPayments from './scheduled-payments.ts'
 import * as sessions from './sessions.ts'
+import * as statements from './statements.ts'
 import * as stepUp from './step-up.ts'
+import * as transactions from './transactions.ts'
 import * as transfers from './transfers.ts'
+import * as treasury from './treasury.ts'
 import * as users from './users.ts'
 import * as webhookSimulations from './webhook-simulations.ts'
 
@@ -53,22 +67,32 @@ export const routes: readonly Route[] = [
   ...apiKeyRoutes,
   ...operatorApiKeyRoutes,
   ...Object.values(operator),
+  ...Object.values(pricingTemplates),
   listAuditEvents,
   ...Object.values(balances),
+  ...Object.values(balanceChanges),
   ...Object.values(accountDetails),
+  ...Object.values(statements),
+  ...Object.values(jobs),
+  exportTransactions,
   ...Object.values(recipients),
   ...Object.values(bankLookups),
   ...Object.values(recipientReviews),
   ...Object.values(payments),
   getPaymentConfirmation,
+  getExchangeConfirmation,
+  cancelExchange,
   ...Object.values(paymentOutcomes),
   ...Object.values(transfers),
+  ...Object.values(exchanges),
+  ...Object.values(contracts),
   ...Object.values(incomingPayments),
   ...Object.values(incomingSuspense),
   ...Object.values(incomingSimulations),
   ...Object.values(scheduledPayments),
   ...Object.values(complianceHolds),
   ...Object.values(exceptions),
+  ...Object.values(treasury),
   ...Object.values(fundsRequests),
   ...Object.values(publicFundsRequests),
   ...Object.values(approvals),
@@ -83,6 +107,10 @@ export const routes: readonly Route[] = [
   ...Object.values(integratorWebhooks),
   ...Object.values(webhookSimulations),
   ...Object.values(paymentSimulations),
+  ...Object.values(transactions),
+  ...Object.values(attachments),
+  ...Object.values(documents),
+  downloadFile,
   getIntegrationHome,
   listOperatorApiKeyRequests,
   getOperatorApiUsage,

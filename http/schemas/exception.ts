@@ -18,7 +18,7 @@ export const Exception = Type.Object({
   status: Words('ExceptionStatus', STATUSES),
   customerId: Uuid,
   customerName: Type.String(),
-  related: Type.Object({ object: Words('ExceptionalObject', ['payment', 'transfer']), id: Uuid }, { title: 'ExceptionSubject', description: 'What it is about.' }),
+  related: Type.Object({ object: Words('ExceptionalObject', ['payment', 'transfer', 'exchange']), id: Uuid }, { title: 'ExceptionSubject', description: 'What it is about.' }),
   amount: Money,
   assignee: Nullable(Uuid, { description: 'Who was the first to act on it.' }),
   proposal: Nullable(Type.Object({

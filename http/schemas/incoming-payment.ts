@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { RECALL_REASONS, SHOWN_STATUSES, SUSPENSE_REASONS, SUSPENSE_STATUSES } from '../../lib/incoming-payments/incoming-payment.ts'
 import { list } from '../list.ts'
 import { AccountDetails } from './account-details.ts'
+import { Exchange } from './exchange.ts'
 import { CalendarDate, CountryCode, Money, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 const RecallReason = Words('IncomingRecallReason', RECALL_REASONS)
@@ -139,5 +140,5 @@ export type AddMoney = Static<typeof AddMoney>
 export const AddMoneyResult = Type.Object({
   method: Words('AddMoneyMethod', ['bank_transfer', 'conversion']),
   depositDetails: Type.Array(AccountDetails, { description: 'Where to send it; empty for a conversion.' }),
-  exchange: Type.Null({ description: 'Nothing is exchanged by a bank transfer.' }),
+  exchange: Nullable(Exchange, { description: 'Null: nothing is exchanged by a bank transfer.' }),
 }, { title: 'AddMoneyResult' })

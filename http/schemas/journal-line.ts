@@ -4,7 +4,7 @@ import { list } from '../list.ts'
 import { CalendarDate, Money, Nullable, Timestamp, Uuid, Words } from './primitives.ts'
 
 const DIRECTIONS = ['debit', 'credit'] as const
-const TRANSACTION_TYPES = [
+export const TRANSACTION_TYPES = [
   'incoming_payment', 'outgoing_payment', 'payment_return', 'incoming_payment_return', 'transfer_in', 'transfer_out',
   'exchange_out', 'exchange_in', 'collection', 'collection_return', 'direct_debit', 'direct_debit_refund',
   'card_payment', 'card_refund', 'card_withdrawal', 'forward_deposit', 'forward_deposit_release', 'fee', 'fee_refund',

@@ -3,7 +3,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import type { Feature } from '../../lib/operators/features.ts'
 import { RECIPIENT_MODES } from '../../lib/approvals/policy.ts'
 import { LimitsWrite } from './customer-limits.ts'
-import { CurrencyCode, Money, Nullable, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { CurrencyCode, Money, MONEY_PATTERN, Nullable, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 const NAME_MAX = 140
 
@@ -25,6 +25,18 @@ const recipients = {
 }
 
 const compliance = { fourEyesRelease: Type.Boolean({ description: 'Two people decide on a compliance hold.' }) }
+const pricing = { defaultTemplateId: Nullable(Uuid, { description: 'The list of prices that holds for its customers. Null: nothing is charged.' }) }
+const exchange = {
+  quoteSeconds: Type.Integer({ minimum: 5, maximum: 300, description: 'How long a quote holds.' }),
+  marginBps: Type.Integer({ minimum: 0, maximum: 1_000, description: 'What a customer\'s rate is worse than the partner\'s, in hundredths of a per cent.' }),
+  approvalToleranceBps: Type.Integer({ minimum: 0, maximum: 1_000, description: 'How far a rate may have moved when an exchange is approved.' }),
+  heldRateDefaultMinutes: Type.Integer({ minimum: 1, maximum: 10_080 }),
+  heldRateMaxMinutes: Type.Integer({ minimum: 1, maximum: 10_080 }),
+  forwardDepositBps: Type.Integer({ minimum: 0, maximum: 10_000 }),
+  marginCallBps: Type.Integer({ minimum: 1, maximum: 10_000, description: 'The loss from which a forward\'s deposit is called for more.' }),
+  maxTenorMonths: Type.Integer({ minimum: 1, maximum: 24 }),
+  minSellEur: Type.String({ pattern: MONEY_PATTERN, description: 'The least a forward sells, in euro cents.' }),
+}
 const payments = { fourEyesExceptions: Type.Boolean({ description: 'Two people resolve an exception.' }) }
 
 const Limits = Nullable(Type.Array(Type.Object({
@@ -39,6 +51,8 @@ export const OperatorSettings = Type.Object({
   }, { title: 'OperatorLimitSettings' }),
   compliance: Type.Object(compliance, { title: 'OperatorComplianceSettings' }),
   payments: Type.Object(payments, { title: 'OperatorPaymentSettings' }),
+  pricing: Type.Object(pricing, { title: 'OperatorPricingSettings' }),
+  exchange: Type.Object(exchange, { title: 'OperatorExchangeSettings' }),
   ...provenance,
 }, { title: 'OperatorSettings' })
 export type OperatorSettings = Static<typeof OperatorSettings>
@@ -52,11 +66,16 @@ export const OperatorSettingsUpdate = Type.Object({
   }, { title: 'OperatorLimitSettingsUpdate', additionalProperties: false })),
   compliance: Type.Optional(Type.Object({ fourEyesRelease: Type.Optional(compliance.fourEyesRelease) }, { title: 'OperatorComplianceSettingsUpdate', additionalProperties: false })),
   payments: Type.Optional(Type.Object({ fourEyesExceptions: Type.Optional(payments.fourEyesExceptions) }, { title: 'OperatorPaymentSettingsUpdate', additionalProperties: false })),
+  exchange: Type.Optional(Type.Partial(Type.Object(exchange), { title: 'OperatorExchangeSettingsUpdate', additionalProperties: false })),
+  pricing: Type.Optional(Type.Object({ defaultTemplateId: Type.Optional(pricing.defaultTemplateId) }, { title: 'OperatorPricingSettingsUpdate', additionalProperties: false })),
 }, { title: 'OperatorSettingsUpdate', additionalProperties: false, examples: [{ recipients: { approvalMode: 'operator_queue' } }] })
 export type OperatorSettingsUpdate = Static<typeof OperatorSettingsUpdate>
 
 /** What can be switched, by its name in lib/operators/features.ts. */
 const SWITCHES = {
+  'exchange.forwards': Type.Boolean({ description: 'Forwards can be quoted, agreed on and looked at. Those that exist go on.' }),
+  'exchange.held_rates': Type.Boolean({ description: 'Rates can be quoted to be held, held and looked at. Those that are held go on.' }),
+  'exchange.spot': Type.Boolean({ description: 'Currencies can be quoted and exchanged. What was booked is settled all the same.' }),
   'payments.funds_requests': Type.Boolean({ description: 'Funds requests can be made and looked at, by payers too. What comes in is counted all the same.' }),
   'payments.scheduled': Type.Boolean({ description: 'Scheduled payments can be set up and looked at. Those that exist are made all the same.' }),
   webhooks: Type.Boolean({ description: 'Integrator webhooks can be set up and looked at. What exists is delivered to all the same.' }),

@@ -25,7 +25,7 @@ export const Failure = Type.Object({
     'insufficient_funds', 'account_not_found', 'account_closed', 'account_blocked', 'account_not_eligible',
     'invalid_account_details', 'name_mismatch', 'bank_unreachable', 'unsupported_currency', 'amount_limit_exceeded',
     'duplicate', 'refused_by_recipient_bank', 'refused_by_recipient', 'regulatory_information_missing',
-    'reference_invalid', 'cutoff_missed', 'declined', 'approval_expired', 'recalled', 'recipient_deceased',
+    'reference_invalid', 'cutoff_missed', 'declined', 'approval_expired', 'rate_moved', 'recalled', 'recipient_deceased',
     'technical_error', 'unknown',
   ]),
   message: Type.String(),
@@ -34,6 +34,15 @@ export const Failure = Type.Object({
   retryable: Type.Boolean({ description: 'A new payment may succeed unchanged.' }),
   at: Timestamp,
 }, { title: 'Failure' })
+
+/** Money that came back after it was sent. */
+export const PaymentReturn = Type.Object({
+  amount: Money,
+  reasonCode: Nullable(Type.String()),
+  reason: Nullable(Type.String()),
+  receivedAt: Timestamp,
+  transactionId: Nullable(Uuid),
+})
 
 export const FeeLine = Type.Object({
   type: Type.Enum(['payment', 'fx', 'return', 'collection', 'card', 'account']),
@@ -90,13 +99,7 @@ export const Payment = Type.Object({
     since: Timestamp,
   }), { description: 'Shown to operator staff only.' })),
   failure: Nullable(Failure),
-  return: Nullable(Type.Object({
-    amount: Money,
-    reasonCode: Nullable(Type.String()),
-    reason: Nullable(Type.String()),
-    receivedAt: Timestamp,
-    transactionId: Nullable(Uuid),
-  })),
+  return: Nullable(PaymentReturn),
   recall: Nullable(Type.Object({
     status: Words('RecallStatus', ['requested', 'accepted', 'rejected', 'expired']),
     reasonCode: Type.String(),

@@ -76,6 +76,8 @@ export interface Measured {
   readonly balanceId?: string
   readonly rail?: string
   readonly recipientId?: string
+  /** Whether it goes to an account of the customer's own. */
+  readonly toOwnAccount?: boolean
 }
 
 /** An amount in another currency, exact minor units; null when there is no rate. */
@@ -93,6 +95,7 @@ export interface TierMatch {
 /** The tier of a policy that something falls into; null when it needs nobody. */
 export function tierFor(policy: PolicyTerms | null, measured: Measured, convert: Convert = NO_RATES): TierMatch | null {
   if (policy === null || !policy.enabled || policy.tiers.length === 0 || !applies(policy.appliesTo, measured)) return null
+  if (policy.exemptOwnAccounts && measured.toOwnAccount === true) return null
   if (measured.amount === null || measured.currency === null) return { tier: policy.tiers[0] as Tier, converted: true }
   const amount = convert(measured.amount, measured.currency, policy.currency)
   if (amount === null) return { tier: policy.tiers.at(-1) as Tier, converted: false }

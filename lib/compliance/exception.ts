@@ -21,7 +21,7 @@ export interface ExceptionRow {
   readonly kind: ExceptionKind
   readonly code: string | null
   readonly message: string
-  readonly subjectType: 'payment' | 'transfer'
+  readonly subjectType: 'payment' | 'transfer' | 'exchange'
   readonly subjectId: string
   readonly customerId: string
   readonly operatorId: string

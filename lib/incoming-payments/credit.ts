@@ -10,7 +10,7 @@ import type { CommandKey } from '../ledger/decision.ts'
 import type { Effects, IncomingPaymentRow } from '../ledger/effects.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { RuleId } from '../ledger/postings.ts'
-import { INCOMING_SOURCE, incomingEvent, incomingText, SUSPENSE_SOURCE } from './postings.ts'
+import { feePostings, INCOMING_SOURCE, incomingEvent, incomingFee, incomingText, SUSPENSE_SOURCE } from './postings.ts'
 import type { IncomingStatus, SuspenseReason } from './incoming-payment.ts'
 
 /** What the partner says of a credit. */
@@ -70,9 +70,10 @@ export function receiveCredit(balance: BalanceState | null, command: ReceiveCred
     const effects = suspend(owner, refusal, command, now)
     return { state: balance, reply: { kind: 'credit_received' as const, status: 'unallocated' as const }, effects, refused: true }
   }
-  const written = hit === null ? book(owner, command, now) : review(owner, hit, command, now)
+  const fee = incomingFee(balance.fees, credit)
+  const written = hit === null ? book(owner, fee, command, now) : review(owner, hit, command, now)
   const status: IncomingStatus = hit === null ? 'received' : 'under_review'
-  const state = hit === null ? { ...balance, available: balance.available + credit.amount } : balance
+  const state = hit === null ? { ...balance, available: balance.available + credit.amount - fee } : balance
   return { state, reply: { kind: 'credit_received' as const, status }, effects: written }
 }
 
@@ -83,12 +84,15 @@ function refusalOf({ status, currency }: BalanceState, credit: CreditFacts): Sus
 
 type Received = Pick<ReceiveCredit, 'credit' | 'key' | 'event' | 'accounts' | 'ids'>
 
-/** L01 */
-function book(owner: CreditOwner, command: Received, now: number): Effects {
+/** L01, and L02 where something is charged for it. */
+function book(owner: CreditOwner, fee: bigint, command: Received, now: number): Effects {
   const { credit, ids } = command
   const row = rowOf(owner, credit, { status: 'received', creditedAt: now }, now)
   const event = incomingEvent(row, { id: ids.next(), type: 'incoming_payment.received', status: 'received', previousStatus: null, at: now })
-  return { ...posted('L01', owner, row, command, now), incomingPayments: [row], events: [event] }
+  const written = posted('L01', owner, row, command, now)
+  if (fee === 0n) return { ...written, incomingPayments: [row], events: [event] }
+  const charged = feePostings(fee, row, { accounts: command.accounts, entryId: ids.next(), bookedAt: now, valueDate: row.valueDate })
+  return { ...written, postings: [...written.postings ?? [], ...charged], incomingPayments: [row], events: [event] }
 }
 
 /** L05: its customer sees nothing of it. */
@@ -103,11 +107,11 @@ function review(owner: CreditOwner, { provider, findings, decides }: ScreeningHi
   return { ...posted('L05', owner, row, command, now), incomingPayments: [row], ...hold }
 }
 
-/** What a credit without an owner writes (L03): an item of the suspense list, which belongs to the operator. */
-export function suspend(known: CreditOwner, reason: SuspenseReason, command: Received, now: number): Effects {
+/** What a credit without an owner writes (L03, or L97 where only a statement tells of it): an item of the suspense list, which belongs to the operator. */
+export function suspend(known: CreditOwner, reason: SuspenseReason, command: Received, now: number, rule: 'L03' | 'L97' = 'L03'): Effects {
   const owner = { ...known, customerId: null, balanceId: null }
   const row = rowOf(owner, command.credit, { status: 'unallocated', suspense: 'open', suspenseReason: reason }, now)
-  return { ...posted('L03', owner, row, command, now), incomingPayments: [row] }
+  return { ...posted(rule, owner, row, command, now), incomingPayments: [row] }
 }
 
 function rowOf(

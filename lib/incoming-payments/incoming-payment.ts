@@ -12,6 +12,7 @@ import { timestamp } from '../clock.ts'
 import type { CurrencyCode } from '../currency.ts'
 import { moneyJson } from '../money.ts'
 import type { Rail } from '../payments/rails.ts'
+import { transactionId } from '../transactions/transaction.ts'
 
 export type IncomingStatus = 'unallocated' | 'under_review' | 'received' | 'returned'
 /** Those that customers see. */
@@ -112,7 +113,7 @@ export function incomingPaymentJson(record: IncomingRecord) {
     endToEndId: record.endToEndId,
     uetr: record.uetr,
     fundsRequestId: record.fundsRequestId,
-    transactionId: null,
+    transactionId: transactionId(record.id),
     valueDate: record.valueDate,
     // By its customer: how long others have looked at it before is not theirs to know.
     receivedAt: timestamp(record.creditedAt ?? record.receivedAt),

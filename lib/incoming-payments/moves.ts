@@ -11,7 +11,7 @@ import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { RuleId } from '../ledger/postings.ts'
 import type { Problem } from '../problems.ts'
 import type { IncomingChange, IncomingRecord, IncomingStatus, RecallReason } from './incoming-payment.ts'
-import { INCOMING_SOURCE, incomingEvent, incomingText, SUSPENSE_SOURCE } from './postings.ts'
+import { feePostings, INCOMING_SOURCE, incomingEvent, incomingText, SUSPENSE_SOURCE } from './postings.ts'
 
 export interface IncomingMove {
   readonly effects: Effects
@@ -48,13 +48,15 @@ export interface Allocation {
   readonly shard: number
   readonly by: string
   readonly reason: string | null
+  /** What is charged for it, minor units. */
+  readonly fee: bigint
 }
 
 /** L04: money whose owner was not known comes to its balance. */
-export function allocate(record: IncomingRecord, { customerId, balanceId, shard, by, reason }: Allocation, context: MoveContext): IncomingMove {
+export function allocate(record: IncomingRecord, { customerId, balanceId, shard, by, reason, fee }: Allocation, context: MoveContext): IncomingMove {
   const owned = { ...record, customerId, balanceId, shard }
   return {
-    effects: { ...posting('L04', owned, record.amount, context), ...credited(owned, context) },
+    effects: { ...charged(fee, owned, posting('L04', owned, record.amount, context), context), ...credited(owned, context) },
     change: { status: 'received', customerId, balanceId, shard, creditedAt: context.now, suspense: 'allocated', decidedBy: by, decidedAt: context.now, decisionReason: reason },
   }
 }
@@ -67,10 +69,10 @@ export function giveBack(record: IncomingRecord, { by, reason, reasonCode }: { r
   }
 }
 
-/** L06: nothing speaks against it. */
-export function release(record: IncomingRecord, context: MoveContext): IncomingMove {
+/** L06: nothing speaks against it. `fee` is charged for it. */
+export function release(record: IncomingRecord, fee: bigint, context: MoveContext): IncomingMove {
   return {
-    effects: { ...posting('L06', record, record.amount, context), ...credited(record, context) },
+    effects: { ...charged(fee, record, posting('L06', record, record.amount, context), context), ...credited(record, context) },
     change: { status: 'received', creditedAt: context.now },
   }
 }
@@ -147,6 +149,11 @@ export function settleReturn(record: IncomingRecord, context: MoveContext): Inco
 
 function goesBack(amount: bigint, reasonCode: string): IncomingChange {
   return { status: 'returned', returnedAmount: amount, returnReason: reasonCode, returnState: 'due' }
+}
+
+/** L02 beside the entry of the money itself. */
+function charged(fee: bigint, record: IncomingRecord, { postings = [] }: Pick<Effects, 'postings'>, { accounts, ids, now }: MoveContext): Pick<Effects, 'postings'> {
+  return { postings: [...postings, ...feePostings(fee, record, { accounts, entryId: ids.next(), bookedAt: now, valueDate: timestamp(now).slice(0, 10) })] }
 }
 
 /** The balance must still take money, which the commit checks under its lock. */

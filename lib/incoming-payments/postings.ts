@@ -1,5 +1,7 @@
 /** What the entries and events of incoming payments have in common. */
-import type { IncomingPaymentRow, OutboxEvent } from '../ledger/effects.ts'
+import type { IncomingPaymentRow, OutboxEvent, Posting } from '../ledger/effects.ts'
+import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import { feeOf, type FeeRule } from '../payments/fees.ts'
 
 /** What entries name as their cause. What has no owner yet belongs to the operator, and is told apart. */
 export const INCOMING_SOURCE = 'incoming_payment'
@@ -22,4 +24,23 @@ export function incomingEvent(
 ): OutboxEvent {
   if (customerId === null) throw new Error(`The incoming payment ${objectId} has no customer to tell.`)
   return { id, createdAt: at, customerId, operatorId, shard, type, object: 'incoming_payment', objectId, status, previousStatus, amount, currency }
+}
+
+/** What is charged for money that comes in: never more than has come. */
+export function incomingFee(rules: readonly FeeRule[], { rail, amount }: Pick<IncomingPaymentRow, 'rail' | 'amount'>): bigint {
+  const fee = feeOf(rules, rail, amount, 'incoming_payment')
+  return fee < amount ? fee : amount
+}
+
+/** L02; nothing where nothing is charged. */
+export function feePostings(
+  fee: bigint, { id, customerId, balanceId, currency }: Pick<IncomingPaymentRow, 'id' | 'customerId' | 'balanceId' | 'currency'>,
+  { accounts, entryId, bookedAt, valueDate }: { readonly accounts: InternalAccounts; readonly entryId: string; readonly bookedAt: number; readonly valueDate: string },
+): readonly Posting[] {
+  if (fee === 0n) return []
+  if (customerId === null || balanceId === null) throw new Error(`The incoming payment ${id} has no customer to charge.`)
+  return entry({
+    rule: 'L02', amounts: { F: fee }, currency, accounts, balances: { from: balanceId, to: balanceId }, entryId, customerId,
+    source: { object: INCOMING_SOURCE, id }, description: 'Fee for an incoming payment', bookedAt, valueDate,
+  })
 }

@@ -25,6 +25,8 @@ export interface BalanceState {
    * balance of the customer in the same transaction, so a decision that rests on an older one is fenced like any other (I3).
    */
   readonly policy: PolicyTerms | null
+  /** Its policy for exchanges, or where that was never set the one for payments. Fenced in the same manner. */
+  readonly exchangePolicy: PolicyTerms | null
   /** What the customer may pay out in this currency, and has; null where there is no limit. Fenced as the policy is. */
   readonly limits: LimitState | null
   /** What the operator charges in this currency. */

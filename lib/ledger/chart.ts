@@ -6,7 +6,8 @@
  */
 
 /** The five classes of double-entry bookkeeping. */
-export type AccountClass = 'asset' | 'liability' | 'equity' | 'income' | 'expense'
+export const ACCOUNT_CLASSES = ['asset', 'liability', 'equity', 'income', 'expense'] as const
+export type AccountClass = (typeof ACCOUNT_CLASSES)[number]
 
 /** The side on which an account grows. */
 export type Side = 'debit' | 'credit'

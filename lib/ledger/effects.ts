@@ -9,6 +9,7 @@ import type { ExceptionEnd, ExceptionRow } from '../compliance/exception.ts'
 import type { ComplianceHoldRow } from '../compliance/hold.ts'
 import type { Outflow } from '../customers/limits.ts'
 import type { AccountRef } from './account-ref.ts'
+import type { ExchangeChange, ExchangeRow, FxOrderRow, QuoteRow } from './effects-exchange.ts'
 
 /** One debit and one credit of one amount: zero-sum because it cannot be otherwise (I6). */
 export interface Posting {
@@ -283,6 +284,13 @@ export interface FactFence {
   readonly version: bigint
 }
 
+/** Something that names a document, which cannot be deleted meanwhile. */
+export interface DocumentUse {
+  readonly documentId: string
+  readonly object: 'payment'
+  readonly objectId: string
+}
+
 /**
  * Everything one decision writes. Absent members write nothing. What becomes of a balance follows from the rows: postings
  * move what is posted, holds and their resolutions move what is held, and there is no other way to change either.
@@ -306,6 +314,15 @@ export interface Effects {
   readonly transfers?: readonly TransferRow[]
   readonly transferOrders?: readonly TransferOrderRow[]
   readonly incomingPayments?: readonly IncomingPaymentRow[]
+  readonly quotes?: readonly QuoteRow[]
+  /** Each uses its quote; a quote that is used already is a conflict. */
+  readonly exchanges?: readonly ExchangeRow[]
+  readonly exchangeChanges?: readonly ExchangeChange[]
+  readonly fxOrders?: readonly FxOrderRow[]
+  /** Exchanges that the partner need be told or asked about no more. */
+  readonly fxOrdersDone?: readonly string[]
+  /** Each must be there and clean; the commit refuses the decision otherwise. */
+  readonly documentUses?: readonly DocumentUse[]
   readonly statusUpdates?: readonly StatusUpdate[]
   readonly events?: readonly OutboxEvent[]
   readonly idempotency?: IdempotencyRecord

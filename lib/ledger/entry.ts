@@ -9,6 +9,8 @@ export type InternalAccounts = Readonly<Partial<Record<AccountKey, string>>>
 
 export interface EntryOptions {
   readonly rule: RuleId
+  /** A case of the rule that no amount decides. */
+  readonly variant?: string
   readonly amounts: Amounts
   readonly currency: string
   readonly accounts: InternalAccounts
@@ -33,7 +35,7 @@ export interface EntryOptions {
 export function entry(options: EntryOptions): Posting[] {
   const currencies = { c: options.currency }
   const pairs = options.reverses === undefined
-    ? post(options.rule, options.amounts, currencies)
+    ? post(options.rule, options.amounts, currencies, options.variant)
     : reversalOf(post(options.reverses.rule, options.amounts, currencies))
   return pairs.map((pair, ordinal) => ({
     entryId: options.entryId,

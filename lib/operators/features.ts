@@ -2,6 +2,9 @@
 
 /** The features by name, and whether they are on while the operator has said nothing. */
 export const FEATURE_DEFAULTS = {
+  'exchange.forwards': false,
+  'exchange.held_rates': false,
+  'exchange.spot': true,
   'payments.funds_requests': true,
   'payments.scheduled': true,
   webhooks: true,

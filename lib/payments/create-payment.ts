@@ -12,10 +12,13 @@ import type { BalanceState } from '../ledger/balance.ts'
 import type { Effects } from '../ledger/effects.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
 import type { Problem } from '../problems.ts'
-import { feeOf } from './fees.ts'
+import type { ExchangePayload } from '../exchange/approval.ts'
+import { together } from '../ledger/merge.ts'
+import { conversionFault, conversionOf, exchangeFor, quoteRefusal, type ConversionOrder } from './conversion.ts'
+import { chargesOf, feeOf } from './fees.ts'
 import type { Rail } from './rails.ts'
 import { paymentJson, type PaymentDetails, type PaymentRecord, type QueuePlace, type RecipientSnapshot } from './payment.ts'
-import { arrivalText, timingOf, type Timing } from './timing.ts'
+import { arrivalText, dueTiming, timingOf, type Timing } from './timing.ts'
 
 export interface CreatePayment extends Recorded {
   readonly kind: 'create_payment'
@@ -30,9 +33,13 @@ export interface CreatePayment extends Recorded {
     readonly version: bigint
     /** Of what a review looks at; an approval holds only while it stays the same. */
     readonly digest: string
+    /** Whether it is an account of the payer's own. */
+    readonly ownAccount: boolean
   }
   readonly amount: bigint
   readonly currency: string
+  /** The exchange that buys what is paid, where a quote was given. */
+  readonly conversion?: ConversionOrder | undefined
   readonly rail: Rail
   readonly instant: boolean
   /** The date that was asked for; null: as soon as possible. */
@@ -47,7 +54,7 @@ export interface CreatePayment extends Recorded {
   readonly externalIdOwner: string | null
   /** A no of limits or rails, found before the balance was asked. */
   readonly policyRefusal: Problem | null
-  readonly shown: Pick<PaymentDetails, 'chargeBearer' | 'requestedRail' | 'reference' | 'endToEndId' | 'uetr' | 'purposeCode' | 'purpose' | 'internalNote' | 'notifyRecipient' | 'verification'>
+  readonly shown: Pick<PaymentDetails, 'chargeBearer' | 'requestedRail' | 'reference' | 'endToEndId' | 'uetr' | 'purposeCode' | 'purpose' | 'internalNote' | 'notifyRecipient' | 'verification' | 'documentIds'>
   readonly metadata: Readonly<Record<string, string>>
   readonly queued: QueuePlace
   /** Not handed over before then, epoch milliseconds. */
@@ -72,8 +79,13 @@ export function createPayment(balance: BalanceState | null, command: CreatePayme
   if (balance === null || balance.customerId !== command.customerId) {
     return invalid(balance, { field: '/sourceBalanceId', code: 'not_found', message: 'No such balance.' })
   }
-  if (balance.currency !== command.currency) {
+  const { conversion } = command
+  if (balance.currency !== command.currency && conversion === undefined) {
     return invalid(balance, { field: '/quoteId', code: 'quote_required', message: `Paying ${command.currency} from ${balance.currency} needs a quote.` })
+  }
+  if (conversion !== undefined) {
+    const fault = balance.currency === command.currency ? NOTHING_TO_BUY : conversionFault(balance, conversion, command)
+    if (fault !== null) return invalid(balance, fault)
   }
   if (balance.status !== 'active') {
     return { ...invalid(balance, { field: '/sourceBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
@@ -84,35 +96,54 @@ export function createPayment(balance: BalanceState | null, command: CreatePayme
   if (command.recipient.status !== 'active') {
     return refuse(balance, command, now, { slug: 'recipient-not-approved', detail: `The recipient is ${command.recipient.status}.`, extra: { recipientStatus: command.recipient.status } })
   }
+  const stale = conversion === undefined ? null : quoteRefusal(conversion, now)
+  if (stale !== null) return refuse(balance, command, now, stale)
   if (command.policyRefusal !== null) return refuse(balance, command, now, command.policyRefusal)
   const timing = timingOf(command.rail, command.executionDate, balance.calendar, now)
-  const later = timing.dueAt !== null
+  // What is bought leaves its balance now, whenever it is paid.
+  const later = timing.dueAt !== null && conversion === undefined
+  const spent = conversion?.quote.sellAmount ?? command.amount
   // What leaves on a later day counts on that day; only what no day would let pass is refused now.
-  const broken = balance.limits === null ? null : brokenLimit(later ? unusedLimits(balance.limits) : balance.limits, command.amount, now)
+  const broken = balance.limits === null ? null : brokenLimit(later ? unusedLimits(balance.limits) : balance.limits, spent, now)
   if (broken !== null) return { ...refuse(balance, command, now, broken), refused: true }
-  const fee = feeOf(balance.fees, command.rail, command.amount)
-  const need = command.amount + fee
+  const fee = conversion === undefined ? feeOf(balance.fees, command.rail, command.amount) : 0n
+  const need = spent + (conversion?.quote.fee ?? fee)
   if (!later && balance.available < need) {
+    // What a schedule makes waits for money that is missing, as whatever has its day does: until the cut-off of that day.
+    if (command.scheduledPaymentId !== undefined) {
+      const due = { ...timing, ...dueTiming(command.rail, timing.executionDate, balance.calendar, now) }
+      return { ...accept(balance, command, now, { timing: due, later: true, spent, fee, need }), refused: true }
+    }
     return { ...refuse(balance, command, now, insufficientFunds(balance, need)), refused: true }
   }
-  return accept(balance, command, now, { timing, fee, need })
+  return accept(balance, command, now, { timing, later, spent, fee, need })
 }
+
+const NOTHING_TO_BUY = { field: '/quoteId', code: 'not_applicable', message: 'The balance is in the currency that is paid.' } as const
 
 interface Terms {
   readonly timing: Timing
+  /** Its money is set aside on its day. */
+  readonly later: boolean
+  /** What counts against limits: of a payment whose money is bought, what is sold. */
+  readonly spent: bigint
   readonly fee: bigint
   readonly need: bigint
 }
 
-function accept(balance: BalanceState, command: CreatePayment, now: number, { timing, fee, need }: Terms): BalanceDecision<PaymentCreated> {
+function accept(balance: BalanceState, command: CreatePayment, now: number, { timing, later, spent, fee, need }: Terms): BalanceDecision<PaymentCreated> {
   const match = balance.policy === null ? null : tierFor(balance.policy, {
-    amount: command.amount, currency: command.currency, balanceId: balance.id, rail: command.rail, recipientId: command.recipient.id,
+    amount: command.amount, currency: command.currency, balanceId: balance.id, rail: command.rail, recipientId: command.recipient.id, toOwnAccount: command.recipient.ownAccount,
   })
   const approval = match === null ? null : openingOf(balance, command, match, now)
   const { draft, notBefore } = command
-  const later = timing.dueAt !== null
   const status = approval !== null ? 'pending_approval' : later ? 'scheduled' : 'processing'
-  const counted = balance.limits === null || later ? null : countOutflow(balance.limits, balance.customerId, command.amount, now)
+  const counted = balance.limits === null || later ? null : countOutflow(balance.limits, balance.customerId, spent, now)
+  const charges = chargesOf(command.conversion?.fees ?? balance.fees, { rail: command.rail, amount: command.amount, fee, chargeBearer: command.shown.chargeBearer })
+  const buying = command.conversion === undefined ? null : exchangeFor(balance, command.conversion, {
+    id: command.paymentId, number: command.number, createdBy: command.createdBy, createdVia: command.createdVia === 'operator' ? 'system' : command.createdVia,
+    waits: approval !== null, approvalId: approval?.approvals[0]!.id ?? null,
+  }, command.approving.ids, now)
   const details: PaymentDetails = {
     sourceBalanceName: balance.name,
     recipient: {
@@ -122,13 +153,15 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
     ...command.shown,
     estimatedArrival: arrivalText(command.rail, command.instant, timing, balance.calendar, now),
     instant: command.instant,
-    queued: status === 'processing' ? command.queued : null,
+    queued: status === 'processing' && buying === null ? command.queued : null,
+    ...(buying === null ? {} : { conversion: conversionOf(buying.exchange) }),
+    ...(charges === undefined ? {} : { charges }),
     ...(approval === null ? {} : { approvalId: approval.approvals[0]!.id }),
     ...(later ? { recipientDigest: command.recipient.digest, ...(approval === null ? { beganScheduled: true as const } : {}) } : {}),
     ...(draft === undefined ? {} : { submitted: { by: command.createdBy, at: now }, ...(later ? {} : { heldAt: now }) }),
   }
   const payment: PaymentRecord = {
-    id: command.paymentId, customerId: balance.customerId, connectionId: balance.connectionId, number: command.number,
+    id: command.paymentId, customerId: balance.customerId, connectionId: command.conversion?.buyBalance.connectionId ?? balance.connectionId, number: command.number,
     externalId: command.externalId, status, version: draft === undefined ? 1 : draft.version + 1, sourceBalanceId: balance.id,
     recipientId: command.recipient.id, currency: command.currency, amount: command.amount, fee,
     rail: command.rail, executionDate: timing.executionDate, createdBy: draft?.createdBy ?? command.createdBy, createdVia: draft?.createdVia ?? command.createdVia,
@@ -136,7 +169,8 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
     details, metadata: command.metadata, failure: null, statusReason: null, returnedAmount: null, returnInfo: null, recall: null, exception: null, providerRef: null, sentAt: null,
     completedAt: null, failedAt: null, approvedAt: null, cancelledAt: null, createdAt: draft?.createdAt ?? now, updatedAt: now,
   }
-  const holdId = later ? null : command.holdId
+  // What is bought is set aside where it comes to; until then nothing of the payment's own is held.
+  const holdId = later || buying !== null ? null : command.holdId
   const effects: Effects = {
     ...(draft === undefined ? { payments: [{
       id: payment.id, customerId: payment.customerId, operatorId: balance.operatorId, connectionId: payment.connectionId,
@@ -154,20 +188,21 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
     events: [{ id: command.eventId, createdAt: now, customerId: balance.customerId, operatorId: balance.operatorId,
       shard: balance.shard, type: 'payment.created', object: 'payment', objectId: payment.id, status,
       previousStatus: null, amount: payment.amount, currency: payment.currency }, ...(approval?.events ?? [])],
-    ...(approval !== null ? { approvals: approval.approvals } : timing.dueAt !== null
+    ...(approval !== null ? { approvals: approval.approvals } : buying !== null ? {} : timing.dueAt !== null
       ? { paymentsDue: [{ paymentId: payment.id, shard: balance.shard, dueAt: timing.dueAt, until: timing.until }] }
       : { instructions: [{ paymentId: payment.id, shard: balance.shard, ...(notBefore === undefined ? {} : { notBefore }) }] }),
     ...(counted === null ? {} : { outflows: counted.outflows }),
+    ...(command.shown.documentIds === undefined ? {} : { documentUses: command.shown.documentIds.map((documentId) => ({ documentId, object: 'payment' as const, objectId: payment.id })) }),
     facts: [{ recipientId: command.recipient.id, version: command.recipient.version }],
     ...(command.key === null ? {} : { idempotency: { ...command.key, resourceId: payment.id, createdAt: now,
       // What is created can be shown again as it was; a draft was something else before, so what was said of it is kept.
       ...(draft === undefined ? { status: 201, answer: null } : { status: 200, answer: JSON.stringify(paymentJson(payment, details.queued)) }) } }),
   }
-  const available = holdId === null ? balance.available : balance.available - need
+  const available = later ? balance.available : balance.available - need
   return {
     state: counted === null ? { ...balance, available } : { ...balance, available, limits: counted.state },
     reply: { kind: 'payment_created', payment, operatorId: balance.operatorId },
-    effects,
+    effects: buying === null ? effects : together(effects, buying.effects),
   }
 }
 
@@ -182,7 +217,10 @@ function openingOf(balance: BalanceState, command: CreatePayment, { tier, conver
       recipientName: recipient.name, sourceBalanceId: balance.id, sourceBalanceName: balance.name, rail: command.rail, itemCount: null,
       recipientMaskedIdentifier: recipient.maskedIdentifier,
     },
-    payload: JSON.stringify({ recipientId: recipient.id, recipientDigest: recipient.digest }),
+    payload: JSON.stringify({
+      recipientId: recipient.id, recipientDigest: recipient.digest,
+      ...(command.conversion === undefined ? {} : { quoteExpiresAt: command.conversion.quote.expiresAt, holdMinutes: null } satisfies ExchangePayload),
+    }),
     kind: 'payment', source: 'snapshot', tier, tierCurrency: balance.policy!.currency, converted,
     requestedBy: command.createdBy, requestedByName: command.createdByName,
     sandboxTexts: approving.sandbox ? [command.shown.reference, recipient.name] : null,

@@ -14,12 +14,14 @@ export interface DraftInput {
   readonly amount: { readonly amountMinor: string; readonly currency: string }
   readonly reference: string
   readonly requestedRail?: Rail | null
+  readonly quoteId?: string | null
   readonly executionDate?: string | null
   readonly chargeBearer?: PaymentDetails['chargeBearer']
   readonly purposeCode?: string | null
   readonly purpose?: string | null
   readonly endToEndId?: string
   readonly externalId?: string | null
+  readonly documentIds?: readonly string[]
   readonly internalNote?: string | null
   readonly notifyRecipient?: boolean
   readonly verificationOverride?: { readonly acceptOutcome: VerificationOutcome; readonly reason: string } | null
@@ -60,7 +62,9 @@ function written(origin: Origin & Pick<PaymentRecord, 'version' | 'updatedAt'>, 
       chargeBearer: input.chargeBearer ?? 'shared', requestedRail: input.requestedRail ?? null, reference: input.reference, endToEndId: input.endToEndId ?? number,
       uetr: null, purposeCode: input.purposeCode ?? null, purpose: input.purpose ?? null, estimatedArrival: null, instant: false,
       internalNote: input.internalNote ?? null, notifyRecipient: input.notifyRecipient ?? false, queued: null,
+      ...(input.documentIds === undefined || input.documentIds.length === 0 ? {} : { documentIds: input.documentIds }),
       ...(override === null ? {} : { verificationOverride: override }),
+      ...(input.quoteId == null ? {} : { quoteId: input.quoteId }),
     },
     metadata: inStoredOrder(input.metadata ?? {}), scheduledPaymentId: null, failure: null, statusReason: null, returnedAmount: null, returnInfo: null, recall: null,
     exception: null, providerRef: null, sentAt: null, completedAt: null, failedAt: null, approvedAt: null, cancelledAt: null,
@@ -69,10 +73,10 @@ function written(origin: Origin & Pick<PaymentRecord, 'version' | 'updatedAt'>, 
 
 /** What a draft says, as it was written: what is submitted, and what a change starts from. */
 export function inputOfDraft({ sourceBalanceId, recipientId, amount, currency, executionDate, externalId, details, metadata }: PaymentRecord): Required<Omit<DraftInput, 'verificationOverride'>> & Pick<DraftInput, 'verificationOverride'> {
-  const { reference, requestedRail, chargeBearer, purposeCode, purpose, endToEndId, internalNote, notifyRecipient, verificationOverride = null } = details
+  const { reference, requestedRail, chargeBearer, purposeCode, purpose, endToEndId, internalNote, notifyRecipient, verificationOverride = null, quoteId = null, documentIds = [] } = details
   return {
-    sourceBalanceId, recipientId, amount: { amountMinor: amount.toString(), currency }, reference, requestedRail, executionDate, chargeBearer, purposeCode, purpose,
-    endToEndId, externalId, internalNote, notifyRecipient, metadata, verificationOverride: verificationOverride as NonNullable<DraftInput['verificationOverride']> | null,
+    sourceBalanceId, recipientId, amount: { amountMinor: amount.toString(), currency }, reference, requestedRail, quoteId, executionDate, chargeBearer, purposeCode, purpose,
+    endToEndId, externalId, documentIds, internalNote, notifyRecipient, metadata, verificationOverride: verificationOverride as NonNullable<DraftInput['verificationOverride']> | null,
   }
 }
 

@@ -38,6 +38,7 @@ const ROWS = {
   cutoff_missed: { iso20022: 'TM01 DT01', ach: 'R18', message: 'The payment came too late for the day it was meant for.', retryable: true },
   declined: { iso20022: 'RR04 FRAD FR01 AM07', ach: 'R90', message: 'The payment was declined.', retryable: false },
   approval_expired: { message: 'The payment was not approved in time.', retryable: true },
+  rate_moved: { message: 'The rate has moved by more than is allowed.', retryable: true },
   recalled: { iso20022: 'FOCR CUST UPAY', ach: 'R06', message: 'The payment was recalled.', retryable: false },
   recipient_deceased: { iso20022: 'MD07', ach: 'R14 R15', fps: 'MD09', bacs: '2', message: 'The recipient’s account can no longer receive payments.', retryable: false },
   technical_error: { iso20022: 'FF01 DS28 ED05 TECH BE08 AB03 AB04', ach: 'R27', message: 'The payment failed for a technical reason.', retryable: true },

@@ -4,6 +4,9 @@
  *   pending_approval ──approve──▶ processing (queued), scheduled
  *          └──withdraw──▶ rejected, cancelled        processing (queued), scheduled ──withdraw──▶ cancelled
  *
+ *   processing (waits for its exchange, conversion.ts) ──funded──▶ processing (queued)
+ *                                          └──────────unfunded──▶ failed
+ *
  *   draft ──▶ and scheduled ──▶ processing (queued), failed: decided by the paying balance (create-payment.ts, release-payment.ts)
  *
  *   processing (queued) ──hold──▶ on_hold ──release──▶ processing (queued)
@@ -27,7 +30,10 @@ import type { CommandKey } from '../ledger/decision.ts'
 import type { Effects, HoldResolution, HoldRow, OutboxEvent, PaymentDue, Posting } from '../ledger/effects.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import { dateIn, timestamp } from '../clock.ts'
+import type { Conversion } from './conversion.ts'
 import { failureFor, failureOf } from './failure-codes.ts'
+import type { PaymentCharges } from './fees.ts'
+import { partnerCharge, returnCharges } from './payment-charges.ts'
 import { answeredRecall, type PaymentRecall, type PaymentReturn, type PaymentStatus, type StatusReason } from './payment.ts'
 
 /** What the payment's actor remembers. */
@@ -53,6 +59,10 @@ export interface PaymentState {
   /** When its money was set aside, and counted against limits: at its creation, or on its day. Epoch milliseconds. */
   readonly createdAt: number
   readonly recall: PaymentRecall | null
+  /** What it may cost beside its fee. */
+  readonly charges?: PaymentCharges | undefined
+  /** The exchange that buys what is paid. */
+  readonly conversion?: Conversion | undefined
 }
 
 /** What a move needs beside the state: ids made outside, the accounts, the business day. */
@@ -70,11 +80,21 @@ export interface Withdrawal {
   readonly by: 'member' | 'system'
 }
 
+/** The exchange of a payment is booked with its approval, at what it costs then. `details` is the JSON text of the payment's. */
+export interface Bought {
+  readonly conversion: Conversion
+  readonly details: string
+}
+
 export type PaymentCommand =
   /** Everybody whom it waited for has approved. `due`: when its day is, where its money is set aside only then. */
-  | { readonly kind: 'approve'; readonly context: Pick<MoveContext, 'ids'> & { readonly due?: Pick<PaymentDue, 'dueAt' | 'until'> | undefined; readonly notBefore?: number | undefined } }
+  | { readonly kind: 'approve'; readonly context: Pick<MoveContext, 'ids'> & { readonly due?: Pick<PaymentDue, 'dueAt' | 'until'> | undefined; readonly notBefore?: number | undefined; readonly bought?: Bought | undefined } }
   /** `from`: what it must be waiting for, people, its day or the partner. */
   | { readonly kind: 'withdraw'; readonly from: 'pending_approval' | 'scheduled' | 'processing'; readonly withdrawal: Withdrawal; readonly context: Pick<MoveContext, 'ids'>; readonly key?: CommandKey | null }
+  /** What it pays was bought: it is set aside, and the bank is next. */
+  | { readonly kind: 'funded'; readonly context: Pick<MoveContext, 'ids'> & { readonly notBefore?: number | undefined } }
+  /** What it was to pay could not be bought. */
+  | { readonly kind: 'unfunded'; readonly context: Pick<MoveContext, 'ids'> }
   /** The gate has found something before the partner has it. */
   | { readonly kind: 'hold'; readonly hit: ScreeningHit; readonly context: Pick<MoveContext, 'ids'> }
   | { readonly kind: 'release'; readonly context: Pick<MoveContext, 'ids'> }
@@ -118,14 +138,18 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
       return payment.status === 'pending_approval' ? approve(payment, command.context, now) : ignored(payment)
     case 'withdraw':
       return payment.status === command.from && !payment.sent ? withdraw(payment, command, now) : ignored(payment)
+    case 'funded':
+      return awaitsExchange(payment) ? fund(payment, command.context, now) : ignored(payment)
+    case 'unfunded':
+      return awaitsExchange(payment) ? giveUp(payment, command.context, now) : ignored(payment)
     case 'hold':
-      return payment.status === 'processing' && !payment.sent ? hold(payment, command, now) : ignored(payment)
+      return payment.status === 'processing' && !payment.sent && !awaitsExchange(payment) ? hold(payment, command, now) : ignored(payment)
     case 'release':
       return payment.status === 'on_hold' ? release(payment, command.context, now) : ignored(payment)
     case 'block':
       return payment.status === 'on_hold' ? block(payment, command, now) : ignored(payment)
     case 'hand_over':
-      return payment.status === 'processing' && !payment.sent ? handOver(payment, command.context, now) : ignored(payment)
+      return payment.status === 'processing' && !payment.sent && !awaitsExchange(payment) ? handOver(payment, command.context, now) : ignored(payment)
     case 'settled':
       return payment.sent && isUnsettled(payment) ? settle(payment, command, now) : ignored(payment)
     case 'rejected':
@@ -167,7 +191,8 @@ const ignored = (payment: PaymentState): PaymentDecision =>
 
 /** P7: it takes its place in the queue, and the hold stays; or it waits for its day. */
 function approve(payment: PaymentState, context: Extract<PaymentCommand, { kind: 'approve' }>['context'], now: number): PaymentDecision {
-  const { due, notBefore } = context
+  const { due, notBefore, bought } = context
+  if (payment.conversion !== undefined) return buy(payment, bought, context, now)
   if (payment.holdId === null && due === undefined) throw new Error(`The payment ${payment.id} has no hold and no day.`)
   const next: PaymentState = { ...payment, version: payment.version + 1, status: payment.holdId === null ? 'scheduled' : 'processing' }
   return moved(next, {
@@ -180,12 +205,24 @@ function approve(payment: PaymentState, context: Extract<PaymentCommand, { kind:
   })
 }
 
+/** P7 of a payment whose money is still to be bought: it waits for that. */
+function buy(payment: PaymentState, bought: Bought | undefined, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+  if (bought === undefined) throw new Error(`The payment ${payment.id} is approved without its exchange.`)
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing', conversion: bought.conversion }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: next.status, details: bought.details, approvedAt: now, updatedAt: now }],
+    statusUpdates: [update(payment, next, 'Payment approved.', 'member', now)],
+    events: changeEvents(payment, next, context, now),
+  })
+}
+
 /** P8, P9, P12, P13: the money is free again, if it was held. */
 function withdraw(payment: PaymentState, { withdrawal: { status, reason, by }, context, key = null }: Extract<PaymentCommand, { kind: 'withdraw' }>, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status }
   return moved(next, {
     paymentDecisions: [{ id: payment.id, version: payment.version, status, statusReason: JSON.stringify(reason), ...(status === 'cancelled' ? { cancelledAt: now } : {}), updatedAt: now }],
-    ...(payment.holdId === null ? {} : { holdResolutions: [holdReleased(payment, now)], outflowReturns: [outflowReturn(payment)] }),
+    ...(payment.holdId === null ? {} : { holdResolutions: [holdReleased(payment, now)] }),
+    ...(payment.holdId === null && payment.conversion === undefined ? {} : { outflowReturns: [outflowReturn(payment)] }),
     statusUpdates: [update(payment, next, reason.message, by, now)],
     events: changeEvents(payment, next, context, now),
     ...(payment.status === 'processing' ? { instructionsDone: [payment.id] } : {}),
@@ -251,17 +288,53 @@ function block(payment: PaymentState, { freezeFunds, context }: Extract<PaymentC
 function holdReplaced(payment: PaymentState, hold: Pick<HoldRow, 'id' | 'subjectType' | 'subjectId' | 'description'>, now: number): Pick<Effects, 'holds' | 'holdResolutions'> {
   return {
     holdResolutions: [holdReleased(payment, now)],
-    holds: [{ ...hold, balanceId: payment.sourceBalanceId, customerId: payment.customerId, amount: payment.amount + payment.fee, createdAt: now }],
+    holds: [{ ...hold, ...heldMoney(payment), customerId: payment.customerId, createdAt: now }],
   }
 }
 
 const holdReleased = (payment: PaymentState, now: number): HoldResolution =>
-  ({ id: heldBy(payment), balanceId: payment.sourceBalanceId, amount: payment.amount + payment.fee, status: 'released', capturedAmount: null, resolvedAt: now })
+  ({ id: heldBy(payment), ...heldMoney(payment), status: 'released', capturedAmount: null, resolvedAt: now })
 
 /** The hold of a payment that has one: every payment but a draft and one that waits for its day. */
 function heldBy({ id, holdId }: PaymentState): string {
   if (holdId === null) throw new Error(`The payment ${id} has no hold.`)
   return holdId
+}
+
+/** The balance that pays: what is bought is paid from where it comes to. */
+export const payingBalance = ({ sourceBalanceId, conversion }: Pick<PaymentState, 'sourceBalanceId' | 'conversion'>): string => conversion?.buyBalanceId ?? sourceBalanceId
+
+const ownBalance = (payment: PaymentState) => ({ from: payingBalance(payment), to: payingBalance(payment) })
+
+/** What its hold reserves, and where. */
+const heldMoney = (payment: PaymentState): Pick<HoldRow, 'balanceId' | 'amount'> => ({ balanceId: payingBalance(payment), amount: payment.amount + payment.fee })
+
+/** What it pays is being bought: nothing is set aside for it, and the bank has not been told. */
+export const awaitsExchange = ({ status, sent, holdId, conversion }: Pick<PaymentState, 'status' | 'sent' | 'holdId' | 'conversion'>): boolean =>
+  conversion !== undefined && status === 'processing' && !sent && holdId === null
+
+/** What was bought for it is set aside, and it takes its place in the queue. Its status stays. */
+function fund(payment: PaymentState, { ids, notBefore }: Extract<PaymentCommand, { kind: 'funded' }>['context'], now: number): PaymentDecision {
+  const holdId = ids.next()
+  const next: PaymentState = { ...payment, version: payment.version + 1, holdId }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: payment.status, holdId, updatedAt: now }],
+    holds: [{ id: holdId, ...heldMoney(next), customerId: payment.customerId, subjectType: 'payment', subjectId: payment.id, description: `Payment ${payment.number}`, createdAt: now }],
+    statusUpdates: [update(payment, next, 'What it pays was bought.', 'system', now)],
+    instructions: [{ paymentId: payment.id, shard: payment.shard, ...(notBefore === undefined ? {} : { notBefore }) }],
+  })
+}
+
+/** The exchange has failed, and what was sold is given back with it. */
+function giveUp(payment: PaymentState, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
+  const failure = { ...failureOf('technical_error'), message: 'The currency could not be bought.', at: timestamp(now) }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: 'failed', failure: JSON.stringify(failure), failedAt: now, updatedAt: now }],
+    statusUpdates: [update(payment, next, failure.message, 'system', now)],
+    events: changeEvents(payment, next, context, now),
+    outflowReturns: [outflowReturn(payment)],
+  })
 }
 
 /** P17: L10, the hold captured, `processing` gone. Committed before the partner is called. No event. */
@@ -270,10 +343,10 @@ function handOver(payment: PaymentState, context: MoveContext, now: number): Pay
   const total = payment.amount + payment.fee
   return moved(next, {
     paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'processing', sentAt: now, updatedAt: now }],
-    holdResolutions: [{ id: heldBy(payment), balanceId: payment.sourceBalanceId, amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
+    holdResolutions: [{ id: heldBy(payment), balanceId: payingBalance(payment), amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
     postings: entry({
       rule: 'L10', amounts: { A: payment.amount, F: payment.fee }, currency: payment.currency, accounts: context.accounts,
-      balances: { from: payment.sourceBalanceId, to: payment.sourceBalanceId }, entryId: handOverEntryId(payment),
+      balances: ownBalance(payment), entryId: handOverEntryId(payment),
       customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}`,
       reference: payment.reference, counterparty: payment.recipientName, bookedAt: now, valueDate: context.valueDate,
     }),
@@ -286,7 +359,7 @@ function settle(payment: PaymentState, { context, event }: Extract<PaymentComman
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'completed' }
   return moved(next, {
     paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'completed', completedAt: now, updatedAt: now }],
-    postings: confirmation(payment, context, now),
+    postings: [...confirmation(payment, context, now), ...partnerCharge(payment, context, now)],
     statusUpdates: [update(payment, next, 'Payment completed.', 'partner', now)],
     events: changeEvents(payment, next, context, now),
     instructionsDone: [payment.id],
@@ -299,7 +372,7 @@ function settle(payment: PaymentState, { context, event }: Extract<PaymentComman
 function confirmation(payment: PaymentState, context: MoveContext, now: number): Posting[] {
   return entry({
     rule: 'L11', amounts: { A: payment.amount }, currency: payment.currency, accounts: context.accounts,
-    balances: { from: payment.sourceBalanceId, to: payment.sourceBalanceId }, entryId: context.ids.next(),
+    balances: ownBalance(payment), entryId: context.ids.next(),
     customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}`,
     bookedAt: now, valueDate: context.valueDate,
   })
@@ -320,14 +393,15 @@ function giveBack(payment: PaymentState, { context, amount, schemeCode, event }:
       returnInfo: JSON.stringify(returnInfo), ...(recall === null ? {} : { recall: JSON.stringify(recall), recallDueAt: null }), updatedAt: now,
     }],
     postings: [
-      ...(payment.status === 'completed' ? [] : confirmation(payment, context, now)),
+      ...(payment.status === 'completed' ? [] : [...confirmation(payment, context, now), ...partnerCharge(payment, context, now)]),
       ...entry({
         rule: 'L13', amounts: { R: amount }, currency: payment.currency, accounts: context.accounts,
-        balances: { from: payment.sourceBalanceId, to: payment.sourceBalanceId }, entryId: context.ids.next(),
+        balances: ownBalance(payment), entryId: context.ids.next(),
         customerId: payment.customerId, source: { object: 'payment', id: payment.id },
         description: `Payment ${payment.number} returned`, reference: payment.reference, counterparty: payment.recipientName,
         bookedAt: now, valueDate: context.valueDate,
       }),
+      ...returnCharges(payment, context, now),
     ],
     statusUpdates: [update(payment, next, `Payment returned. ${reason.message}`, 'partner', now)],
     events: [...changeEvents(payment, next, context, now), ...(recall === null ? [] : [recallEvent(next, 'requested', context, now)])],
@@ -352,7 +426,7 @@ function fail(payment: PaymentState, context: MoveContext, schemeCode: string, e
     postings: entry({
       rule: 'L12', reverses: { rule: 'L10', entryId: handOverEntryId(payment) }, amounts: { A: payment.amount, F: payment.fee },
       currency: payment.currency, accounts: context.accounts,
-      balances: { from: payment.sourceBalanceId, to: payment.sourceBalanceId }, entryId: context.ids.next(),
+      balances: ownBalance(payment), entryId: context.ids.next(),
       customerId: payment.customerId, source: { object: 'payment', id: payment.id },
       description: `Payment ${payment.number} failed`, reference: payment.reference, counterparty: payment.recipientName,
       bookedAt: now, valueDate: context.valueDate,
@@ -405,7 +479,9 @@ function resume(payment: PaymentState, { context, event = null }: Extract<Paymen
 }
 
 /** What it counted against a limit is free again. */
-const outflowReturn = ({ customerId, currency, amount, createdAt }: PaymentState) => ({ customerId, currency, day: dateIn(createdAt, 'UTC'), amount })
+const outflowReturn = ({ customerId, currency, amount, conversion, createdAt }: PaymentState) => ({
+  customerId, currency: conversion?.sellCurrency ?? currency, day: dateIn(createdAt, 'UTC'), amount: conversion === undefined ? amount : BigInt(conversion.sellMinor),
+})
 
 const UNCHANGED = { providerRef: null, failure: null, exception: null, sentAt: null, completedAt: null, failedAt: null } as const
 

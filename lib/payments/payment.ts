@@ -10,7 +10,10 @@ import { moneyJson, type MoneyJson } from '../money.ts'
 import type { CurrencyCode } from '../currency.ts'
 import type { ExceptionKind } from '../compliance/exception.ts'
 import type { Failure as FailureReason } from './failure-codes.ts'
+import { costOf, type Conversion } from './conversion.ts'
+import type { PaymentCharges } from './fees.ts'
 import type { Rail } from './rails.ts'
+import { transactionId } from '../transactions/transaction.ts'
 import { shownVerification, type KeptVerification } from '../recipients/verification.ts'
 
 export type PaymentStatus =
@@ -64,8 +67,16 @@ export interface PaymentDetails {
   readonly verificationOverride?: { readonly acceptOutcome: string; readonly reason: string }
   /** Who submitted it and when, epoch milliseconds; absent where that was its creation. */
   readonly submitted?: { readonly by: string; readonly at: number }
+  /** What it may cost beside its fee; absent where there is nothing. */
+  readonly charges?: PaymentCharges
+  /** Of a draft: the quote that its submission is to use. */
+  readonly quoteId?: string
+  /** The exchange that buys what is paid; absent where nothing has to be bought. */
+  readonly conversion?: Conversion
+  /** What supports it; absent where there is nothing. */
+  readonly documentIds?: readonly string[]
   /** What was changed since, as its creation showed it. */
-  readonly original?: { readonly internalNote: string | null; readonly metadata: Readonly<Record<string, string>> }
+  readonly original?: { readonly internalNote: string | null; readonly metadata: Readonly<Record<string, string>>; readonly documentIds?: readonly string[] }
 }
 
 /** Why a payment was rejected, cancelled or returned. */
@@ -178,11 +189,9 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     recipientId: payment.recipientId,
     recipient: details.recipient,
     amount: money(payment.amount),
-    fee: payment.fee === 0n ? null : money(payment.fee),
-    fees: payment.fee === 0n ? [] : [{ type: 'payment' as const, amount: money(payment.fee), description: 'Payment fee' }],
-    totalDebit: money(payment.amount + payment.fee),
-    quoteId: null,
-    exchangeId: null,
+    ...costJson(payment, money),
+    quoteId: details.conversion?.quoteId ?? details.quoteId ?? null,
+    exchangeId: details.conversion?.exchangeId ?? null,
     returnedAmount: payment.returnedAmount === null ? null : money(payment.returnedAmount),
     chargeBearer: details.chargeBearer,
     requestedRail: details.requestedRail,
@@ -199,7 +208,7 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     ...(queued === null ? {} : { processing: { status: 'queued' as const, position: queued.position, etaSeconds: queued.etaSeconds, estimatedAt: queued.estimatedAt } }),
     exception: null,
     failure: payment.failure,
-    return: payment.returnInfo === null ? null : returnJson(payment.returnInfo, money),
+    return: payment.returnInfo === null ? null : returnJson(payment.id, payment.returnInfo, money),
     recall: payment.recall === null ? null : recallJson(payment.recall),
     verification: details.verification === undefined ? null : shownVerification(details.verification, details.recipient.name),
     cancellable: isCancellable(payment),
@@ -207,7 +216,7 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     bulkRowId: null,
     scheduledPaymentId: payment.scheduledPaymentId,
     fundsRequestId: null,
-    documentIds: [] as string[],
+    documentIds: [...details.documentIds ?? []],
     internalNote: details.internalNote,
     notifyRecipient: details.notifyRecipient,
     createdBy: payment.createdBy,
@@ -225,9 +234,24 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
   }
 }
 
-/** The ledger names no transaction of its own yet. */
-const returnJson = ({ amountMinor, reasonCode, reason, receivedAt }: PaymentReturn, money: (amountMinor: bigint) => MoneyJson) =>
-  ({ amount: money(BigInt(amountMinor)), reasonCode, reason, receivedAt, transactionId: null })
+/** What it costs, and what leaves the balance that it is made from, in the currency of that balance. */
+function costJson({ amount, fee, details: { conversion } }: PaymentRecord, money: (amountMinor: bigint) => MoneyJson) {
+  if (conversion === undefined) {
+    return {
+      fee: fee === 0n ? null : money(fee), fees: fee === 0n ? [] : [{ type: 'payment' as 'payment' | 'fx', amount: money(fee), description: 'Payment fee' }],
+      totalDebit: money(amount + fee),
+    }
+  }
+  const sold = (amountMinor: bigint): MoneyJson => moneyJson({ amountMinor, currency: conversion.sellCurrency as CurrencyCode })
+  const cost = BigInt(conversion.feeMinor)
+  return {
+    fee: cost === 0n ? null : sold(cost), fees: cost === 0n ? [] : [{ type: 'fx' as 'payment' | 'fx', amount: sold(cost), description: 'Exchange fee' }],
+    totalDebit: sold(costOf(conversion)),
+  }
+}
+
+const returnJson = (paymentId: string, { amountMinor, reasonCode, reason, receivedAt }: PaymentReturn, money: (amountMinor: bigint) => MoneyJson) =>
+  ({ amount: money(BigInt(amountMinor)), reasonCode, reason, receivedAt, transactionId: transactionId(paymentId, 'return') })
 
 const recallJson = ({ status, reasonCode, requestedAt, decidedAt, response }: PaymentRecall) => ({ status, reasonCode, requestedAt, decidedAt, response })
 
@@ -240,7 +264,7 @@ export function isCancellable({ status, sentAt }: Pick<PaymentRecord, 'status' |
 export function createdPayment(payment: PaymentRecord): PaymentRecord {
   const { approvalId, beganScheduled, original } = payment.details
   const status = approvalId !== undefined ? 'pending_approval' : beganScheduled === true ? 'scheduled' : 'processing'
-  const unchanged = original === undefined ? payment : { ...payment, details: { ...payment.details, internalNote: original.internalNote }, metadata: original.metadata }
+  const unchanged = original === undefined ? payment : { ...payment, details: { ...payment.details, internalNote: original.internalNote, documentIds: original.documentIds ?? [] }, metadata: original.metadata }
   return { ...unchanged, status, version: 1, failure: null,
     statusReason: null, returnedAmount: null, returnInfo: null, recall: null, exception: null, providerRef: null, sentAt: null, completedAt: null, failedAt: null, approvedAt: null,
     cancelledAt: null, updatedAt: payment.createdAt }

@@ -8,6 +8,7 @@ import { entry } from '../ledger/entry.ts'
 import { moneyJson } from '../money.ts'
 import type { Failure } from './failure-codes.ts'
 import type { Problem } from '../problems.ts'
+import { transactionId } from '../transactions/transaction.ts'
 
 export interface TransferRecord {
   readonly id: string
@@ -50,7 +51,7 @@ export function transferJson(transfer: TransferRecord) {
     amount: moneyJson({ amountMinor: transfer.amount, currency: transfer.currency as CurrencyCode }),
     reference: transfer.reference,
     failure: transfer.failure,
-    transactionIds: [] as string[],
+    transactionIds: [transactionId(transfer.id), transactionId(transfer.id, 'other_side')],
     createdBy: transfer.createdBy,
     createdVia: transfer.createdVia,
     completedAt: transfer.completedAt === null ? null : timestamp(transfer.completedAt),

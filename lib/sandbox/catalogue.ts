@@ -1,6 +1,8 @@
 /** The catalogue of simulations: what can be made to happen, and what happens by itself. */
+import { exchangeRules } from './exchanges.ts'
 import { incomingRules } from './incoming.ts'
 import { payeeRules } from './payees.ts'
+import { scannerRules } from './scanner.ts'
 import { catalogueRules, type CatalogueRule } from './triggers.ts'
 
 export type SimulationProvider = 'sandbox' | 'partner' | 'kyc' | 'platform'
@@ -33,15 +35,18 @@ export const SIMULATIONS: readonly SimulationEntry[] = [
   { kind: 'incoming_debit', operationId: 'simulateIncomingDebit', path: '/v1/simulations/incoming-debits', summary: 'Let somebody collect from a balance', providers: ['partner'], rules: [] },
   { kind: 'scheduled_run', operationId: 'simulateScheduledRun', path: '/v1/simulations/scheduled-payments/{scheduledPaymentId}/run-now', summary: 'Let the next payment of a schedule be due now', providers: ['platform'], rules: [] },
   { kind: 'collection_status', operationId: 'simulateCollectionStatus', path: '/v1/simulations/direct-debits/collections/{collectionId}/status', summary: 'Let a collection end', providers: ['sandbox'], rules: [] },
-  { kind: 'exchange_status', operationId: 'simulateExchangeStatus', path: '/v1/simulations/exchanges/{exchangeId}/status', summary: 'Let an exchange end', providers: ['sandbox'], rules: [] },
-  { kind: 'fx_rate', operationId: 'simulateFxRateMove', path: '/v1/simulations/fx-rates', summary: 'Move a rate', providers: ['sandbox'], rules: [] },
+  { kind: 'exchange_status', operationId: 'simulateExchangeStatus', path: '/v1/simulations/exchanges/{exchangeId}/status', summary: 'Let an exchange end', providers: ['sandbox'],
+    rules: ['processing: completed, failed or exception; exception: completed or failed', 'replaces what was still planned for it'] },
+  { kind: 'fx_rate', operationId: 'simulateFxRateMove', path: '/v1/simulations/fx-rates', summary: 'Move a rate', providers: ['sandbox'],
+    rules: ['from the base rate, for every quote of the pair from now on; the inverse pair moves the other way', '0 takes it back to the base rate'] },
   { kind: 'kyc', operationId: 'simulateKycOutcome', path: '/v1/simulations/kyc', summary: 'Let a review of a person or company end', providers: ['kyc'], rules: [] },
   { kind: 'card_transaction', operationId: 'simulateCardTransaction', path: '/v1/simulations/cards/{cardId}/transactions', summary: 'Let a card be used', providers: ['sandbox'], rules: [] },
-  { kind: 'statement', operationId: 'simulateStatement', path: '/v1/simulations/statements', summary: 'Let a statement be ready', providers: ['platform'], rules: [] },
+  { kind: 'statement', operationId: 'simulateStatement', path: '/v1/simulations/statements', summary: 'Let a statement be ready', providers: ['platform'],
+    rules: ['that of the month before, made when it is missing', 'language of a statement or a column of an export with SBX:FAIL: the job fails'] },
   { kind: 'webhook_event', operationId: 'simulateWebhookEvent', path: '/v1/simulations/webhook-events', summary: 'Send an event that did not happen', providers: ['platform'], rules: [] },
 ]
 
 /** What the sandbox does by itself, made from the tables that it reads. */
 export function sandboxRules(): readonly CatalogueRule[] {
-  return [...catalogueRules(), ...payeeRules(), ...incomingRules()]
+  return [...catalogueRules(), ...payeeRules(), ...incomingRules(), ...exchangeRules(), ...scannerRules()]
 }

@@ -1,6 +1,9 @@
 /** How a balance is reached from outside: one row for each set of identifiers. */
 import { defineEntity, p } from '@mikro-orm/core'
 
+const TELL_NODES = `create trigger own_accounts_changed after insert or delete or update of status, identifiers, shared on account_details
+  for each row execute function own_accounts_changed()`
+
 export const AccountDetails = defineEntity({
   name: 'AccountDetails',
   tableName: 'account_details',
@@ -25,6 +28,14 @@ export const AccountDetails = defineEntity({
     validUntil: p.datetime().fieldName('valid_until').columnType('timestamptz').nullable(),
     replacedById: p.uuid().fieldName('replaced_by_id').nullable(),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    connectionId: p.uuid().fieldName('connection_id'),
+    shard: p.smallint(),
+    dueAt: p.datetime().fieldName('due_at').columnType('timestamptz').nullable(),
   },
-  indexes: [{ name: 'account_details_balance', properties: ['balanceId', 'id'] }],
+  indexes: [
+    { name: 'account_details_balance', properties: ['balanceId', 'id'] },
+    { name: 'account_details_customer', properties: ['customerId'] },
+    { name: 'account_details_due', properties: ['dueAt'], where: 'due_at is not null' },
+  ],
+  triggers: [{ name: 'own_accounts_changed', timing: 'after', events: ['insert', 'delete', 'update'], expression: TELL_NODES }],
 })

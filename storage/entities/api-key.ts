@@ -32,9 +32,11 @@ export const ApiKey = defineEntity({
     lastUsedIp: p.text().fieldName('last_used_ip').nullable(),
     revokedAt: p.datetime().fieldName('revoked_at').columnType('timestamptz').nullable(),
     revokedBy: p.uuid().fieldName('revoked_by').nullable(),
+    expiryWarnedDays: p.smallint().fieldName('expiry_warned_days').nullable(),
   },
   indexes: [
     { name: 'api_key_tenant', properties: ['tenantId', 'id'] },
+    { name: 'api_key_expiring', properties: ['expiresAt'], where: `status = 'active' and expires_at is not null` },
     { name: 'api_key_tenant_name', expression: 'create index api_key_tenant_name on api_key (tenant_id, lower(name), id)' },
   ],
   triggers: [{ name: 'api_key_changed', timing: 'after', events: ['update', 'delete'], expression: TELL_NODES }],

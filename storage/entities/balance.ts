@@ -1,6 +1,9 @@
 /** An account of a customer. The commit alone writes what is posted, held and numbered here. */
 import { defineEntity, p } from '@mikro-orm/core'
 
+const TELL_LOW = `create trigger balance_low after update of posted, held on balance
+  for each row when (new.posted - new.held < new.low_balance_threshold and old.posted - old.held >= new.low_balance_threshold) execute function balance_low()`
+
 export const Balance = defineEntity({
   name: 'Balance',
   tableName: 'balance',
@@ -34,7 +37,11 @@ export const Balance = defineEntity({
     { name: 'balance_operator_currency', properties: ['operatorId', 'currency', 'id'] },
     { name: 'balance_operator_created', properties: ['operatorId', 'id'] },
     { name: 'balance_operator_name', expression: 'create index balance_operator_name on balance (operator_id, lower(name), id)' },
+    { name: 'balance_parent', properties: ['parentBalanceId'], where: 'parent_balance_id is not null' },
+    { name: 'balance_shard', properties: ['shard', 'id'] },
     { name: 'balance_search', expression: 'create index balance_search on balance using gin ((search_words(customer_id, name) || search_words(operator_id, name)))' },
   ],
+  uniques: [{ name: 'balance_default', expression: 'create unique index balance_default on balance (customer_id, currency) where is_default' }],
+  triggers: [{ name: 'balance_low', timing: 'after', events: ['update'], expression: TELL_LOW }],
   checks: [{ name: 'balance_held_positive', expression: 'held >= 0' }],
 })

@@ -16,6 +16,7 @@ export const Customer = defineEntity({
     version: p.bigint().defaultRaw('1'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    closedAt: p.datetime().fieldName('closed_at').columnType('timestamptz').nullable(),
   },
   uniques: [{ name: 'customer_number_unique', properties: ['operator', 'number'] }],
 })

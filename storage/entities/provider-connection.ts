@@ -2,6 +2,10 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { Operator } from './operator.ts'
 
+/** As the migration has it: nodes that remember what it can do are told when it changes. */
+const TELL_NODES = `create trigger connection_changed after update on provider_connection
+  for each row execute function exchange_changed('connection')`
+
 export const ProviderConnection = defineEntity({
   name: 'ProviderConnection',
   tableName: 'provider_connection',
@@ -16,4 +20,5 @@ export const ProviderConnection = defineEntity({
     config: p.json().defaultRaw(`'{}'`),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
   },
+  triggers: [{ name: 'connection_changed', timing: 'after', events: ['update'], expression: TELL_NODES }],
 })

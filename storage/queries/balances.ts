@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
 import { moneyJson } from '../../lib/money.ts'
+import { BalanceReader } from '../balance-reader.ts'
 import type { Database } from '../database.ts'
 import { Conditions, epochMs, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
 
@@ -81,24 +82,40 @@ export function balanceBranch({ tenant, filters, metadata, sort, q }: BalanceLis
   return { columns: COLUMNS, from: sql`balance b`, where: where.list, order: ORDERS[sort] }
 }
 
-const GET = `select id, customer_id, connection_id, currency, name, type, parent_balance_id, status, is_default, details_status,
-    posted, held, low_balance_threshold, metadata, version, (extract(epoch from created_at) * 1000)::float8,
-    (extract(epoch from updated_at) * 1000)::float8, (extract(epoch from closed_at) * 1000)::float8
-  from balance where id = $1 and customer_id = $2`
+const COLUMNS_OF_ONE = `b.id, b.customer_id, b.connection_id, b.currency, b.name, b.type, b.parent_balance_id, b.status, b.is_default, b.details_status,
+    b.posted, b.held, b.low_balance_threshold, b.metadata, b.version, (extract(epoch from b.created_at) * 1000)::float8,
+    (extract(epoch from b.updated_at) * 1000)::float8, (extract(epoch from b.closed_at) * 1000)::float8, b.sequence`
 
-type GetRow = [string, string, string, string, string, 'main' | 'sub', string | null, BalanceStatus, boolean, DetailsStatus | null,
-  string, string, string | null, Record<string, string>, string, number, number, number | null]
+type OneRow = [string, string, string, string, string, 'main' | 'sub', string | null, BalanceStatus, boolean, DetailsStatus | null,
+  string, string, string | null, Record<string, string>, string, number, number, number | null, string]
+
+/** A balance as its customer sees it: the same object for as long as its row is the same, so what is made of it can be kept with it. */
+export interface ReadBalance {
+  readonly version: bigint
+  readonly view: ReturnType<typeof balanceJson>
+  /** Lines in its journal. */
+  readonly sequence: string
+}
+
+/** Reads of single balances, many at once. */
+export function balanceReader(database: Database): BalanceReader<ReadBalance> {
+  return new BalanceReader({
+    database, columns: COLUMNS_OF_ONE,
+    keep: (columns) => {
+      const [id, customer_id, connection_id, currency, name, type, parent_balance_id, status, is_default, details_status,
+        posted, held, low_balance_threshold, metadata, version, created_ms, updated_ms, closed_ms, sequence] = columns as OneRow
+      const view = balanceJson({ id, customer_id, connection_id, currency, name, type, parent_balance_id, status, is_default, details_status,
+        posted, held, low_balance_threshold, metadata, version, created_ms, updated_ms, closed_ms }, { id: customer_id, kind: 'customer' })
+      return { version: BigInt(version), view, sequence }
+    },
+  })
+}
 
 /** One balance of a customer with its version; null when it is not the tenant's. */
-export async function getBalance(database: Database, tenant: Tenant, id: string) {
+export async function getBalance(reader: BalanceReader<ReadBalance>, tenant: Tenant, id: string): Promise<ReadBalance | null> {
   if (tenant.kind !== 'customer') return null
-  const [row] = await database.query<GetRow>({ name: 'get_balance', text: GET, values: [id, tenant.id] })
-  if (row === undefined) return null
-  const [balanceId, customer_id, connection_id, currency, name, type, parent_balance_id, status, is_default, details_status,
-    posted, held, low_balance_threshold, metadata, version, created_ms, updated_ms, closed_ms] = row
-  const view = balanceJson({ id: balanceId, customer_id, connection_id, currency, name, type, parent_balance_id, status, is_default,
-    details_status, posted, held, low_balance_threshold, metadata, version, created_ms, updated_ms, closed_ms }, tenant)
-  return { version: BigInt(version), view }
+  const found = await reader.find(id)
+  return found === null || found.view.customerId !== tenant.id ? null : found
 }
 
 /** The currency of a customer's balance; null when it is not the tenant's. Lists under a balance ask this first. */

@@ -89,6 +89,13 @@ function filterSubject(where: Conditions, { subjectType, subjectId }: HoldFilter
   }
 }
 
+/** Holds by their ids, oldest first. */
+export async function findHolds(db: ReadDatabase, ids: readonly string[], currency: string) {
+  if (ids.length === 0) return []
+  const { rows } = await sql<HoldRow>`select ${COLUMNS} from hold h where h.id = any(${ids}::uuid[]) order by h.id`.execute(db.kysely)
+  return rows.map((row) => holdJson(row, currency))
+}
+
 function holdJson(row: HoldRow, currency: string) {
   const money = (amount: string) => moneyJson({ amountMinor: BigInt(amount), currency: currency as CurrencyCode })
   const veiled = VEILED.includes(row.subject_type)

@@ -1,9 +1,13 @@
 /** What is remembered of commands. */
 import { timestamp } from '../../lib/clock.ts'
+import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import type { PaymentRecord } from '../../lib/payments/payment.ts'
 import type { TransferRecord } from '../../lib/payments/transfer.ts'
 import { IDEMPOTENCY_RETENTION_MS } from '../commit.ts'
 import type { Database } from '../database.ts'
+import { findExchange } from '../exchanges.ts'
+import { findQuote } from '../quotes.ts'
 import { findPayment } from './payments.ts'
 import { findTransfer } from './transfers.ts'
 
@@ -18,6 +22,8 @@ export interface RecordedCommand {
   readonly resource:
     | { readonly kind: 'payment'; readonly payment: PaymentRecord }
     | { readonly kind: 'transfer'; readonly transfer: TransferRecord }
+    | { readonly kind: 'quote'; readonly quote: QuoteRecord }
+    | { readonly kind: 'exchange'; readonly exchange: ExchangeRecord }
     /** Its answer is kept as it was given. */
     | { readonly kind: 'recipient' | 'funds_request' | 'scheduled_payment'; readonly id: string }
     | null
@@ -45,6 +51,10 @@ export async function recordedResource(database: Database, id: string | null): P
   if (payment !== null) return { kind: 'payment', payment }
   const transfer = await findTransfer(database, id)
   if (transfer !== null) return { kind: 'transfer', transfer }
+  const exchange = await findExchange(database, id)
+  if (exchange !== null) return { kind: 'exchange', exchange }
+  const quote = await findQuote(database, id)
+  if (quote !== null) return { kind: 'quote', quote }
   const [kept] = await database.query<['recipient' | 'funds_request' | 'scheduled_payment']>({
     name: 'recorded_kept', values: [id],
     text: `select 'recipient' from recipient where id = $1 union all select 'funds_request' from funds_request where id = $1

@@ -3,11 +3,11 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { asUnavailable, type Database } from '../database.ts'
 import { getAccountDetails } from './account-details.ts'
 import { findApiKey } from './api-keys.ts'
-import { getBalance, listBalances, type BalanceListQuery } from './balances.ts'
+import { balanceReader, getBalance, listBalances, type BalanceListQuery } from './balances.ts'
 import { listHolds, type HoldListQuery } from './holds.ts'
 import { findIdempotencyRecord } from './idempotency.ts'
 import { getIncomingPayment, getSuspenseItem, listIncomingPayments, listSuspense, type IncomingListQuery, type SuspenseListQuery } from './incoming-payments.ts'
-import { listJournal, type JournalListQuery } from './journal.ts'
+import { JournalReader, type JournalListQuery } from './journal.ts'
 import type { ReadDatabase, Tenant } from './page.ts'
 import { getPayment, listPayments, type PaymentListQuery, type Queue } from './payments.ts'
 import { getRecipientReview, listRecipientReviews, type RecipientReviewListQuery } from './recipient-reviews.ts'
@@ -33,12 +33,14 @@ export type Reads = ReturnType<typeof createReads>
  */
 export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
   const db = readDatabase(database)
+  const balances = balanceReader(database)
+  const journals = new JournalReader(database, db, balances)
   const queue: Queue = { clock, drainPerSecond }
   return telling({
     listBalances: (query: BalanceListQuery) => listBalances(db, query),
-    getBalance: (tenant: Tenant, id: string) => getBalance(database, tenant, id),
+    getBalance: (tenant: Tenant, id: string) => getBalance(balances, tenant, id),
     getAccountDetails: (tenant: Tenant, balanceId: string) => getAccountDetails(database, tenant, balanceId),
-    listJournal: (query: JournalListQuery) => listJournal(database, db, query),
+    listJournal: (query: JournalListQuery) => journals.list(query),
     listHolds: (query: HoldListQuery) => listHolds(database, db, query),
     listRecipients: (query: RecipientListQuery) => listRecipients(db, query),
     getRecipient: (tenant: Tenant, id: string) => getRecipient(database, tenant, id),

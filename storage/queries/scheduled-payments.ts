@@ -3,11 +3,13 @@ import { sql } from 'kysely'
 import { timestamp } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
 import { moneyJson } from '../../lib/money.ts'
+import type { CalendarTerms } from '../../lib/payments/business-days.ts'
 import type { PaymentStatus } from '../../lib/payments/payment.ts'
 import type { Rail } from '../../lib/payments/rails.ts'
 import type { DayPolicy, Frequency, Occurrence } from '../../lib/scheduled-payments/occurrences.ts'
 import { foreseeable } from '../../lib/scheduled-payments/rail-calendar.ts'
 import type { PaymentOutcome, ScheduleState, ScheduleStatus } from '../../lib/scheduled-payments/schedule.ts'
+import { CALENDAR_OF_CONNECTION } from '../due-payments.ts'
 import type { Database } from '../database.ts'
 import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
 
@@ -42,6 +44,8 @@ export interface ScheduleRecord {
   readonly requestedRail: Rail | null
   /** The one whose calendar its days are from. */
   readonly rail: Rail
+  /** What is set for the days of the connection that its payments leave by; null where they are those of the rail. */
+  readonly calendar: CalendarTerms | null
   readonly reference: string
   readonly purposeCode: string | null
   readonly chargeBearer: 'shared' | 'sender' | 'recipient'
@@ -70,6 +74,7 @@ export interface ScheduleColumns {
   readonly amount: string
   readonly requested_rail: Rail | null
   readonly rail: Rail
+  readonly calendar: CalendarTerms | null
   readonly reference: string
   readonly purpose_code: string | null
   readonly charge_bearer: 'shared' | 'sender' | 'recipient'
@@ -104,13 +109,14 @@ export const SCHEDULE_COLUMNS = `s.id, s.customer_id, s.operator_id, s.shard, s.
   s.max_occurrences, s.day_policy, s.last_day_of_month, s.next_index, s.next_planned_date::text as next_planned_day, s.next_execution_date::text as next_execution_day,
   ${ms('next_occurrence_at', 'next_ms')}, s.occurrences_begun, s.occurrences_created, s.consecutive_failures, s.last_payment_id, ${ms('paused_at', 'paused_ms')},
   (select p.status from payment p where p.id = s.last_payment_id) as last_payment_status,
+  (select ${CALENDAR_OF_CONNECTION} from balance b join provider_connection k on k.id = b.connection_id where b.id = s.source_balance_id) as calendar,
   s.metadata, s.created_by, s.created_by_name, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 
 export function scheduleRecord(row: ScheduleColumns): ScheduleRecord {
   return {
     id: row.id, customerId: row.customer_id, operatorId: row.operator_id, shard: row.shard, number: row.number, externalId: row.external_id,
     version: BigInt(row.version), recipientId: row.recipient_id, sourceBalanceId: row.source_balance_id, currency: row.currency, amount: BigInt(row.amount),
-    requestedRail: row.requested_rail, rail: row.rail, reference: row.reference, purposeCode: row.purpose_code, chargeBearer: row.charge_bearer,
+    requestedRail: row.requested_rail, rail: row.rail, calendar: row.calendar, reference: row.reference, purposeCode: row.purpose_code, chargeBearer: row.charge_bearer,
     state: {
       status: row.status,
       series: { frequency: row.frequency, startDate: row.start_day, endDate: row.end_day, dayPolicy: row.day_policy, lastDayOfMonth: row.last_day_of_month },
@@ -255,6 +261,6 @@ export async function listOccurrences(database: Database, db: ReadDatabase, quer
   const { status, series, next, maxOccurrences, occurrencesBegun } = schedule.state
   const left = maxOccurrences === null ? UPCOMING_MAX : Math.min(UPCOMING_MAX, maxOccurrences - occurrencesBegun)
   // A schedule that is paused goes on later, nobody knows when.
-  const upcoming = status === 'active' ? foreseeable(series, next, left, schedule.rail) : []
+  const upcoming = status === 'active' ? foreseeable(series, next, left, schedule.rail, schedule.calendar) : []
   return { page: { ...page, rows: rows.map(occurrenceJson) }, upcoming: upcoming.map(dateJson) }
 }

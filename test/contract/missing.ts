@@ -5,13 +5,10 @@
 export const MISSING: ReadonlySet<string> = new Set([
   'listBulkPayments', 'createBulkPayment', 'getBulkPayment',
   'cancelBulkPayment', 'listBulkPaymentRows', 'submitBulkPayment', 'listCollections', 'createCollection',
-  'getCollection', 'cancelCollection', 'createMandate', 'getMandate', 'cancelMandate', 'listExchanges',
-  'createExchange', 'getExchange', 'getExchangeConfirmation', 'createQuote', 'getQuote', 'refreshQuote',
-  'listStatements', 'requestStatement', 'downloadStatement', 'listAttachments', 'getAttachment', 'downloadAttachment', 'getJob', 'listTransactions',
-  'getTransaction', 'listAnnotations', 'listTransactionAttachments', 'getTransactionConfirmation',
-  'listTransactionUpdates', 'exportTransactions', 'listCustomers', 'createCustomer', 'getCustomer', 'getKybCase',
+  'getCollection', 'cancelCollection', 'createMandate', 'getMandate', 'cancelMandate', 
+  
+  'listCustomers', 'createCustomer', 'getCustomer', 'getKybCase',
   'listProviderConnections', 'getProviderConnection', 'getDeveloperWorkspace',
-  'simulateCardTransaction', 'simulateCollectionStatus', 'simulateExchangeStatus', 'simulateFxRateMove',
+  'simulateCardTransaction', 'simulateCollectionStatus', 
   'simulateIncomingDebit', 'simulateKycOutcome',
-  'simulateStatement',
 ])

@@ -16,11 +16,12 @@ t.test('kill -9 in the middle of the work loses nothing that was answered, and r
   let node: NodeProcess = await startNode(dataDir.path)
   t.teardown(() => node[Symbol.asyncDispose]())
   const customer = await addCustomer(await dataDir.databaseUrl(), (await dataDir.sandbox()).operator.id,
-    { balances: [{ currency: 'EUR', amount: OPENING }, { currency: 'EUR', amount: OPENING }] })
+    { balances: [{ currency: 'EUR', amount: OPENING }, { currency: 'EUR', amount: OPENING }, { currency: 'USD', amount: 0n }] })
   const client = new Client({ url: () => node.url, apiKey: customer.apiKey, tenantId: customer.id })
-  const balanceIds = customer.balanceIds as [string, string]
+  const [first, second, dollars] = customer.balanceIds as [string, string, string]
+  const balanceIds = [first, second] as const
 
-  const load = hammer({ client, balanceIds, recipientId: customer.recipients.EUR, workers: 8 })
+  const load = hammer({ client, balanceIds, dollars, recipientId: customer.recipients.EUR, workers: 8 })
   for (let kill = 0; kill < KILLS; kill++) {
     const before = load.sent.length
     await load.answered(before + ANSWERS)

@@ -8,7 +8,7 @@ import { createAdmission } from '../../http/admission.ts'
 import { until } from '../support/until.ts'
 
 async function openDoor(t: Test, next: RequestListener) {
-  const admission = createAdmission(next, (path) => ({ body: JSON.stringify({ instance: path }), requestId: 'r-1' }))
+  const admission = createAdmission(next, { refusal: (path) => ({ body: JSON.stringify({ instance: path }), requestId: 'r-1' }) })
   const server = createServer(admission.listener)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

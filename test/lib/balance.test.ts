@@ -26,7 +26,7 @@ function outcomeOf({ reply, effects, refused }: Decision): string {
   return problem.errors === undefined ? `refused ${problem.slug}${again}` : `invalid ${problem.errors[0]?.code}${again}`
 }
 
-const flatFee = (fixed: bigint): BalanceState['fees'] => [{ rail: null, fixed, bps: 0n, min: 0n, max: null }]
+const flatFee = (fixed: bigint): BalanceState['fees'] => [{ kind: 'payment', rail: null, fixed, bps: 0n, min: 0n, max: null, refundable: false, passedOn: false }]
 
 /** Runs a table over balances that exist only in it. */
 function run(t: Test, text: string): void {

@@ -60,11 +60,11 @@ export async function openBooks(t: Test) {
     const balance = await balanceState(sandbox.customer.balances.EUR)
     const paymentId = ids.next()
     numbers += 1n
-    const decision = createPayment({ ...balance, fees: [{ rail: null, fixed: 15n, bps: 0n, min: 0n, max: null }] }, {
+    const decision = createPayment({ ...balance, fees: [{ kind: 'payment', rail: null, fixed: 15n, bps: 0n, min: 0n, max: null, refundable: false, passedOn: false }] }, {
       kind: 'create_payment', customerId: sandbox.customer.id, paymentId, holdId: ids.next(), eventId: ids.next(),
       number: orderNumber('PAY', numbers),
       recipient: { id: sandbox.customer.recipients.EUR, status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business',
-        maskedIdentifier: 'NL77****0001', currency: 'EUR', bankCountry: 'NL', digest: '' },
+        maskedIdentifier: 'NL77****0001', currency: 'EUR', bankCountry: 'NL', digest: '', ownAccount: false },
       amount: 1_000n, currency: 'EUR', rail: 'sepa', instant: false, executionDate: '2026-05-04',
       createdBy: sandbox.customer.id, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandbox: true }, externalId: null, externalIdOwner: null,
       shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'E2E', uetr: null, purposeCode: null,

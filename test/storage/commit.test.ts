@@ -129,6 +129,19 @@ t.test('a move decided on an older version of its payment writes nothing', async
   await auditIsClean(t, ledger)
 })
 
+t.test('two moves of one payment in one commit: the second would be lost, so neither is written', async (t) => {
+  const ledger = await openLedger(t, [100n])
+  const connection = await connect(t, ledger)
+  const { context, load } = await payment(t, ledger, connection, ledger.balances[0]!, false)
+  const before = await load()
+  const move = () => only(movePayment(before, { kind: 'hand_over', context }, MONDAY).effects)
+  const second = move()
+  const { conflicts } = await refused(t, ledger, () => commit(connection, [{ fence: null, commands: [move()] }, { fence: null, commands: [second] }], MONDAY))
+  t.strictSame(conflicts.map(({ kind }) => kind), ['payment_stale'])
+  t.equal((conflicts[0] as { command?: CommitCommand }).command, second, 'the first may stand')
+  await auditIsClean(t, ledger)
+})
+
 t.test('a payment that rests on an older recipient writes nothing', async (t) => {
   const ledger = await openLedger(t, [100n])
   const connection = await connect(t, ledger)

@@ -22,6 +22,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 
 import { systemClock } from '../../lib/clock.ts'
+import type { CurrencyCode } from '../../lib/currency.ts'
 import { createIdSource } from '../../lib/ids.ts'
 import { audit } from '../../storage/audit.ts'
 import { Database } from '../../storage/database.ts'
@@ -343,13 +344,13 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** A new customer with balances of these amounts in euro. */
-  async customer(amounts: readonly bigint[]): Promise<CreatedCustomer> {
+  /** A new customer with balances of these amounts, in euro unless said otherwise. */
+  async customer(amounts: readonly (bigint | { readonly currency: CurrencyCode; readonly amount: bigint })[]): Promise<CreatedCustomer> {
     const database = new Database(this.databaseUrl, 1)
     try {
       const number = randomBytes(6).toString('hex')
       return await createSandboxCustomer({ database, clock: systemClock, ids: createIdSource(systemClock), ...this.operator }, {
-        legalName: `Customer ${number}`, number, recipients: true, balances: amounts.map((amount) => ({ currency: 'EUR', amount })) })
+        legalName: `Customer ${number}`, number, recipients: true, balances: amounts.map((amount) => (typeof amount === 'bigint' ? { currency: 'EUR', amount } : amount)) })
     } finally {
       await database.close()
     }
@@ -442,12 +443,15 @@ export class Cluster implements AsyncDisposable {
 
   /** What the bank has never answered it knows now, if asked. @returns how many */
   async bankRemembers(): Promise<number> {
-    return (await this.query(`update sandbox_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`)).length
+    const payments = await this.query(`update sandbox_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`)
+    const exchanges = await this.query(`update sandbox_fx_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`)
+    return payments.length + exchanges.length
   }
 
-  /** What would be asked of the bank again in a while is asked now. @returns how many payments */
+  /** What would be asked of the bank again in a while is asked now. @returns how many payments and exchanges */
   async askBankNow(): Promise<number> {
-    return (await this.query('update partner_instruction set attention_at = now() where attention_at > now() returning 1')).length
+    const payments = await this.query('update partner_instruction set attention_at = now() where attention_at > now() returning 1')
+    return payments.length + (await this.query('update fx_order set due_at = now() where due_at > now() returning 1')).length
   }
 
   async [Symbol.asyncDispose](): Promise<void> { await this.#held.disposeAsync() }

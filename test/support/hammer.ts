@@ -1,11 +1,12 @@
 /**
- * Impatient integrators: several at once send payments and transfers against tight balances, and repeat each under its one
- * key until it has an answer. Afterwards `verify` holds the service to what it has answered.
+ * Impatient integrators: several at once send payments, transfers and, where there is a balance in dollars, exchanges against
+ * tight balances, and repeat each under its one key until it has an answer. Afterwards `verify` holds the service to what it has answered.
  */
 import { randomUUID } from 'node:crypto'
 
 import type { Test } from 'tap'
 
+import type { Exchange } from '../../http/schemas/exchange.ts'
 import type { Payment } from '../../http/schemas/payment.ts'
 import type { Transfer } from '../../http/schemas/transfer.ts'
 import type { AuditReport } from '../../storage/audit.ts'
@@ -14,14 +15,18 @@ import { until } from './until.ts'
 import { paymentBody, transferBody } from './world.ts'
 
 export interface Sent {
-  readonly kind: 'payment' | 'transfer'
+  readonly kind: keyof typeof PATHS
   readonly key: string
-  readonly body: { readonly externalId: string; readonly amount: { readonly amountMinor: string } }
+  readonly body: { readonly externalId: string }
+  /** In euro, minor units. */
+  readonly amount: number
   readonly from: string
   readonly to: string | null
   readonly attempts: number
-  readonly reply: Reply<Payment | Transfer>
+  readonly reply: Reply<Payment | Transfer | Exchange>
 }
+
+const PATHS = { payment: '/payments', transfer: '/transfers', exchange: '/exchanges' } as const
 
 export interface Hammer {
   /** Commands that have their answer. */
@@ -41,9 +46,9 @@ const COMPLETED_DEADLINE_MS = 75_000
 /** A fault that lasts longer than this is not one that the service survives. */
 const DECIDED_DEADLINE_MS = 60_000
 
-/** Starts sending. `balanceIds` are two of one customer, in euro. */
-export function hammer(options: { readonly client: Client; readonly balanceIds: readonly [string, string]; readonly recipientId: string; readonly workers: number }): Hammer {
-  const { client, balanceIds, recipientId } = options
+/** Starts sending. `balanceIds` are two of one customer, in euro; `dollars` is another one's, where they are to be exchanged. */
+export function hammer(options: { readonly client: Client; readonly balanceIds: readonly [string, string]; readonly dollars?: string | undefined; readonly recipientId: string; readonly workers: number }): Hammer {
+  const { client, balanceIds, dollars, recipientId } = options
   const sent: Sent[] = []
   const unexpected: string[] = []
   let stopping = false
@@ -54,15 +59,17 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
   async function send(): Promise<void> {
     const number = nth++
     const key = randomUUID()
-    const kind = number % 3 === 2 ? 'transfer' : 'payment'
+    const kind = number % 3 === 2 ? 'transfer' : number % 4 === 1 && dollars !== undefined ? 'exchange' : 'payment'
     const from = balanceIds[number % 2]!
     const to = kind === 'transfer' ? balanceIds[(number + 1) % 2]! : null
     const amount = 300 + (number * 37) % 600
-    const body = { ...(to === null ? paymentBody(from, recipientId, amount) : transferBody(from, to, amount)), externalId: key }
+    const asked = kind === 'exchange' ? { quoteId: await quote(amount), sellBalanceId: from, buyBalanceId: dollars }
+      : to === null ? paymentBody(from, recipientId, amount) : transferBody(from, to, amount)
+    const body = { ...asked, externalId: key }
     let attempts = 0
     const reply = await until(`${kind} ${key} is decided`, async () => {
       attempts++
-      const answer = await client.post<Payment | Transfer>(kind === 'payment' ? '/payments' : '/transfers', body, key).catch((error: Error) => error)
+      const answer = await client.post<Payment | Transfer | Exchange>(PATHS[kind], body, key).catch((error: Error) => error)
       // No answer at all: the node died, or the connection.
       if (answer instanceof Error) {
         lastWords = `${answer.message}: ${String(answer.cause)}`
@@ -71,11 +78,20 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
       if (answer.status === 201) return answer
       const { code } = answer.problem
       lastWords = answer.text
-      if (code === 'insufficient-funds') return answer
+      if (code === 'insufficient-funds' || code === 'quote-expired') return answer
       if (code !== 'service-unavailable' && code !== 'idempotency-key-in-use') unexpected.push(`${answer.status} ${answer.text}`)
       return null
     }, { deadlineMs: DECIDED_DEADLINE_MS, pollMs: RETRY_MS })
-    sent.push({ kind, key, body, from, to, attempts, reply })
+    sent.push({ kind, key, body, amount, from, to, attempts, reply })
+  }
+
+  /** A quote to sell so many euro cents; asked for until there is one, for nothing hangs on it. */
+  async function quote(amount: number): Promise<string> {
+    return await until('there is a quote', async () => {
+      const body = { sellCurrency: 'EUR', buyCurrency: 'USD', amount: { amountMinor: String(amount), currency: 'EUR' }, fixedSide: 'sell' }
+      const answer = await client.post<{ id: string }>('/exchanges/quotes', body).catch(() => null)
+      return answer?.status === 201 ? answer.body.id : null
+    }, { deadlineMs: DECIDED_DEADLINE_MS, pollMs: RETRY_MS })
   }
 
   async function work(): Promise<void> {
@@ -117,7 +133,8 @@ export async function verify(t: Test, { sent, unexpected }: Hammer, world: {
   t.ok(sent.some(({ attempts }) => attempts > 1), 'the fault was noticed')
 
   const rows = await world.query<{ id: string; external_id: string }>(
-    'select id, external_id from payment where customer_id = $1 union all select id, external_id from transfer where customer_id = $1', [client.tenantId])
+    `select id, external_id from payment where customer_id = $1 union all select id, external_id from transfer where customer_id = $1
+     union all select id, external_id from exchange where customer_id = $1`, [client.tenantId])
   t.strictSame(new Map(rows.map(({ external_id, id }) => [external_id, id])).size, rows.length, 'no key has had two effects')
   t.strictSame(rows.map(({ id }) => id).sort(), done.map(({ reply }) => reply.body.id).sort(), 'what was acknowledged is there, and nothing else')
 
@@ -125,7 +142,7 @@ export async function verify(t: Test, { sent, unexpected }: Hammer, world: {
   // Not all at once: that would rightly be refused as too many.
   for (let from = 0; from < sent.length; from += REPEATED_TOGETHER) {
     again.push(...await Promise.all(sent.slice(from, from + REPEATED_TOGETHER)
-      .map(({ kind, body, key }) => client.post(kind === 'payment' ? '/payments' : '/transfers', body, key))))
+      .map(({ kind, body, key }) => client.post(PATHS[kind], body, key))))
   }
   again.forEach((reply, index) => {
     const { key, reply: first } = sent[index]!
@@ -134,17 +151,16 @@ export async function verify(t: Test, { sent, unexpected }: Hammer, world: {
   t.equal(again.length, sent.length, 'every key still has its first answer')
 
   let open: object[] = []
-  await until('all payments are completed', async () => {
-    open = await world.query(`select p.id, p.status, p.sent_at, p.exception, i.attention_at, i.attempts, o.state as at_the_bank, o.due_at
+  await until('all payments and exchanges are completed', async () => {
+    open = [...await world.query('select id, status, exception from exchange where customer_id = $1 and status <> $2', [client.tenantId, 'completed']), ...await world.query(`select p.id, p.status, p.sent_at, p.exception, i.attention_at, i.attempts, o.state as at_the_bank, o.due_at
       from payment p left join partner_instruction i on i.payment_id = p.id left join sandbox_order o on o.reference = p.id
-      where p.customer_id = $1 and p.status <> 'completed'`, [client.tenantId])
+      where p.customer_id = $1 and p.status <> 'completed'`, [client.tenantId])]
     return open.length === 0
   }, { deadlineMs: COMPLETED_DEADLINE_MS, pollMs: 100 }).catch(() => {
-    t.fail(`${open.length} payments are not completed: ${JSON.stringify(open.slice(0, 5))}`)
+    t.fail(`${open.length} payments and exchanges are not completed: ${JSON.stringify(open.slice(0, 5))}`)
   })
   for (const id of balanceIds) {
-    const change = done.reduce((sum, { from, to, body }) =>
-      sum + (to === id ? BigInt(body.amount.amountMinor) : 0n) - (from === id ? BigInt(body.amount.amountMinor) : 0n), 0n)
+    const change = done.reduce((sum, { from, to, amount }) => sum + (to === id ? BigInt(amount) : 0n) - (from === id ? BigInt(amount) : 0n), 0n)
     const { bookBalance, heldBalance } = await client.balance(id)
     t.equal(bookBalance.amountMinor, String(world.opening + change), 'the balance is what the acknowledged commands make of it')
     t.ok(BigInt(bookBalance.amountMinor) >= 0n)

@@ -95,12 +95,13 @@ const ERROR_LEVEL = 50
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await using made = new AsyncDisposableStack()
   // A service that has its own way to begin, or to keep secrets, makes its sandbox itself.
-  const sandboxed = options.databaseUrl === undefined && !['APP_ENV', 'SECRETS_KEY'].some((name) => name in (options.settings ?? {}))
+  const template = process.env[SANDBOX_ENV]
+  const sandboxed = template !== undefined && options.databaseUrl === undefined && !['APP_ENV', 'SECRETS_KEY'].some((name) => name in (options.settings ?? {}))
   const database = options.databaseUrl === undefined ? made.use(await (sandboxed ? createSandboxDatabase() : createTestDatabase())) : null
   const databaseUrl = database?.url ?? options.databaseUrl!
   const dataDir = await mkdtemp(join(tmpdir(), 'vostro-world-'))
   made.defer(() => rm(dataDir, { recursive: true, force: true }))
-  if (sandboxed) await cp(process.env[SANDBOX_ENV]!, dataDir, { recursive: true })
+  if (sandboxed) await cp(template, dataDir, { recursive: true })
   const admin = new pg.Pool({ connectionString: databaseUrl, max: 2 })
   // A test may take the database away.
   admin.on('error', () => undefined)
@@ -121,7 +122,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     const services: Service[] = []
     // One after the other: the first makes the sandbox, the others find it.
     for (let node = 0; node < NODES; node++) {
-      services.push(await createService(config, { clock, log, dispatch: options.dispatch ?? true, ...options.overrides, ...overrides }))
+      // Links are the same whichever node writes them.
+      const publicUrl = services[0] === undefined ? {} : { publicUrl: services[0].url }
+      services.push(await createService({ ...config, ...publicUrl }, { clock, log, dispatch: options.dispatch ?? true, refuseWhenLate: false, ...options.overrides, ...overrides }))
     }
     return services
   }

@@ -15,9 +15,10 @@ const at = (table: string): string => `(extract(epoch from pg_xact_commit_timest
 export async function readBooks(cluster: Pick<Cluster, 'query'>, customers: readonly CreatedCustomer[], commands: readonly Command[]): Promise<Books> {
   const ids = [customers.map(({ id }) => id)]
   const balances = await cluster.query<{ id: string; posted: string; held: string }>('select id, posted, held from balance where customer_id = any($1)', ids)
-  const effects = await cluster.query<{ id: string; key: string | null; kind: 'payment' | 'transfer'; from: string; to: string | null; amount: string; status: string }>(
+  const effects = await cluster.query<{ id: string; key: string | null; kind: Command['kind']; from: string; to: string | null; amount: string; status: string }>(
     `select id, external_id as key, 'payment' as kind, source_balance_id as from, null::uuid as to, amount, status from payment where customer_id = any($1)
-     union all select id, external_id, 'transfer', from_balance_id, to_balance_id, amount, status from transfer where customer_id = any($1)`, ids)
+     union all select id, external_id, 'transfer', from_balance_id, to_balance_id, amount, status from transfer where customer_id = any($1)
+     union all select id, external_id, 'exchange', sell_balance_id, buy_balance_id, sell_amount, status from exchange where customer_id = any($1)`, ids)
   const lines = await cluster.query<ChangeRow>(
     `select p.debit_account as balance_id, p.xmin::text as transaction, ${at('p')} as at, -p.amount as posted,
        case when p.rule = 'L10' then -p.amount else 0 end as held, p.debit_sequence as sequence, p.debit_balance as running
@@ -32,7 +33,7 @@ export async function readBooks(cluster: Pick<Cluster, 'query'>, customers: read
   const updates = await cluster.query<Books['updates'][number]>(
     `select object_id as "objectId", version, previous_status as previous, status from status_update where customer_id = any($1)`, ids)
   const events = await cluster.query<Books['events'][number]>(
-    `select object_id as "objectId", type, status from outbox where customer_id = any($1) and object in ('payment', 'transfer')`, ids)
+    `select object_id as "objectId", type, status from outbox where customer_id = any($1) and object in ('payment', 'transfer', 'exchange')`, ids)
   return {
     balances: balances.map(({ id, posted, held }) => ({ id, posted: BigInt(posted), held: BigInt(held) })),
     effects: effects.map((row) => ({ ...row, amount: BigInt(row.amount) })),
@@ -41,6 +42,9 @@ export async function readBooks(cluster: Pick<Cluster, 'query'>, customers: read
     updates, events,
   }
 }
+
+/** Where a command is sent. */
+export const PATHS = { payment: '/v1/payments', transfer: '/v1/transfers', exchange: '/v1/exchanges' } as const satisfies Record<Command['kind'], string>
 
 interface ChangeRow {
   readonly balance_id: string
@@ -62,7 +66,7 @@ async function readDecisions(cluster: Pick<Cluster, 'query'>, customers: readonl
   const owners = new Map(customers.flatMap((customer) => customer.balanceIds.map((balanceId) => [balanceId, customer])))
   const keys = new Map(commands.map(({ key, kind, from }) => {
     const owner = owners.get(from) as CreatedCustomer
-    return [idempotencyId({ principalId: owner.apiKeyId, tenantId: owner.id, method: 'POST', path: kind === 'payment' ? '/v1/payments' : '/v1/transfers', key }), key]
+    return [idempotencyId({ principalId: owner.apiKeyId, tenantId: owner.id, method: 'POST', path: PATHS[kind], key }), key]
   }))
   const rows = await cluster.query<{ id: string; transaction: string; at: number; status: number }>(
     `select i.id, i.xmin::text as transaction, ${at('i')} as at, i.status from idempotency i where i.id = any($1)`, [[...keys.keys()]])

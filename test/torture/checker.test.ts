@@ -55,6 +55,34 @@ t.test('a command whose answer was lost may have happened or not', async t => {
   t.match(check(added, books), { violations: [], unknown: 2 })
 })
 
+/** Two want one quote; one has it, the other is told so. It completes, and its dollars are on D. */
+function exchanged(): { history: History; books: Books } {
+  const { history, books } = good()
+  const sold = (key: string): Command => ({ key, kind: 'exchange', from: 'A', to: 'D', amount: 5n, ends: 'completed', quoteId: 'Q' })
+  return {
+    history: { ...history, commands: [...history.commands, sold('e1'), sold('e2')], calls: [...history.calls, call('e1', 50, 52, 201, yes('E1')), call('e2', 50, 53, 409, '{"code":"invalid-transition"}')] },
+    books: {
+      ...books, balances: [{ id: 'A', posted: 5n, held: 0n }, books.balances[1]!, { id: 'D', posted: 6n, held: 0n }],
+      effects: [...books.effects, { id: 'E1', key: 'e1', kind: 'exchange', from: 'A', to: 'D', amount: 5n, status: 'completed' }],
+      changes: [...books.changes, line('x5', 51, -5n, 4n, 5n), line('x6', 60, 6n, 1n, 6n, 0n, 'D')],
+      decisions: [...books.decisions, decided('e1', 'x5', 51, true), decided('e2', 'x7', 52, false)],
+      updates: [...books.updates, { objectId: 'E1', version: 1, previous: null, status: 'processing' }, { objectId: 'E1', version: 2, previous: 'processing', status: 'completed' }],
+      events: [...books.events, { objectId: 'E1', type: 'exchange.status_changed', status: 'processing' }, { objectId: 'E1', type: 'exchange.status_changed', status: 'completed' },
+        { objectId: 'E1', type: 'exchange.completed', status: 'completed' }],
+    },
+  }
+}
+
+t.test('a quote that two want is used by one of them', async t => {
+  const { history, books } = exchanged()
+  t.match(check(history, books), { violations: [], acknowledged: 3, refused: 3 })
+  const found = (changed: Partial<Books>, calls: readonly Call[] = history.calls) => check({ ...history, calls }, { ...books, ...changed }).violations.map(({ what }) => what)
+  t.ok(found({ effects: [...books.effects, { ...books.effects[2]!, id: 'E2', key: 'e2' }] }).includes('a quote was used twice'))
+  t.ok(found({ effects: books.effects.slice(0, 2) }).includes('a quote was said to be used that nobody has used'))
+  t.ok(found({ events: books.events.slice(0, -1) }).includes('a change of a status has not exactly its event'))
+  t.ok(found({ effects: [...books.effects.slice(0, 2), { ...books.effects[2]!, to: 'B' }] }).includes('what was made is not what was asked for'))
+})
+
 type Spoil = (good: { history: History; books: Books }) => { history?: Partial<History>; books?: Partial<Books> }
 const rows: readonly (readonly [claim: string, expected: string, spoil: Spoil])[] = [
   ['a second answer', 'a key has two final answers', ({ history }) => ({ history: { calls: [...history.calls, call('p2', 50, 51, 422, no(10, 50))] } })],

@@ -5,25 +5,28 @@
  * What it holds the service to
  *  * C1 A key has one final answer for ever, byte for byte; everything else is 503 with Retry-After, 409 or no answer.
  *  * C2 acknowledged ⊆ journal ⊆ acknowledged ∪ unknown: what was answered yes is there once, and what is there was
- *    answered yes or not at all. A no never moved money.
+ *    answered yes or not at all. A no never moved money. A quote is used once, and nobody is told that it was when it was not.
  *  * C3 Every balance is one that a single account could have had: its changes in the order in which they were committed
  *    number their lines without a gap, continue each other's running balance and never fall below zero; whatever was
  *    decided was decided between the question and the answer; a no told what was available at a moment between the two;
  *    and so did whoever looked at the balance.
- *  * C4 Every change of a status has exactly one event, and every payment ends as its trigger says.
+ *  * C4 Every change of a status has exactly one event, and every payment and exchange ends as its trigger says.
  *
  * Times are epoch milliseconds of one machine: the clients' and those of the commits (Postgres, track_commit_timestamp).
  */
 
 export interface Command {
   readonly key: string
-  readonly kind: 'payment' | 'transfer'
+  readonly kind: 'payment' | 'transfer' | 'exchange'
   readonly from: string
-  /** The balance credited by a transfer; null for a payment. */
+  /** The balance credited by a transfer, or by an exchange in the end; null for a payment. */
   readonly to: string | null
+  /** What leaves the balance; of an exchange what is sold. */
   readonly amount: bigint
-  /** How a payment ends. */
+  /** How a payment or an exchange ends. */
   readonly ends: 'completed' | 'failed' | 'exception'
+  /** What an exchange is made from. */
+  readonly quoteId?: string
 }
 
 /** One sending of a command, and what came back. */
@@ -74,11 +77,11 @@ export interface Decided {
   readonly yes: boolean
 }
 
-/** A payment or transfer in the books. */
+/** A payment, transfer or exchange in the books. */
 export interface Effect {
   readonly id: string
   readonly key: string | null
-  readonly kind: 'payment' | 'transfer'
+  readonly kind: Command['kind']
   readonly from: string
   readonly to: string | null
   readonly amount: bigint
@@ -167,12 +170,15 @@ function outcomesOf({ commands, calls }: History, report: Report): Map<string, O
   return outcomes
 }
 
+/** What a command may be refused with: funds, and of an exchange its quote, whose time was over or which another had used. */
+const NOES: ReadonlySet<string> = new Set(['insufficient-funds', 'quote-expired', 'invalid-transition'])
+
 /** Final: decided, and remembered so. Later: the same request may be sent again. */
 export function classOf({ status, answer }: Pick<Call, 'status' | 'answer'>): 'final' | 'later' | 'unexpected' {
   if (status === null || status === 503) return 'later'
   if (status === 201) return 'final'
-  const code = problemOf(answer)?.code
-  if (code === 'insufficient-funds') return 'final'
+  const code = problemOf(answer)?.code ?? ''
+  if (NOES.has(code)) return 'final'
   return code === 'idempotency-key-in-use' ? 'later' : 'unexpected'
 }
 
@@ -218,6 +224,12 @@ function checkEffects({ commands }: History, { effects, decisions }: Books, outc
     if (final !== null && record !== undefined && record.yes !== (final.status === 201)) report('C2', 'what is remembered is not what was answered', { command, final, record })
     if ((record?.yes ?? false) !== (effect !== undefined)) report('C2', 'what is remembered is not what was done', { command, record, effect })
   }
+  for (const [quoteId, of] of Map.groupBy(commands.filter((command) => command.quoteId !== undefined), (command) => command.quoteId)) {
+    const used = of.filter(({ key }) => byKey.has(key))
+    if (used.length > 1) report('C2', 'a quote was used twice', { quoteId, used })
+    const told = of.find(({ key }) => problemOf(outcomes.get(key)?.final?.answer ?? '')?.code === 'invalid-transition')
+    if (told !== undefined && used.length === 0) report('C2', 'a quote was said to be used that nobody has used', { quoteId, told })
+  }
 }
 
 /** An account between two transactions that changed it. */
@@ -249,6 +261,7 @@ function checkAccounts({ commands, looks }: History, books: Books, outcomes: Rea
       }
       if (final === null || final.status === 201) continue
       const problem = problemOf(final.answer)
+      if (problem?.code !== 'insufficient-funds') continue
       const available = BigInt(problem?.available?.amountMinor ?? -1)
       if (BigInt(problem?.required?.amountMinor ?? -1) !== command.amount || available >= command.amount) {
         report('C3', 'a no for want of funds that were there', { command, final })
@@ -331,6 +344,7 @@ function checkStatuses({ commands }: History, { effects, updates, events }: Book
   const expected = count(updates.flatMap(({ objectId, version, previous, status }) => {
     const kind = kinds.get(objectId) ?? 'payment'
     if (kind === 'transfer') return version === 1 ? [`${objectId} transfer.completed ${status}`] : []
+    if (kind === 'exchange') return [`${objectId} exchange.status_changed ${status}`, ...(status === 'completed' ? [`${objectId} exchange.completed ${status}`] : [])]
     if (version === 1) return [`${objectId} payment.created ${status}`]
     if (previous === status) return []
     return [`${objectId} payment.status_changed ${status}`, ...(status === 'completed' || status === 'failed' ? [`${objectId} payment.${status} ${status}`] : [])]

@@ -1,8 +1,9 @@
 /**
- * Impatient integrators: they send payments and transfers against tight balances to any node, repeat each under its one
- * key until it is decided, some of them twice at once to two nodes, and write down everything that was said.
+ * Impatient integrators: they send payments, transfers and exchanges against tight balances to any node, repeat each under its
+ * one key until it is decided, some of them twice at once to two nodes, and write down everything that was said.
  *
- * A customer has a purse that fills and two balances that are tight, so that there is always something to refuse.
+ * A customer has a purse that fills and two balances that are tight, so that there is always something to refuse, and one in
+ * dollars, which are bought from the others and sold to them.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -10,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CreatedCustomer } from '../../storage/seed.ts'
 import type { ClusterNode } from '../support/cluster.ts'
 import { Random } from '../support/random.ts'
+import { PATHS } from './books.ts'
 import { classOf, type Call, type Command, type History, type Look } from './checker.ts'
 
 /** A client that waits longer than this has hung up. */
@@ -32,6 +34,10 @@ const TRIGGERS: readonly (readonly [share: number, reference: string, ends: Comm
 /** Never answered at all; kept to few, for they take their money with them. */
 const SILENT: (typeof TRIGGERS)[number] = [0, 'Invoice 42 SBX/TIMEOUT', 'exception']
 
+/** What is sold in an exchange whose end the sandbox is told: refused, or a minute without a word. */
+const REFUSED = 1_309n
+const DOUBTED = 1_501n
+
 export interface ClientsOptions {
   readonly nodes: readonly Pick<ClusterNode, 'url' | 'name'>[]
   readonly customers: readonly CreatedCustomer[]
@@ -49,10 +55,10 @@ interface Sending {
   readonly body: string
 }
 
-/** Balances of a customer: where money comes from, and the two that are fought over. */
+/** Balances of a customer: where money comes from, the two that are fought over, and dollars. */
 export const PURSE = 5_000_000n
 export const TIGHT = 3_000n
-export const OPENING = [PURSE, TIGHT, TIGHT] as const
+export const OPENING = [PURSE, TIGHT, TIGHT, { currency: 'USD', amount: TIGHT }] as const
 
 export class Clients {
   readonly #options: ClientsOptions
@@ -61,6 +67,8 @@ export class Clients {
   readonly #calls: Call[] = []
   readonly #looks: Look[] = []
   readonly #decided = new Set<string>()
+  /** Quotes that are used once more, by a command of another key. */
+  readonly #usedOnce: { readonly customer: CreatedCustomer; readonly command: Command & { readonly quoteId: string } }[] = []
   #workers: Promise<unknown> = Promise.resolve()
   #stopping = false
   #abandoned = false
@@ -128,7 +136,8 @@ export class Clients {
       this.#next = Math.max(due, performance.now() - 1_000) + 1_000 / this.#options.pace
       if (due > performance.now()) await pause(due - performance.now())
       if (this.#random.chance(0.1)) { await this.#look(); continue }
-      const sending = this.#make()
+      const sending = this.#random.chance(0.15) ? await this.#exchange() : this.#make()
+      if (sending === null) continue
       this.#sendings.push(sending)
       await this.#decide(sending)
     }
@@ -137,9 +146,9 @@ export class Clients {
   #make(): Sending {
     const random = this.#random
     const customer = random.pick(this.#options.customers)
-    const [purse, ...tight] = customer.balanceIds as [string, string, string]
+    const [purse, first, second] = customer.balanceIds as [string, string, string]
     const key = randomUUID()
-    const [one, other] = random.chance(0.5) ? tight as [string, string] : [...tight].reverse() as [string, string]
+    const [one, other] = random.chance(0.5) ? [first, second] : [second, first]
     const dice = random.next()
     if (dice < 0.35) {
       // The purse tops up what has run low; the rest goes to and fro.
@@ -153,6 +162,39 @@ export class Clients {
     const [, reference, ends] = this.#trigger()
     const body = { sourceBalanceId: one, recipientId: customer.recipients!.EUR, amount: { amountMinor: String(amount), currency: 'EUR' }, reference, externalId: key }
     return { customer, body: JSON.stringify(body), command: { key, kind: 'payment', from: one, to: null, amount, ends } }
+  }
+
+  /** A quote and what is made from it, some of them by two who do not know of each other; null when no quote was to be had. */
+  async #exchange(): Promise<Sending | null> {
+    const random = this.#random
+    const again = random.chance(0.2) ? this.#usedOnce.pop() : undefined
+    if (again !== undefined) return exchangeOf(again.customer, { ...again.command, key: randomUUID() })
+    const customer = random.pick(this.#options.customers)
+    const [, first, second, dollars] = customer.balanceIds as [string, string, string, string]
+    const euros = random.chance(0.5) ? first : second
+    const selling = random.chance(0.6)
+    const special = this.#options.triggers !== false && random.chance(0.1) ? random.pick([REFUSED, REFUSED, DOUBTED]) : null
+    const amount = special ?? BigInt(random.int(200, 1_200))
+    const pair = { sellCurrency: selling ? 'EUR' : 'USD', buyCurrency: selling ? 'USD' : 'EUR' }
+    const quoteId = await this.#quote(customer, { ...pair, amount: { amountMinor: String(amount), currency: pair.sellCurrency }, fixedSide: 'sell' })
+    if (quoteId === null) return null
+    const command = { key: randomUUID(), kind: 'exchange', from: selling ? euros : dollars, to: selling ? dollars : euros, amount, ends: amount === REFUSED ? 'failed' : 'completed', quoteId } as const
+    if (this.#usedOnce.length < 64) this.#usedOnce.push({ customer, command })
+    return exchangeOf(customer, command)
+  }
+
+  /** Asks any node for a quote. It moves no money, so nobody holds the service to an answer that was lost. */
+  async #quote(customer: CreatedCustomer, body: object): Promise<string | null> {
+    try {
+      const response = await fetch(`${this.#random.pick(this.#options.nodes).url}/v1/exchanges/quotes`, {
+        method: 'POST', body: JSON.stringify(body), signal: AbortSignal.timeout(CALL_MS),
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id },
+      })
+      const text = await response.text()
+      return response.status === 201 ? (JSON.parse(text) as { id: string }).id : null
+    } catch {
+      return null
+    }
   }
 
   #trigger(): (typeof TRIGGERS)[number] {
@@ -191,7 +233,7 @@ export class Clients {
     let answer = ''
     let retryAfter = false
     try {
-      const response = await fetch(`${node.url}/v1/${command.kind === 'payment' ? 'payments' : 'transfers'}`, {
+      const response = await fetch(`${node.url}${PATHS[command.kind]}`, {
         method: 'POST', body, signal: AbortSignal.timeout(CALL_MS),
         headers: { 'content-type': 'application/json', 'idempotency-key': command.key, authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id },
       })
@@ -223,6 +265,10 @@ export class Clients {
       // Nobody has seen anything.
     }
   }
+}
+
+function exchangeOf(customer: CreatedCustomer, command: Command): Sending {
+  return { customer, command, body: JSON.stringify({ quoteId: command.quoteId, sellBalanceId: command.from, buyBalanceId: command.to, externalId: command.key }) }
 }
 
 /** Epoch milliseconds with their fractions: Postgres tells the times of commits so too. */

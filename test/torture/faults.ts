@@ -47,7 +47,13 @@ export const FAULTS: readonly Fault[] = [
   },
   { name: 'node stalls for three leases', possible: several, happen: (scene) => pick(scene).stall(3 * LEASE_MS) },
   { name: 'node stalls for a moment', happen: (scene) => pick(scene).stall(scene.random.int(200, 2_500)) },
-  { name: 'Redis wiped', possible: hasRedis, happen: ({ cluster }) => cluster.redis!.wipe() },
+  {
+    name: 'Redis wiped', possible: hasRedis,
+    happen: ({ cluster }) => cluster.redis!.wipe().catch((error: NodeJS.ErrnoException) => {
+      // Another fault has taken it away meanwhile, and what it kept with it.
+      if (error.code !== 'ECONNRESET' && error.code !== 'ECONNREFUSED') throw error
+    }),
+  },
   { name: 'Redis restarted', possible: hasRedis, async happen({ cluster }) { await cluster.redis!.stop(); await cluster.redis!.start() } },
   {
     name: 'Redis gone for 20 s', possible: hasRedis,

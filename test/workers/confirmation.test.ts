@@ -1,6 +1,6 @@
 /** Confirmations as pages: what they show, in which letters, and on how many of them. */
 import t from 'tap'
-import type { Confirmation } from '../../lib/payments/confirmation.ts'
+import type { Confirmation } from '../../lib/confirmation.ts'
 import render from '../../workers/confirmation.ts'
 import { createWorkerPool } from '../../workers/pool.ts'
 import { pdfText } from '../support/pdf-text.ts'

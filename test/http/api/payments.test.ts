@@ -322,7 +322,6 @@ t.test('every bad request gets its own answer and changes nothing', async t => {
   const invalid = (body: unknown, field: string, code: string): Case => ({ request: json(body), status: 422, code: 'validation-error', error: [field, code] })
   const malformed = (request: RawRequest, field?: string, code?: string): Case =>
     ({ request, status: 400, code: 'malformed-request', ...(field === undefined ? {} : { error: [field, code!] as const }) })
-  const missing = (body: unknown): Case => ({ request: json(body), status: 501, code: 'not-implemented' })
 
   const cases: Readonly<Record<string, Case>> = {
     'no key': { request: json(good, { authorization: undefined }), status: 401, code: 'unauthenticated', headers: { 'www-authenticate': 'Bearer' } },
@@ -374,9 +373,9 @@ t.test('every bad request gets its own answer and changes nothing', async t => {
     'a draft to nobody': invalid({ ...good, draft: true, recipientId: randomUUID() }, '/recipientId', 'not_found'),
     'a draft from nowhere': invalid({ ...good, draft: true, sourceBalanceId: randomUUID() }, '/sourceBalanceId', 'not_found'),
     'a draft with the id of another payment': { request: json({ ...good, draft: true, externalId: 'TAKEN' }), status: 409, code: 'duplicate-external-id', members: { existingId: existing.id } },
-    'a quote': missing({ ...good, quoteId: randomUUID() }),
+    'a quote': invalid({ ...good, quoteId: randomUUID() }, '/quoteId', 'not_found'),
     'a date that is too far away': invalid({ ...good, executionDate: addDays(today, 367) }, '/executionDate', 'too_far_ahead'),
-    'a document': missing({ ...good, documentIds: [randomUUID()] }),
+    'a document': invalid({ ...good, documentIds: [randomUUID()] }, '/documentIds/0', 'not_found'),
     'a date that has passed': invalid({ ...good, executionDate: '2020-02-29' }, '/executionDate', 'in_past'),
     'a date that does not exist': invalid({ ...good, executionDate: '2025-02-29' }, '/executionDate', 'invalid_format'),
     'a reference of 141 characters on SEPA': invalid({ ...good, reference: 'x'.repeat(141) }, '/reference', 'too_long'),
@@ -415,7 +414,7 @@ t.test('a key that was answered with 400 or 422 for its form is still free', asy
   const good = paymentBody(balances.EUR, recipients.EUR, 1000)
   t.equal((await client.createPayment({ ...good, nonsense: 1 } as never, key)).status, 422)
   t.equal((await client.createPayment({ ...good, recipientId: randomUUID() }, key)).status, 422)
-  t.equal((await client.createPayment({ ...good, quoteId: randomUUID() }, key)).status, 501)
+  t.equal((await client.createPayment({ ...good, quoteId: randomUUID() }, key)).status, 422)
   const created = await client.createPayment(good, key)
   t.equal(created.status, 201, 'only decisions are remembered')
   t.notOk(created.headers.has('idempotency-replayed'))

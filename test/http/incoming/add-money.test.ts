@@ -3,13 +3,15 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 
 import type { AccountDetails } from '../../../http/schemas/account-details.ts'
+import type { Exchange } from '../../../http/schemas/exchange.ts'
+import { becomes, postings, quote } from '../exchange/support.ts'
 import { createWorld } from '../../support/world.ts'
 import { money } from './support.ts'
 
 interface Added {
   readonly method: string
   readonly depositDetails: readonly AccountDetails[]
-  readonly exchange: null
+  readonly exchange: Exchange | null
 }
 
 t.test('adding money by bank transfer says where to send it', async (t) => {
@@ -54,7 +56,35 @@ t.test('what cannot be added is refused by name', async (t) => {
   ] as const) {
     t.match((await client.post('/add-money', body)).problem, { status: 422, code: 'validation-error', errors: [{ field, code }] }, name)
   }
-  t.match((await client.post('/add-money', conversion)).problem, { status: 501, code: 'not-implemented' })
-  await world.query(`update balance set status = 'closed', version = version + 1 where id = $1`, [balances.EUR])
+  t.match((await client.post('/add-money', { ...conversion, quoteId: randomUUID() })).problem, { status: 422, errors: [{ field: '/quoteId', code: 'not_found' }] })
+  t.match((await client.post('/add-money', { ...conversion, amount: money(1_000_000_000_000) })).problem, { status: 409, code: 'insufficient-funds' })
+  await world.query(`update balance set status = 'closing', version = version + 1 where id = $1`, [balances.EUR])
   t.match((await client.post('/add-money', transfer)).problem, { status: 422, errors: [{ field: '/balanceId', code: 'inactive' }] })
+})
+
+t.test('what is on one balance is converted into the currency of another', async (t) => {
+  await using world = await createWorld()
+  const { client, balances } = world.seeded
+  const before = await Promise.all([balances.EUR, balances.USD].map(async (id) => Number((await client.balance(id)).bookBalance.amountMinor)))
+  const body = { method: 'conversion', balanceId: balances.EUR, fromBalanceId: balances.USD, amount: money(10_000) }
+  const key = randomUUID()
+  const added = await client.post<Added>('/add-money', body, key)
+  t.equal(added.status, 200, added.text)
+  t.match(added.body, { method: 'conversion', depositDetails: [], exchange: { status: 'processing', kind: 'spot', fixedSide: 'buy', buyAmount: money(10_000), sellBalanceId: balances.USD, buyBalanceId: balances.EUR } })
+  const again = await client.post<Added>('/add-money', body, key)
+  t.equal(again.text, added.text, 'once under one key')
+  t.equal(again.headers.get('idempotency-replayed'), 'true')
+  const { id, sellAmount } = added.body.exchange!
+  await becomes(world, client, id, 'completed')
+  t.match((await postings(world, id)).filter((line) => !line.startsWith('L34')), [`L81 USD ${sellAmount.amountMinor}`, /^L31 USD/, 'L32 EUR 10000', 'L33 EUR 10000'])
+  t.match(await client.balance(balances.EUR), { bookBalance: money(before[0]! + 10_000) })
+  t.match(await client.balance(balances.USD), { bookBalance: money(before[1]! - Number(sellAmount.amountMinor), 'USD') })
+  t.match((await client.journal(balances.USD))[0], { type: 'exchange_out' })
+
+  const locked = (await quote(client, { sellCurrency: 'USD', buyCurrency: 'EUR', amount: money(5_000, 'USD') })).body
+  const { amount: _, ...quoted } = { ...body, quoteId: locked.id }
+  t.match((await client.post('/add-money', { ...quoted, amount: money(4_999, 'USD'), fixedSide: 'sell' })).problem, { status: 422, errors: [{ field: '/amount/amountMinor', code: 'invalid_value' }] })
+  t.match((await client.post<Added>('/add-money', quoted)).body.exchange, { quoteId: locked.id, sellAmount: money(5_000, 'USD'), buyAmount: locked.buyAmount })
+  t.match((await client.post('/add-money', quoted)).problem, { status: 409, code: 'invalid-transition', currentStatus: 'used' })
+  world.advance(10_000)
 })

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import type { Test } from 'tap'
-import { createPaymentConfirmations } from '../../../http/payment-confirmation.ts'
+import { createConfirmations } from '../../../http/confirmations.ts'
 import { generateApiKey } from '../../../lib/api-key.ts'
 import { Database } from '../../../storage/database.ts'
 import { pdfText } from '../../support/pdf-text.ts'
@@ -95,7 +95,7 @@ async function rendersOnce(t: Test, world: World, paymentId: string): Promise<vo
   t.teardown(() => database.close())
   let outcome = Promise.withResolvers<Uint8Array>()
   let rendered = 0
-  const confirmations = createPaymentConfirmations({ database, clock: world, render: () => { rendered += 1; return outcome.promise } })
+  const confirmations = createConfirmations({ database, clock: world, render: () => { rendered += 1; return outcome.promise } })
   const tenant = { id: world.seeded.client.tenantId, kind: 'customer' } as const
   const ask = async (end: () => void) => {
     const asked = Promise.allSettled(Array.from({ length: 5 }, () => confirmations.ofPayment(tenant, paymentId)))

@@ -158,7 +158,7 @@ t.test('of what was submitted only notes can be changed, and its creation is sti
   const changed = await patch(world, id, { internalNote: 'Second', metadata: { c: 'd' } }, '*')
   t.match(changed.body, { internalNote: 'Second', metadata: { a: 'b', c: 'd' }, status: 'processing' })
   t.match((await patch(world, id, { internalNote: null }, '*')).body, { internalNote: null })
-  t.match((await patch(world, id, { documentIds: [randomUUID()] }, '*')).problem, { status: 501 })
+  t.match((await patch(world, id, { documentIds: [randomUUID()] }, '*')).problem, { status: 422, errors: [{ field: '/documentIds/0', code: 'not_found' }] })
   t.equal((await client.createPayment(body, key)).text, created.text)
   t.strictSame(await updatesOf(world, id), ['1 processing', '2 processing', '3 processing'])
   t.strictSame(await eventsOf(world, id), ['payment.created  processing'])

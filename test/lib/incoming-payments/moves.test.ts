@@ -10,10 +10,10 @@ import type { Effects } from '../../../lib/ledger/effects.ts'
 
 const NOW = Date.parse('2026-05-04T09:30:00.000Z')
 const ids = createIdSource(new ManualClock(NOW))
-const accounts = { nostro: ids.next(), unallocated: ids.next(), review_held: ids.next(), out_transit: ids.next() }
+const accounts = { nostro: ids.next(), unallocated: ids.next(), review_held: ids.next(), out_transit: ids.next(), inc_fee: ids.next() }
 const context = { accounts, ids, now: NOW }
 
-const balance = { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 7, currency: 'EUR', status: 'active', available: 500n, version: 3n } as unknown as BalanceState
+const balance = { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 7, currency: 'EUR', status: 'active', available: 500n, version: 3n, fees: [] } as unknown as BalanceState
 
 const credit: CreditFacts = {
   reference: ids.next(), amount: 1_200n, currency: 'EUR', payerName: 'Acme BV', payerIdentifier: 'NL77****0001', payerBankName: null, payerCountry: 'NL', remittance: 'Invoice',
@@ -99,11 +99,13 @@ t.test('what each move writes', (t) => {
   const holdId = ids.next()
   const back = { status: 'returned', returnState: 'due' }
   for (const [name, { effects, change }, rules, events, changed] of [
-    ['allocate', moves.allocate(lost, { ...owner, by, reason: 'Found' }, context), [['L04', 1_200n, 'incoming_payment', owner.customerId]], ['incoming_payment.received'],
+    ['allocate', moves.allocate(lost, { ...owner, by, reason: 'Found', fee: 0n }, context), [['L04', 1_200n, 'incoming_payment', owner.customerId]], ['incoming_payment.received'],
       { status: 'received', ...owner, creditedAt: NOW, suspense: 'allocated', decidedBy: by }],
     ['give back', moves.giveBack(lost, { by, reason: 'Lost', reasonCode: 'AC01' }, context), [['L08', 1_200n, 'incoming_suspense', balance.operatorId]], [],
       { ...back, returnedAmount: 1_200n, returnReason: 'AC01', suspense: 'returned' }],
-    ['release', moves.release(record('under_review'), context), [['L06', 1_200n, 'incoming_payment', balance.customerId]], ['incoming_payment.received'], { status: 'received', creditedAt: NOW }],
+    ['release', moves.release(record('under_review'), 0n, context), [['L06', 1_200n, 'incoming_payment', balance.customerId]], ['incoming_payment.received'], { status: 'received', creditedAt: NOW }],
+    ['release what is charged for', moves.release(record('under_review'), 50n, context), [['L06', 1_200n, 'incoming_payment', balance.customerId], ['L02', 50n, 'incoming_payment', balance.customerId]],
+      ['incoming_payment.received'], { status: 'received' }],
     ['block', moves.block(record('under_review'), context), [['L07', 1_200n, 'incoming_payment', balance.customerId]], [], { ...back, returnedAmount: 1_200n }],
     ['accept a recall', moves.acceptRecall(record('received', { recall, recallHoldId: holdId }), holdId, context), [['L80', 800n, 'incoming_payment', balance.customerId]], ['incoming_payment.returned'],
       { ...back, returnedAmount: 800n, returnReason: 'DUPL', recall: { status: 'accepted' } }],

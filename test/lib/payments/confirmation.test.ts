@@ -4,7 +4,7 @@ import { isConfirmed, paymentConfirmation } from '../../../lib/payments/confirma
 import type { PaymentRecord, PaymentStatus } from '../../../lib/payments/payment.ts'
 
 const AT = Date.UTC(2026, 4, 4, 9, 30, 15)
-const PARTY = { operatorName: 'Example Bank', customerName: 'Example Ltd', account: 'NL12SBOX0000000099' }
+const PARTY = { operatorName: 'Example Bank', customerName: 'Example Ltd', account: 'NL12SBOX0000000099', accountName: 'EUR account' }
 
 const payment = (change: object = {}): PaymentRecord => ({
   id: '01980d6e-0000-7000-8000-00000000e001', number: 'PAY000000G01', status: 'completed', currency: 'EUR', amount: 123_456_789n, fee: 0n, rail: 'sepa', executionDate: '2026-05-04',

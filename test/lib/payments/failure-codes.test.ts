@@ -88,6 +88,6 @@ t.test('every failure has a neutral sentence for the customer', (t) => {
     t.match(message, /^[A-Z].*\.$/, code)
     t.notMatch(message, /fraud|compliance|screening|sanction|deceased|died/i, code)
   }
-  t.equal(FAILURE_CODES.length, 22)
+  t.equal(FAILURE_CODES.length, 23)
   t.end()
 })

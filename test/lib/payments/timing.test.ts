@@ -1,5 +1,5 @@
 import t from 'tap'
-import { feeOf, feeRuleOf } from '../../../lib/payments/fees.ts'
+import { chargesOf, feeOf, feeRuleOf } from '../../../lib/payments/fees.ts'
 import { arrivalOf, dueTiming, timingOf } from '../../../lib/payments/timing.ts'
 import { queueDelayMs } from '../../../lib/sandbox/triggers.ts'
 
@@ -48,7 +48,7 @@ t.test('the money is there seconds after an instant release, and at the end of t
 t.test('fees: the rule of the rail before the one for any, never below or above its bounds', (t) => {
   const rules = [
     { rail: '', fixed: '20', bps: 0, min: '0', max: null }, { rail: 'sepa', fixed: '0', bps: 15, min: '10', max: '500' }, { rail: 'swift', fixed: '1000', bps: 10, min: '0', max: null },
-  ].map(feeRuleOf)
+  ].map((rule) => feeRuleOf({ kind: 'payment', refundable: true, passedOn: false, ...rule }))
   t.equal(feeOf([], 'sepa', 1_000_000n), 0n, 'without rules nothing is charged')
   t.equal(feeOf(rules, 'sepa_instant', 5n), 20n)
   t.equal(feeOf(rules, 'sepa', 100_000n), 150n)
@@ -57,6 +57,22 @@ t.test('fees: the rule of the rail before the one for any, never below or above 
   t.equal(feeOf(rules, 'swift', 1_500n), 1_002n, 'half a minor unit is rounded up')
   t.equal(feeOf(rules, 'swift', 1_499n), 1_001n)
   t.equal(feeOf(rules.slice(1), 'chaps', 100n), 0n, 'no rule fits')
+  t.equal(feeOf(rules, null, 100n), 20n, 'a rail that is not known has the rule for any')
+  t.equal(feeOf(rules, 'sepa', 100_000n, 'incoming_payment'), 0n, 'nor one of another kind')
+  t.end()
+})
+
+t.test('what a payment costs later is agreed on when it is submitted', (t) => {
+  const rule = { rail: '', fixed: '20', bps: 0, min: '0', max: null, refundable: false, passedOn: false }
+  const rules = [
+    { ...rule, kind: 'payment' as const, refundable: true }, { ...rule, kind: 'payment_return' as const, fixed: '500' }, { ...rule, kind: 'partner_charge' as const, fixed: '300', passedOn: true },
+  ].map(feeRuleOf)
+  const payment = { rail: 'swift', amount: 1_000n, fee: 20n, chargeBearer: 'shared' }
+  t.strictSame(chargesOf(rules, payment), { feeRefundable: true, return: '500', partner: { amountMinor: '300', passedOn: false } })
+  t.match(chargesOf(rules, { ...payment, chargeBearer: 'sender' }), { partner: { passedOn: true } }, 'a sender who bears the charges')
+  t.equal(chargesOf(rules, { ...payment, fee: 0n })?.feeRefundable, undefined, 'there is nothing to give back')
+  t.equal(chargesOf([], payment), undefined)
+  t.equal(chargesOf(rules.slice(0, 1), { ...payment, fee: 0n }), undefined)
   t.end()
 })
 

@@ -18,7 +18,7 @@ t.test('a payment that comes back after it has arrived is returned, and its mone
   const returned = await client.paymentReaching(id, 'returned')
   t.match(returned, {
     returnedAmount: eur(1401), failure: null, statusReason: { code: 'account_closed', message: 'The recipient’s account is closed.' }, completedAt: completed.completedAt!,
-    return: { amount: eur(1401), reasonCode: 'AC04', reason: 'The recipient’s account is closed.', receivedAt: String, transactionId: null }, cancellable: false, recall: null,
+    return: { amount: eur(1401), reasonCode: 'AC04', reason: 'The recipient’s account is closed.', receivedAt: String, transactionId: String }, cancellable: false, recall: null,
   })
   t.strictSame(await postingsOf(world, id), [['L10', '1401'], ['L11', '1401'], ['L13', '1401']])
   t.strictSame(await eventsOf(world, id), [

@@ -1,0 +1,122 @@
+/**
+ * The quote of a payment, with everything else that its exchange needs, brought together before the paying balance decides
+ * (lib/payments/conversion.ts); and what becomes of the payment when the exchange ends.
+ */
+import { dateIn, type Clock } from '../../lib/clock.ts'
+import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import { orderNumber, type IdSource } from '../../lib/ids.ts'
+import type { Effects } from '../../lib/ledger/effects.ts'
+import type { ConversionOrder } from '../../lib/payments/conversion.ts'
+import { awaitsExchange, movePayment, type PaymentCommand, type PaymentState } from '../../lib/payments/payment-moves.ts'
+import { dueTiming } from '../../lib/payments/timing.ts'
+import { ProblemError } from '../../lib/problems.ts'
+import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
+import type { Database } from '../../storage/database.ts'
+import { datesOf } from '../../storage/due-payments.ts'
+import { defaultBalances } from '../../storage/exchange-balances.ts'
+import { feeRulesOf } from '../../storage/pricing.ts'
+import { loadPayments } from '../../storage/states.ts'
+import type { ExchangeOutcome } from '../fx-orders.ts'
+import { findQuote, type ExchangeWorld, type FoundQuote } from './create-exchange.ts'
+import { deskOf } from './create-quote.ts'
+import type { PaymentQueue } from './payment-queue.ts'
+import type { Asker } from './submit-payment.ts'
+
+/** What customers' quotes come to. */
+export interface Conversions {
+  /**
+   * What a payment needs to be made from a quote. A balance for what it buys is opened where there is none.
+   *
+   * @param options `usedBy`: the exchange that a commit has found it used by. `draw` false: nothing is made, so no number is used up.
+   * @throws ProblemError when there is no such quote, or nowhere for what it buys
+   */
+  orderOf(asker: Pick<Asker, 'customerId' | 'key'>, quoteId: string, options: { readonly usedBy: string | null; readonly draw: boolean }): Promise<ConversionOrder>
+}
+
+/** Conversions by quotes that exchanges are made of, too. */
+export function createConversions(world: ExchangeWorld): Conversions {
+  const { database, accounts, orderNumbers, balances, quotes, ids, clock } = world
+
+  /** The quote and where what it buys comes to. What is only looked at opens no balance: it has the one that is yet to be opened, which has no id. */
+  async function found(asker: Pick<Asker, 'customerId' | 'key'>, quoteId: string, draw: boolean): Promise<Pick<FoundQuote, 'quote'> & { readonly buyBalanceId: string | null }> {
+    const quote = draw ? null : await quotes.find(asker.customerId, quoteId)
+    const opens = quote !== null && quote.kind === 'spot' && quote.buyBalanceId === null && !(await defaultBalances(database, asker.customerId, [quote.buyCurrency])).has(quote.buyCurrency)
+    return opens ? { quote, buyBalanceId: null } : await findQuote(world, asker, { quoteId }, 'spot').catch(ofPayment)
+  }
+
+  return {
+    async orderOf(asker, quoteId, { usedBy, draw }) {
+      const [{ quote, buyBalanceId }, desk] = await Promise.all([found(asker, quoteId.toLowerCase(), draw), deskOf(world, asker.customerId)])
+      const scope = (currency: string) => ({ operatorId: desk.operatorId, connectionId: quote.connectionId, currency })
+      const [sell, buy, fees, number, balance] = await Promise.all([
+        accounts.accounts(scope(quote.sellCurrency)), accounts.accounts(scope(quote.buyCurrency)), buyBalanceId === null ? [] : feeRulesOf(database.pool, buyBalanceId),
+        draw ? orderNumbers.take() : 0n, buyBalanceId === null ? null : balances.find(buyBalanceId),
+      ])
+      return {
+        quote, exchangeId: ids.next(), exchangeNumber: orderNumber('EXC', number), fees,
+        buyBalance: { id: buyBalanceId ?? NOT_OPENED, connectionId: balance?.connectionId ?? quote.connectionId },
+        booking: { accounts: { sell, buy }, valueDate: dateIn(clock.now(), 'UTC') }, usedBy,
+      }
+    },
+  }
+}
+
+/** No balance has this id. */
+const NOT_OPENED = '00000000-0000-0000-0000-000000000000'
+
+/** A payment names no balances but its own: what is wrong with those of its quote is wrong with the quote. */
+function ofPayment(error: unknown): never {
+  if (!(error instanceof ProblemError) || error.problem.errors === undefined) throw error
+  throw new ProblemError({ ...error.problem, errors: error.problem.errors.map((one) => ({ ...one, field: '/quoteId' })) })
+}
+
+export interface ExchangePaymentsOptions {
+  readonly database: Database
+  readonly queue: Pick<PaymentQueue, 'offer'>
+  readonly ids: IdSource
+  readonly clock: Clock
+  readonly sandbox: boolean
+}
+
+/** Payments that wait for exchanges. */
+export interface ExchangePayments {
+  /**
+   * What is written of the payment in the commit that ends its exchange; nothing where it waits no more. The payment's version is
+   * the fence: who meets `payment_stale` asks again.
+   */
+  beside(exchange: Pick<ExchangeRecord, 'paymentId'>, outcome: ExchangeOutcome): Promise<Effects>
+  /** That commit has happened. */
+  onMoved(exchange: Pick<ExchangeRecord, 'paymentId' | 'shard'>): void
+}
+
+/** What becomes of payments when their exchanges end. */
+export function createExchangePayments({ database, queue, ids, clock, sandbox }: ExchangePaymentsOptions): ExchangePayments {
+  /** Those whose money comes with a commit under way, and that wait for the bank from then on. */
+  const queued = new Set<string>()
+
+  /** Until when it is not handed over: its connection keeps cut-offs and its day has not come, or a sandbox keeps it waiting. */
+  async function notBefore({ id, rail, amount, reference, recipientName }: PaymentState, now: number): Promise<number | undefined> {
+    const { executionDate, calendar } = await datesOf(database.pool, id)
+    const dueAt = calendar === null ? now : dueTiming(rail, executionDate, calendar, now).dueAt
+    const delayMs = sandbox ? queueDelayMs({ amountMinor: amount, reference, recipientName }) : 0
+    const at = Math.max(dueAt, now + delayMs)
+    return at > now ? at : undefined
+  }
+
+  return {
+    async beside({ paymentId }, outcome) {
+      if (paymentId === null || outcome === 'doubted') return {}
+      const payment = (await loadPayments({ query: async (statement) => ({ rows: await database.query(statement) }) }, [paymentId], false)).get(paymentId)
+      if (payment === undefined || !awaitsExchange(payment)) return {}
+      const now = clock.now()
+      const later = outcome === 'settled' ? await notBefore(payment, now) : undefined
+      const command: PaymentCommand = outcome === 'refused' ? { kind: 'unfunded', context: { ids } } : { kind: 'funded', context: { ids, notBefore: later } }
+      const { effects } = movePayment(payment, command, now)
+      if (outcome === 'settled' && later === undefined) queued.add(paymentId)
+      return effects ?? {}
+    },
+    onMoved({ paymentId, shard }) {
+      if (paymentId !== null && queued.delete(paymentId)) queue.offer(paymentId, shard)
+    },
+  }
+}

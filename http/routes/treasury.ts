@@ -1,0 +1,92 @@
+/** The operator's books as a whole: reconciliation with its partners, and the trial balance. */
+import Type from 'typebox'
+import { json, page, resource } from '../answer.ts'
+import { route } from '../route.ts'
+import { PageOf } from '../schemas/page.ts'
+import { Timestamp } from '../schemas/primitives.ts'
+import {
+  BreakResolve, Reconciliation, ReconciliationBreak, reconciliationBreakList, reconciliationList, ReconciliationRun, ReconciliationRunAccepted, TrialBalance,
+} from '../schemas/reconciliation.ts'
+
+const READ = { tag: 'accounts', callers: 'key', scope: 'treasury:read', tenant: 'operator', idempotency: 'none' } as const
+
+export const listReconciliations = route({
+  ...READ,
+  method: 'get',
+  path: '/reconciliations',
+  operationId: 'listReconciliations',
+  summary: 'List reconciliations',
+  description: 'One for each day, connection and currency: the partner\'s statement compared with the ledger.',
+  list: reconciliationList,
+  success: { status: 200, description: 'A page of reconciliations.', schema: PageOf('ReconciliationPage', Reconciliation), etag: true },
+  problems: [],
+  handle: async ({ list }, { treasury }) => page(list, await treasury.listReconciliations(list)),
+})
+
+export const runReconciliations = route({
+  ...READ,
+  method: 'post',
+  path: '/reconciliations',
+  operationId: 'runReconciliations',
+  summary: 'Compare the days that have ended',
+  description: 'Made by itself an hour after midnight UTC; this asks for it now, and again for days that have failed. A month at a time.',
+  body: ReconciliationRun,
+  bodyOptional: true,
+  success: { status: 202, description: 'What is being compared.', schema: ReconciliationRunAccepted },
+  problems: [],
+  handle: async ({ tenant, principal, body }, { treasuryCommands }) => json(202, await treasuryCommands.runReconciliations({ tenant, principal }, body)),
+})
+
+export const getReconciliation = route({
+  ...READ,
+  method: 'get',
+  path: '/reconciliations/{reconciliationId}',
+  operationId: 'getReconciliation',
+  summary: 'Read a reconciliation',
+  success: { status: 200, description: 'The reconciliation.', schema: Reconciliation, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { treasury }) => resource(await treasury.getReconciliation(tenant, params.reconciliationId)),
+})
+
+export const listReconciliationBreaks = route({
+  ...READ,
+  method: 'get',
+  path: '/reconciliations/{reconciliationId}/breaks',
+  operationId: 'listReconciliationBreaks',
+  summary: 'List what differs',
+  description: 'What was between the partner\'s balance and ours at the end of the day, as it is now: timing items, and breaks.',
+  list: reconciliationBreakList,
+  success: { status: 200, description: 'A page of breaks.', schema: PageOf('ReconciliationBreakPage', ReconciliationBreak), etag: true },
+  problems: [],
+  handle: async ({ list, params }, { treasury }) => page(list, await treasury.listBreaks(list, params.reconciliationId)),
+})
+
+export const resolveReconciliationBreak = route({
+  tag: 'accounts', callers: 'staff', capability: 'treasury.manage', scope: null, tenant: 'operator', idempotency: 'none',
+  method: 'post',
+  path: '/reconciliations/{reconciliationId}/breaks/{breakId}/resolve',
+  operationId: 'resolveReconciliationBreak',
+  summary: 'Say what a break was',
+  description: 'Where money moves and the operator wants two people, the first one\'s word is noted (202), and the same word of another person is booked. Credits in suspense are given to their owner, or sent back, with `/incoming-suspense`.',
+  body: BreakResolve,
+  exists: async (tenant, params, { treasury }) => await treasury.getBreak(tenant, params) !== null,
+  success: { status: 200, description: 'The break as it is now.', schema: ReconciliationBreak, etag: true, or: { status: 202, description: 'The break, which waits for a second person.' } },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { treasuryCommands }) => {
+    const { found, waits } = await treasuryCommands.resolveBreak({ tenant, principal, session, source, requestId }, params, body)
+    return { ...resource(found), status: waits ? 202 : 200 }
+  },
+})
+
+export const getTrialBalance = route({
+  ...READ,
+  method: 'get',
+  path: '/ledger/trial-balance',
+  operationId: 'getTrialBalance',
+  summary: 'Read the trial balance',
+  description: 'What was debited and credited on every account of the chart, per connection and currency.',
+  query: Type.Object({ asOf: Type.Optional(Timestamp) }),
+  success: { status: 200, description: 'The trial balance.', schema: TrialBalance },
+  problems: [],
+  handle: async ({ tenant, query }, { treasury }) => json(200, await treasury.trialBalance(tenant.id, query.asOf ?? null)),
+})

@@ -1,0 +1,79 @@
+/** What the HTTP layer asks of treasury: the books of the operator as a whole, and how they compare with its partners'. */
+import type { Breaks } from '../actors/flows/resolve-break.ts'
+import type { Reconciliations } from '../actors/reconciliations.ts'
+import { timestamp, type Clock } from '../lib/clock.ts'
+import { asUnavailable, type Database } from '../storage/database.ts'
+import { newestBlock } from '../storage/journal-chain.ts'
+import { readDatabase } from '../storage/queries/queries.ts'
+import { getBreak, getReconciliation, listBreaks, listReconciliations } from '../storage/queries/reconciliations.ts'
+import { trialBalance } from '../storage/queries/trial-balance.ts'
+import { queueReconciliations } from '../storage/reconciliations.ts'
+import { auditCaller } from './identity-world.ts'
+import type { ByInTenant } from './identity.ts'
+import type { ListQuery, ListResult } from './list.ts'
+import type { BreakResolve, Reconciliation, ReconciliationBreak, reconciliationBreakList, reconciliationList, ReconciliationRun, ReconciliationRunAccepted, TrialBalance } from './schemas/reconciliation.ts'
+import type { Principal, Tenant, Versioned } from './world.ts'
+
+/** A break, as its path names it. */
+export interface BreakPath {
+  readonly reconciliationId: string
+  readonly breakId: string
+}
+
+/** Reads. Null means: the operator has none such. */
+export interface TreasuryReads {
+  listReconciliations(query: ListQuery<typeof reconciliationList>): Promise<ListResult<Reconciliation>>
+  getReconciliation(tenant: Tenant, id: string): Promise<Versioned<Reconciliation> | null>
+  listBreaks(query: ListQuery<typeof reconciliationBreakList>, reconciliationId: string): Promise<ListResult<ReconciliationBreak> | null>
+  getBreak(tenant: Tenant, path: BreakPath): Promise<Versioned<ReconciliationBreak> | null>
+  /** `asOf` is RFC 3339; null for everything. */
+  trialBalance(operatorId: string, asOf: string | null): Promise<TrialBalance>
+}
+
+/** What is decided. Everything that is refused is thrown as a problem. */
+export interface TreasuryCommands {
+  runReconciliations(by: { readonly tenant: Tenant; readonly principal: Principal }, body: ReconciliationRun): Promise<ReconciliationRunAccepted>
+  resolveBreak(by: ByInTenant, path: BreakPath, body: BreakResolve): Promise<{ readonly found: Versioned<ReconciliationBreak>; readonly waits: boolean }>
+}
+
+const DAY_MS = 86_400_000
+
+export function createTreasuryReads({ database, clock }: { readonly database: Database; readonly clock: Clock }): TreasuryReads {
+  const db = readDatabase(database)
+  const telling = async <Result>(reading: Promise<Result>) => await reading.catch((error: unknown) => { throw asUnavailable(error) })
+  return {
+    listReconciliations: (query) => telling(listReconciliations(db, query)),
+    getReconciliation: (tenant, id) => telling(getReconciliation(database, tenant, id)),
+    listBreaks: (query, reconciliationId) => telling(listBreaks(db, database, { ...query, reconciliationId, now: clock.now() })),
+    getBreak: (tenant, path) => telling(getBreak(database, tenant, { ...path, now: clock.now() })),
+    async trialBalance(operatorId, asOf) {
+      return { ...await trialBalance(database, { operatorId, asOf, now: clock.now() }), journalBlock: await newestBlock(database) }
+    },
+  }
+}
+
+export function createTreasuryCommands({ database, clock, breaks, reconciliations, reads }: {
+  readonly database: Database
+  readonly clock: Clock
+  readonly breaks: Breaks
+  readonly reconciliations: Pick<Reconciliations, 'nudge'>
+  readonly reads: TreasuryReads
+}): TreasuryCommands {
+  return {
+    async runReconciliations({ tenant, principal }, { connectionId = null, currency = null, until = null }) {
+      const now = clock.now()
+      const yesterday = timestamp(now - DAY_MS).slice(0, 10)
+      // A day that has not ended has no statement.
+      const last = until === null || until > yesterday ? yesterday : until
+      const queued = await queueReconciliations(database, { until: last, now, only: { operatorId: tenant.id, connectionId, currency, by: principal.id } })
+      if (queued > 0) reconciliations.nudge()
+      return { until: last, queued }
+    },
+    async resolveBreak(by, path, { outcome, evidence }) {
+      const result = await breaks.resolve({ breakId: path.breakId, operatorId: by.tenant.id, outcome, evidence, by: auditCaller(by) })
+      const found = await reads.getBreak(by.tenant, path)
+      if (found === null) throw new Error(`The break ${path.breakId} has vanished.`)
+      return { found, waits: result === 'proposed' }
+    },
+  }
+}

@@ -1,0 +1,54 @@
+/** What a confirmation of an exchange says. */
+import { at, day, grouped, linesOf, moment, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
+import { formatRate, formatRateInFull, inverseOf } from './rate.ts'
+import type { ExchangeKind, ExchangeRecord } from './exchange.ts'
+
+const KIND_NAMES: Readonly<Record<ExchangeKind, string>> = { spot: 'Spot', forward: 'Forward contract', held_rate: 'Held rate', drawdown: 'Drawdown' }
+
+/** Whether an exchange has got so far that there is something to confirm. */
+export function isExchangeConfirmed({ status }: Pick<ExchangeRecord, 'status'>): boolean {
+  return status === 'completed'
+}
+
+/** The two balances of an exchange, as people know them. */
+export interface ExchangeParties {
+  readonly sell: ConfirmationParty
+  readonly buy: ConfirmationParty
+}
+
+/** The confirmation of an exchange that has come to its end. A contract shows what was agreed on, each of its drawdowns what was exchanged. */
+export function exchangeConfirmation(exchange: ExchangeRecord, { sell, buy }: ExchangeParties): Confirmation {
+  const { sellCurrency, buyCurrency } = exchange
+  const sold = (minor: bigint): string => grouped(minor, sellCurrency)
+  const bought = grouped(exchange.buyAmount, buyCurrency)
+  return {
+    issuer: sell.operatorName,
+    title: 'Exchange confirmation',
+    headline: `${bought} for ${sold(exchange.sellAmount)}`,
+    status: `Completed on ${day(at(exchange.settledAt ?? exchange.updatedAt))}`,
+    sections: [
+      { title: 'Customer', lines: linesOf(['Name', sell.customerName]) },
+      {
+        title: 'Sold',
+        lines: linesOf(
+          ['Amount', sold(exchange.sellAmount)], ['Fee', exchange.fee === 0n ? null : sold(exchange.fee)],
+          ['Total debit', exchange.fee === 0n ? null : sold(exchange.sellAmount + exchange.fee)], ['Account', sell.account], ['Account name', sell.accountName],
+        ),
+      },
+      { title: 'Bought', lines: linesOf(['Amount', bought], ['Account', buy.account], ['Account name', buy.accountName]) },
+      {
+        title: 'Exchange',
+        lines: linesOf(
+          ['Order number', exchange.number], ['Kind', KIND_NAMES[exchange.kind]], ['Rate', `1 ${sellCurrency} = ${formatRate(exchange.rate)} ${buyCurrency}`],
+          ['Inverse rate', `1 ${buyCurrency} = ${formatRateInFull(inverseOf(exchange.rate))} ${sellCurrency}`], ['Reference', exchange.reference],
+        ),
+      },
+      {
+        title: 'Dates',
+        lines: linesOf(['Ordered', moment(at(exchange.createdAt))], ['Trade date', day(exchange.tradeDate)], ['Settlement date', day(exchange.settlementDate)], ['Settled', moment(at(exchange.settledAt))]),
+      },
+    ],
+    footer: `Issued electronically by ${sell.operatorName}; valid without a signature. Exchange ${exchange.id}. Times are UTC.`,
+    createdAt: exchange.updatedAt,
+  }
+}

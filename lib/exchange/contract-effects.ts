@@ -1,0 +1,110 @@
+/**
+ * What the moves of a contract write: its row, its update, its event, and the postings of its deposit (L40 to L45).
+ *
+ * What is paid in comes from whichever balance pays; what goes back goes to the balance that the contract sells from.
+ */
+import type { ExchangeChange } from '../ledger/effects-exchange.ts'
+import type { Effects, Posting, StatusUpdate } from '../ledger/effects.ts'
+import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import type { IdSource } from '../ids.ts'
+import type { RuleId } from '../ledger/postings.ts'
+import { exchangeEvents, exchangeUpdate } from './booking.ts'
+import { isOpen, type Contract, type ContractMoved, type Kept } from './contract.ts'
+import { maturityOf, SANDBOX_MARGIN_CALL } from './forward-terms.ts'
+
+/** How often a forward is held against the market, and how often money is looked for when it is overdue. */
+const MARK_MS = 60_000
+const OVERDUE_MS = 10_000
+/** A drawdown that was made by itself and failed is not made again before. */
+const AGAIN_MS = 15 * 60_000
+
+export interface ContractContext {
+  readonly ids: IdSource
+  /** Epoch milliseconds. */
+  readonly now: number
+  /** Of the currency sold, the customer's own `fx_deposit` among them. */
+  readonly accounts: InternalAccounts
+  readonly by: StatusUpdate['actor']
+  /** The business day that money counts for. */
+  readonly valueDate: string
+  /** What the update log says of it. */
+  readonly message: string
+  /** The balance that a deposit is paid from. */
+  readonly payingBalanceId?: string
+  readonly sandbox: boolean
+}
+
+/** When a contract is looked at next, by itself: null when nothing of it is due any more. Epoch milliseconds. */
+export function dueAtOf(contract: Contract, now: number, { sandbox }: { readonly sandbox: boolean }): number | null {
+  if (contract.status === 'awaiting_deposit') return contract.deposit?.dueAt ?? null
+  if (contract.status === 'overdue') return now + OVERDUE_MS
+  if (!isOpen(contract)) return null
+  if (contract.kind === 'held_rate') return contract.heldUntil
+  const maturity = maturityOf(contract.settlementDate)
+  if (maturity <= now) return now
+  const marked = sandbox && contract.sellAmount === SANDBOX_MARGIN_CALL.amount ? SANDBOX_MARGIN_CALL.afterMs : MARK_MS
+  return Math.min(maturity, now + marked)
+}
+
+/** The contract as a move leaves it. */
+export function contractAfter(contract: Contract, { change }: Pick<ContractMoved, 'change'>, now: number): Contract {
+  return { ...contract, ...change, version: contract.version + 1, updatedAt: now }
+}
+
+/** Everything that a move writes but a drawdown's own rows. */
+export function contractEffects(contract: Contract, moved: ContractMoved, context: ContractContext): Effects & { readonly exchangeChanges: readonly [ExchangeChange] } {
+  const { ids, now, by, message, sandbox } = context
+  const after = contractAfter(contract, moved, now)
+  const { deposit } = after
+  const failedAfterMaturity = moved.drawn === undefined && contract.status === 'completed' && isOpen(after) && after.kind === 'forward' && maturityOf(after.settlementDate) <= now
+  return {
+    exchangeChanges: [{
+      id: contract.id, version: contract.version, status: after.status, updatedAt: now, remainingSell: after.remainingSell, remainingBuy: after.remainingBuy, drawdownCount: after.drawdownCount,
+      dueAt: failedAfterMaturity ? now + AGAIN_MS : dueAtOf(after, now, { sandbox }),
+      ...(deposit === null ? {} : {
+        depositStatus: deposit.status, depositRequired: deposit.required, depositReceived: deposit.received, depositPlaced: deposit.placed, depositDueAt: deposit.dueAt,
+      }),
+    }],
+    statusUpdates: [exchangeUpdate(after, contract.status, message, by, now)],
+    events: after.status === contract.status ? [] : exchangeEvents(after, contract.status, ids, now),
+    postings: postingsOf(contract, moved, after.version, context),
+  }
+}
+
+/** `occurrence` tells the entries of one rule apart: a contract makes at most one of each rule in one version. */
+function postingsOf(contract: Contract, moved: ContractMoved, occurrence: number, context: ContractContext): Posting[] {
+  const { paid, released, unwound } = moved
+  const post = poster(contract, occurrence, context)
+  if (paid !== undefined) {
+    const before = contract.deposit?.placed ?? 0n
+    const placed = (moved.change.deposit?.placed ?? 0n) - before
+    return [...post('L40', { D: paid }, { from: context.payingBalanceId }), ...(placed > 0n ? post('L41', { D: placed }) : [])]
+  }
+  if (released !== undefined) return [...takenBack(post, released), ...post('L42', { D: released.amount })]
+  if (unwound === undefined) return []
+  const { deposit, loss } = unwound
+  const back = takenBack(post, deposit)
+  if (loss > 0n) {
+    const rest = deposit.amount - loss
+    return [...back, ...post('L44', { P: loss, D: deposit.amount }), ...(rest > 0n ? post('L42', { D: rest }) : [])]
+  }
+  if (loss < 0n) return [...back, ...post('L45', { P: -loss, D: deposit.amount })]
+  return deposit.amount > 0n ? [...back, ...post('L42', { D: deposit.amount })] : []
+}
+
+type Post = (rule: RuleId, amounts: { readonly D?: bigint; readonly P?: bigint }, options?: { readonly from?: string | undefined; readonly reverses?: RuleId }) => Posting[]
+
+/** What the partner kept of a deposit is at hand again. */
+function takenBack(post: Post, { placed }: Kept): Posting[] {
+  return placed > 0n ? post('L41', { D: placed }, { reverses: 'L41' }) : []
+}
+
+const DESCRIPTIONS: Partial<Record<RuleId, string>> = { L40: 'Deposit of forward', L42: 'Deposit of forward', L44: 'Close-out of forward', L45: 'Close-out of forward' }
+
+function poster(contract: Contract, occurrence: number, { ids, now, accounts, valueDate }: ContractContext): Post {
+  return (rule, amounts, { from = contract.sellBalanceId, reverses } = {}) => entry({
+    rule, amounts, currency: contract.sellCurrency, accounts, balances: { from, to: contract.sellBalanceId }, entryId: ids.next(), customerId: contract.customerId,
+    source: { object: 'exchange', id: contract.id }, occurrence, description: `${DESCRIPTIONS[rule] ?? 'Forward'} ${contract.number}`, reference: contract.reference,
+    bookedAt: now, valueDate, ...(reverses === undefined ? {} : { reverses: { entryId: null, rule: reverses } }),
+  })
+}

@@ -1,0 +1,223 @@
+/**
+ * What becomes of a contract that is drawn from: a forward or a held rate. One move at a time, decided without looking at the world.
+ *
+ *   forward      none ─▶ awaiting_deposit ──deposit──▶ active ──draw──▶ partially_drawn ──draw──▶ completed
+ *                             │                          │  └──── call (margin) ────▶ awaiting_deposit (drawn from all the same)
+ *                             └─ cancel, no deposit ─▶ cancelled        mature, no money ─▶ overdue ─▶ completed
+ *                awaiting_deposit after a call, or overdue, and its time is over ─▶ closed_out
+ *   held rate    none ─▶ active ──draw──▶ partially_drawn ──draw──▶ completed;  its time is over ─▶ expired;  cancel ─▶ cancelled
+ *
+ * A drawdown that fails gives its part back: what was completed is open again. Every other move is refused with
+ * `invalid-transition`, or by a problem that says more. Amounts are bigint minor units, times epoch milliseconds.
+ */
+import type { CurrencyCode } from '../currency.ts'
+import { formatMajor } from '../money.ts'
+import type { Problem } from '../problems.ts'
+import { draw, giveBack } from './drawdown.ts'
+import type { Deposit, ExchangeRecord } from './exchange.ts'
+import type { FixedSide, Sides } from './rate.ts'
+
+/** A contract, and no other exchange. */
+export type Contract = ExchangeRecord & { readonly kind: 'forward' | 'held_rate'; readonly remainingSell: bigint; readonly remainingBuy: bigint }
+
+/** @throws when the exchange is none, which is a bug */
+export function asContract(exchange: ExchangeRecord): Contract {
+  if (!isContract(exchange)) throw new Error(`The exchange ${exchange.id} is no contract.`)
+  return exchange
+}
+
+export function isContract(exchange: ExchangeRecord): exchange is Contract {
+  return (exchange.kind === 'forward' || exchange.kind === 'held_rate') && exchange.remainingSell !== null && exchange.remainingBuy !== null
+}
+
+export type ContractMove =
+  /** Money for its deposit; null: all that is missing. `places`: the partner wants to keep it. */
+  | { readonly kind: 'deposit'; readonly amount: bigint | null; readonly places: boolean }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'deposit_missed' }
+  /** `automatic`: by itself, when it is mature. */
+  | { readonly kind: 'draw'; readonly side: FixedSide; readonly amount: bigint; readonly automatic?: true }
+  | { readonly kind: 'drawdown_failed'; readonly sides: Sides; readonly depositUsed: bigint; readonly depositPlacedUsed: bigint; readonly now: number }
+  /** More is asked for as a deposit, until then. */
+  | { readonly kind: 'call'; readonly amount: bigint; readonly until: number }
+  | { readonly kind: 'overdue' }
+  /** `loss` of its customer, in the currency sold; below 0 a gain. */
+  | { readonly kind: 'close_out'; readonly loss: bigint }
+  | { readonly kind: 'expire' }
+
+/** What a move makes of a contract. */
+export type ContractChange = Pick<Contract, 'status' | 'remainingSell' | 'remainingBuy' | 'drawdownCount' | 'deposit'>
+
+/** What a move writes: the contract as it is from now on, and the money that moves with it. */
+export interface ContractMoved {
+  readonly change: ContractChange
+  /** What was paid into its deposit. */
+  readonly paid?: bigint
+  /** What was drawn, and what of that the deposit pays for. */
+  readonly drawn?: { readonly sides: Sides; readonly depositUsed: bigint; readonly depositPlacedUsed: bigint }
+  /** What of the deposit goes back to its customer, and what of that the partner kept. */
+  readonly released?: Kept
+  /** What was kept as a deposit when the contract was unwound, and what its customer loses by that; below 0: gains. */
+  readonly unwound?: { readonly deposit: Kept; readonly loss: bigint }
+}
+
+/** A deposit as it is kept; `placed` of it with the partner. */
+export interface Kept {
+  readonly amount: bigint
+  readonly placed: bigint
+}
+
+export type ContractDecision = ContractMoved | { readonly refused: Problem }
+
+/** What people may do with a contract as it is. */
+export function allowedOf(contract: Pick<Contract, 'kind' | 'status' | 'deposit'>): readonly string[] {
+  switch (contract.status) {
+    case 'pending_approval': return ['cancel']
+    case 'awaiting_deposit': return isCalled(contract) ? ['deposit', 'drawdown'] : ['deposit', 'cancel']
+    case 'active': return contract.kind === 'held_rate' ? ['drawdown', 'cancel'] : ['drawdown']
+    case 'partially_drawn': return ['drawdown']
+    default: return []
+  }
+}
+
+/** The 409 of a move that is none. */
+export function notNow(contract: Pick<Contract, 'kind' | 'status' | 'deposit'>, detail = `The contract is ${contract.status}.`): { readonly refused: Problem } {
+  return { refused: { slug: 'invalid-transition', detail, extra: { currentStatus: contract.status, allowed: allowedOf(contract) } } }
+}
+
+const notCancellable = ({ status }: Pick<Contract, 'status'>): { readonly refused: Problem } =>
+  ({ refused: { slug: 'not-cancellable', detail: `The contract is ${status}.`, extra: { currentStatus: status } } })
+
+/** What is still missing of a deposit. */
+export function outstandingOf({ required, received }: Pick<Deposit, 'required' | 'received'>): bigint {
+  return required > received ? required - received : 0n
+}
+
+/** What is kept of a deposit now: all that was received, until it is used or given back. */
+export function keptOf(deposit: Deposit | null): Kept {
+  const isKept = deposit !== null && (deposit.status === 'awaiting' || deposit.status === 'received' || deposit.status === 'margin_call')
+  return isKept ? { amount: deposit.received, placed: deposit.placed } : { amount: 0n, placed: 0n }
+}
+
+/** Whether it waits for more than its first deposit. */
+export const isCalled = ({ status, deposit }: Pick<Contract, 'status' | 'deposit'>): boolean => status === 'awaiting_deposit' && deposit?.status === 'margin_call'
+
+/** Whether it can be drawn from, and waits for nothing else. */
+export const isOpen = ({ status }: Pick<Contract, 'status'>): boolean => status === 'active' || status === 'partially_drawn'
+
+/** The status of a contract that is open. */
+const openStatus = (total: bigint, remaining: bigint): 'active' | 'partially_drawn' => (remaining === total ? 'active' : 'partially_drawn')
+
+/** The deposit of a new forward; of one that needs none, too, because more may be asked for later. */
+export function firstDeposit(required: bigint | null, currency: CurrencyCode, dueAt: number): Deposit {
+  const asks = required !== null && required > 0n
+  return { status: asks ? 'awaiting' : 'not_required', currency, required: required ?? 0n, received: 0n, placed: 0n, dueAt: asks ? dueAt : null }
+}
+
+/** What a new contract is when nobody has to approve it, or everybody has (F1, F2, H1). */
+export function begun({ kind, deposit }: Pick<ExchangeRecord, 'kind' | 'deposit'>): 'awaiting_deposit' | 'active' {
+  return kind === 'forward' && deposit !== null && outstandingOf(deposit) > 0n ? 'awaiting_deposit' : 'active'
+}
+
+/** Decides a move. */
+export function moveContract(contract: Contract, move: ContractMove): ContractDecision {
+  const { status, remainingSell, remainingBuy, drawdownCount, deposit } = contract
+  const same: ContractChange = { status, remainingSell, remainingBuy, drawdownCount, deposit }
+  const waitsForFirst = status === 'awaiting_deposit' && !isCalled(contract)
+  switch (move.kind) {
+    case 'deposit': return paid(contract, same, move)
+    case 'draw': return drawn(contract, same, move)
+    case 'drawdown_failed': return gaveBack(contract, same, move)
+    case 'cancel': return (contract.kind === 'held_rate' ? status === 'active' : waitsForFirst) ? released(same, 'cancelled') : notCancellable(contract)
+    case 'deposit_missed': return waitsForFirst ? released(same, 'cancelled') : notNow(contract)
+    case 'call': {
+      if (!isOpen(contract) || deposit === null) return notNow(contract)
+      const { amount: received, placed } = keptOf(deposit)
+      return { change: { ...same, status: 'awaiting_deposit', deposit: { ...deposit, status: 'margin_call', required: received + move.amount, received, placed, dueAt: move.until } } }
+    }
+    case 'overdue': return isOpen(contract) && contract.kind === 'forward' ? { change: { ...same, status: 'overdue' } } : notNow(contract)
+    case 'close_out': return status === 'overdue' || isCalled(contract) ? closedOut(same, move.loss) : notNow(contract)
+    case 'expire': return isOpen(contract) && contract.kind === 'held_rate' ? { change: { ...same, status: 'expired' } } : notNow(contract)
+    default: return move satisfies never
+  }
+}
+
+/** F2: money for the deposit; when all of it is there the contract is open. */
+function paid(contract: Contract, same: ContractChange, { amount: asked, places }: Extract<ContractMove, { kind: 'deposit' }>): ContractDecision {
+  const { deposit } = contract
+  if (contract.status !== 'awaiting_deposit' || deposit === null) return notNow(contract, 'No deposit is due.')
+  const outstanding = outstandingOf(deposit)
+  const amount = asked ?? outstanding
+  if (amount > outstanding) return tooLarge(outstanding, contract.sellCurrency, 'More than what is missing of the deposit.')
+  const is: Deposit = { ...deposit, received: deposit.received + amount, placed: deposit.placed + (places ? amount : 0n) }
+  if (amount < outstanding) return { change: { ...same, deposit: is }, paid: amount }
+  return { change: { ...same, status: openStatus(contract.sellAmount, contract.remainingSell), deposit: { ...is, status: 'received', dueAt: null } }, paid: amount }
+}
+
+/** F4, F6, F8, H2. The last one uses the deposit as far as it reaches, and gives back what is left of it. */
+function drawn(contract: Contract, same: ContractChange, { side, amount, automatic }: Extract<ContractMove, { kind: 'draw' }>): ContractDecision {
+  const { status, deposit } = contract
+  if (!isOpen(contract) && !isCalled(contract) && !(status === 'overdue' && automatic === true)) return notNow(contract)
+  const taken = draw({ sell: contract.remainingSell, buy: contract.remainingBuy }, { ...contract, fixedSide: side, amount })
+  if (taken.kind === 'too_large') return tooLarge(taken.remaining, side === 'sell' ? contract.sellCurrency : contract.buyCurrency, 'More than what is left of the contract.')
+  if (taken.kind === 'too_small') {
+    const message = 'It, or what it would leave, is worth less than a minor unit of the other currency.'
+    return { refused: { slug: 'validation-error', detail: message, errors: [{ field: '/amount', code: 'amount_too_small', message }] } }
+  }
+  const { sides, left } = taken
+  const change = { ...same, remainingSell: left.sell, remainingBuy: left.buy, drawdownCount: same.drawdownCount + 1 }
+  const nothing = { sides, depositUsed: 0n, depositPlacedUsed: 0n }
+  if (left.sell > 0n) return { change: { ...change, status: isCalled(contract) ? status : 'partially_drawn' }, drawn: nothing }
+  const kept = keptOf(deposit)
+  if (deposit === null || kept.amount === 0n) {
+    // A call that nobody has paid is no longer needed.
+    return { change: { ...change, status: 'completed', deposit: deposit?.status === 'margin_call' ? { ...deposit, status: 'released', dueAt: null } : deposit }, drawn: nothing }
+  }
+  const depositUsed = kept.amount < sides.sell ? kept.amount : sides.sell
+  const depositPlacedUsed = kept.placed < depositUsed ? kept.placed : depositUsed
+  return {
+    change: { ...change, status: 'completed', deposit: { ...deposit, status: 'applied', dueAt: null } },
+    drawn: { sides, depositUsed, depositPlacedUsed },
+    ...(kept.amount > depositUsed ? { released: { amount: kept.amount - depositUsed, placed: kept.placed - depositPlacedUsed } } : {}),
+  }
+}
+
+/** D2: what a failed drawdown took is there again, what it took of the deposit too. */
+function gaveBack(contract: Contract, same: ContractChange, { sides, depositUsed, depositPlacedUsed, now }: Extract<ContractMove, { kind: 'drawdown_failed' }>): ContractDecision {
+  const left = giveBack({ sell: contract.remainingSell, buy: contract.remainingBuy }, sides)
+  const { deposit, status, heldUntil } = contract
+  const reopens = status === 'completed' || isOpen(contract)
+  const isOver = heldUntil !== null && heldUntil <= now
+  return {
+    change: {
+      ...same, remainingSell: left.sell, remainingBuy: left.buy, status: !reopens ? status : isOver ? 'expired' : openStatus(contract.sellAmount, left.sell),
+      deposit: depositUsed === 0n || deposit === null ? deposit : { ...deposit, status: 'received', received: depositUsed, placed: depositPlacedUsed },
+    },
+  }
+}
+
+/** Whatever is kept of a deposit goes back. */
+function released(same: ContractChange, status: Contract['status']): ContractMoved {
+  const { deposit } = same
+  if (deposit === null || deposit.status === 'not_required') return { change: { ...same, status } }
+  const kept = keptOf(deposit)
+  return { change: { ...same, status, deposit: { ...deposit, status: 'released', placed: 0n, dueAt: null } }, ...(kept.amount > 0n ? { released: kept } : {}) }
+}
+
+/** F8: what the market has made of it is settled, out of the deposit first. */
+function closedOut(same: ContractChange, loss: bigint): ContractMoved {
+  const { deposit } = same
+  const kept = keptOf(deposit)
+  const status = loss > 0n && kept.amount > 0n ? 'forfeited' : 'released'
+  const is = deposit === null || deposit.status === 'applied' || deposit.status === 'not_required' ? deposit : { ...deposit, status, placed: 0n, dueAt: null } as const
+  return { change: { ...same, status: 'closed_out', deposit: is }, unwound: { deposit: kept, loss } }
+}
+
+function tooLarge(remaining: bigint, currency: CurrencyCode, message: string): { readonly refused: Problem } {
+  return {
+    refused: {
+      slug: 'validation-error', detail: `${message} It is ${formatMajor(remaining, currency)} ${currency}.`,
+      errors: [{ field: '/amount', code: 'too_large', message, params: { remaining: remaining.toString(), currency } }],
+    },
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * A drawdown, decided by the balance that sells (D1): the money leaves it, an exchange of its own is made of it, and the contract has
+ * that much less left (F4, F6, F8, H2), all in one commit. The contract's version is the fence.
+ */
+import type { BalanceState } from '../ledger/balance.ts'
+import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
+import { together } from '../ledger/merge.ts'
+import type { Problem } from '../problems.ts'
+import { bookingOf, exchangeEvents, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
+import { moveContract, type Contract, type ContractMove } from './contract.ts'
+import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
+import { exchangeRow, type ExchangeRecord } from './exchange.ts'
+
+/** What of a drawdown is known before it is decided. */
+export type DrawdownOrder = Pick<ExchangeRecord, 'id' | 'number' | 'externalId' | 'sellBalanceId' | 'buyBalanceId' | 'reference' | 'createdBy' | 'createdVia' | 'metadata'>
+
+export interface DrawContract extends Recorded {
+  readonly kind: 'draw_contract'
+  readonly customerId: string
+  readonly contract: Contract
+  readonly move: Extract<ContractMove, { kind: 'draw' }>
+  readonly order: DrawdownOrder
+  readonly context: Omit<ContractContext, 'now' | 'message'> & Pick<BookingContext, 'valueDate'> & { readonly exchangeAccounts: BookingContext['accounts'] }
+  /** A no that was found before the balance was asked, or by a commit. */
+  readonly refusal: Problem | null
+  /** Whether a commit found that the other balance takes no money. */
+  readonly creditRefused: boolean
+  readonly answer: (drawdown: ExchangeRecord) => string
+}
+
+export interface ContractDrawn {
+  readonly kind: 'contract_drawn'
+  readonly drawdown: ExchangeRecord
+  readonly contract: Contract
+  readonly body: string
+}
+
+/** Decides it. */
+export function drawContract(balance: BalanceState | null, command: DrawContract, now: number): BalanceDecision<ContractDrawn> {
+  const { contract, move, key, context } = command
+  if (balance === null || balance.customerId !== command.customerId) return invalid(balance, { field: '/sellBalanceId', code: 'not_found', message: 'No such balance.' })
+  if (balance.currency !== contract.sellCurrency) {
+    return invalid(balance, { field: '/sellBalanceId', code: 'currency_mismatch', message: `The contract sells ${contract.sellCurrency}.` })
+  }
+  if (balance.status !== 'active') return { ...invalid(balance, { field: '/sellBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
+  if (command.creditRefused) return invalid(balance, { field: '/buyBalanceId', code: 'inactive', message: 'The balance does not accept money.' })
+  if (command.refusal !== null) return refuse(balance, command, now, command.refusal)
+  const moved = moveContract(contract, move)
+  if ('refused' in moved) return refuse(balance, command, now, moved.refused)
+  const drawdown = drawdownOf(contract, moved.drawn!, command, now)
+  const needed = neededFor(drawdown)
+  if (balance.available < needed) return { ...refuse(balance, command, now, insufficientFunds(balance, needed)), refused: true }
+  const after = contractAfter(contract, moved, now)
+  const body = command.answer(drawdown)
+  const effects = together(
+    contractEffects(contract, moved, { ...context, message: `Drawdown ${drawdown.number} made.`, now }),
+    {
+      exchanges: [exchangeRow(drawdown)],
+      ...bookingOf(drawdown, { ids: context.ids, accounts: context.exchangeAccounts, valueDate: context.valueDate, now }),
+      statusUpdates: [exchangeUpdate(drawdown, null, 'Drawdown made.', context.by, now)],
+      events: exchangeEvents(drawdown, null, context.ids, now),
+      credits: [{ balanceId: drawdown.buyBalanceId, currency: drawdown.buyCurrency }],
+    },
+  )
+  return {
+    // What goes back of the deposit is not counted on: memory may be low, never high (I4).
+    state: { ...balance, available: balance.available - needed },
+    reply: { kind: 'contract_drawn', drawdown, contract: after, body },
+    effects: { ...effects, ...(key === null ? {} : { idempotency: { ...key, status: 201, resourceId: drawdown.id, answer: body, createdAt: now } }) },
+  }
+}
+
+/** The drawdown as an exchange: of the contract's pair, at its rate, without a fee. */
+function drawdownOf(contract: Contract, { sides, depositUsed, depositPlacedUsed }: { readonly sides: { readonly sell: bigint; readonly buy: bigint }; readonly depositUsed: bigint; readonly depositPlacedUsed: bigint }, { order, move, context }: DrawContract, now: number): ExchangeRecord {
+  const { customerId, operatorId, connectionId, shard, sellCurrency, buyCurrency, rate, partnerRate } = contract
+  return {
+    ...order, customerId, operatorId, connectionId, shard, sellCurrency, buyCurrency, rate, partnerRate, kind: 'drawdown', status: 'processing', version: 1, quoteId: null,
+    parentExchangeId: contract.id, paymentId: null, sellAmount: sides.sell, buyAmount: sides.buy, fixedSide: move.side, fee: 0n, holdId: null, approvalId: null,
+    tradeDate: context.valueDate, settlementDate: context.valueDate, settledAt: null, drawdownCount: 0, remainingSell: null, remainingBuy: null, forwardType: null, drawdownFrom: null,
+    heldUntil: null, deposit: null, dueAt: null, depositUsed, depositPlacedUsed, failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null,
+    createdAt: now, updatedAt: now,
+  }
+}

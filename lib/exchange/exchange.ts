@@ -1,0 +1,166 @@
+/**
+ * An exchange as it is kept and as it is shown. All kinds are one resource and one row: a spot, the contracts that are drawn from
+ * (forward, held rate), and their drawdowns.
+ */
+import { timestamp } from '../clock.ts'
+import type { ExceptionKind } from '../compliance/exception.ts'
+import type { CurrencyCode } from '../currency.ts'
+import type { ExchangeRow } from '../ledger/effects-exchange.ts'
+import { moneyJson } from '../money.ts'
+import type { Failure } from '../payments/failure-codes.ts'
+import { transactionId } from '../transactions/transaction.ts'
+import { formatRate, formatRateInFull, inverseOf, type FixedSide, type Rate } from './rate.ts'
+
+export const EXCHANGE_KINDS = ['spot', 'forward', 'held_rate', 'drawdown'] as const
+export type ExchangeKind = (typeof EXCHANGE_KINDS)[number]
+
+export const EXCHANGE_STATUSES = [
+  'pending_approval', 'processing', 'awaiting_deposit', 'active', 'partially_drawn', 'completed', 'overdue', 'failed', 'rejected', 'cancelled', 'expired',
+  'closed_out', 'exception',
+] as const
+export type ExchangeStatus = (typeof EXCHANGE_STATUSES)[number]
+
+export const DEPOSIT_STATUSES = ['not_required', 'awaiting', 'received', 'margin_call', 'released', 'applied', 'forfeited'] as const
+export type DepositStatus = (typeof DEPOSIT_STATUSES)[number]
+
+/** `fixed`: drawn on the settlement date alone. `open`: on any business day from `drawdownFrom`. */
+export const FORWARD_TYPES = ['fixed', 'open'] as const
+export type ForwardType = (typeof FORWARD_TYPES)[number]
+
+/** The deposit of a forward. Amounts are minor units. */
+export interface Deposit {
+  readonly status: DepositStatus
+  readonly currency: CurrencyCode
+  readonly required: bigint
+  readonly received: bigint
+  /** Of what was received, what was placed with the partner (L41). */
+  readonly placed: bigint
+  /** Epoch milliseconds. */
+  readonly dueAt: number | null
+}
+
+/** An exchange as storage gives it back, and as its moves see it. Amounts are minor units, times epoch milliseconds. */
+export interface ExchangeRecord {
+  readonly id: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly shard: number
+  readonly number: string
+  readonly externalId: string | null
+  readonly kind: ExchangeKind
+  readonly status: ExchangeStatus
+  readonly version: number
+  readonly quoteId: string | null
+  readonly parentExchangeId: string | null
+  /** The payment that is made of what it buys. */
+  readonly paymentId: string | null
+  readonly sellBalanceId: string
+  readonly buyBalanceId: string
+  readonly sellCurrency: CurrencyCode
+  readonly buyCurrency: CurrencyCode
+  readonly sellAmount: bigint
+  readonly buyAmount: bigint
+  readonly rate: Rate
+  readonly partnerRate: Rate
+  readonly fixedSide: FixedSide
+  /** In the currency sold. */
+  readonly fee: bigint
+  /** What reserves its money while it waits for people. */
+  readonly holdId: string | null
+  readonly approvalId: string | null
+  readonly tradeDate: string
+  readonly settlementDate: string
+  readonly settledAt: number | null
+  readonly reference: string | null
+  /** Contracts only, from here… */
+  readonly drawdownCount: number
+  readonly remainingSell: bigint | null
+  readonly remainingBuy: bigint | null
+  readonly forwardType: ForwardType | null
+  readonly drawdownFrom: string | null
+  readonly heldUntil: number | null
+  readonly deposit: Deposit | null
+  /** When something of it is due by itself (a timer), epoch milliseconds. */
+  readonly dueAt: number | null
+  /** …to here. Of a drawdown: what of its contract's deposit paid for it (L43), and what of that the partner holds. */
+  readonly depositUsed: bigint
+  readonly depositPlacedUsed: bigint
+  readonly failure: Failure & { readonly at: string } | null
+  /** Shown to staff only. */
+  readonly exception: { readonly kind: ExceptionKind; readonly code: string | null; readonly message: string; readonly since: string } | null
+  readonly providerRef: string | null
+  /** What the partner booked when it settled. */
+  readonly partnerSold: bigint | null
+  readonly partnerBought: bigint | null
+  readonly createdBy: string
+  readonly createdVia: 'api_key' | 'web' | 'mobile' | 'system' | 'operator' | 'schedule' | 'bulk'
+  readonly metadata: Readonly<Record<string, string>>
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** What it moves: out of one balance and into the other. Contracts move nothing themselves. */
+function transactionIdsOf({ id, kind }: Pick<ExchangeRecord, 'id' | 'kind'>): string[] {
+  return kind === 'spot' || kind === 'drawdown' ? [transactionId(id), transactionId(id, 'other_side')] : []
+}
+
+/** The exchange as the API shows it to its customer. */
+export function exchangeJson(exchange: ExchangeRecord) {
+  const { sellCurrency, buyCurrency, deposit } = exchange
+  const money = (amountMinor: bigint, currency: CurrencyCode) => moneyJson({ amountMinor, currency })
+  const remaining = (amount: bigint | null, currency: CurrencyCode) => (amount === null ? null : money(amount, currency))
+  return {
+    id: exchange.id,
+    customerId: exchange.customerId,
+    number: exchange.number,
+    externalId: exchange.externalId,
+    kind: exchange.kind,
+    status: exchange.status,
+    quoteId: exchange.quoteId,
+    parentExchangeId: exchange.parentExchangeId,
+    sellAmount: money(exchange.sellAmount, sellCurrency),
+    buyAmount: money(exchange.buyAmount, buyCurrency),
+    rate: formatRate(exchange.rate),
+    inverseRate: formatRateInFull(inverseOf(exchange.rate)),
+    fixedSide: exchange.fixedSide,
+    fee: exchange.fee === 0n ? null : money(exchange.fee, sellCurrency),
+    sellBalanceId: exchange.sellBalanceId,
+    buyBalanceId: exchange.buyBalanceId,
+    tradeDate: exchange.tradeDate,
+    settlementDate: exchange.settlementDate,
+    settledAt: exchange.settledAt === null ? null : timestamp(exchange.settledAt),
+    approvalId: exchange.approvalId,
+    failure: exchange.failure,
+    exception: null,
+    reference: exchange.reference,
+    drawdownCount: exchange.drawdownCount,
+    remainingSellAmount: remaining(exchange.remainingSell, sellCurrency),
+    remainingBuyAmount: remaining(exchange.remainingBuy, buyCurrency),
+    forwardType: exchange.forwardType,
+    drawdownFrom: exchange.drawdownFrom,
+    heldUntil: exchange.heldUntil === null ? null : timestamp(exchange.heldUntil),
+    deposit: deposit === null ? null : {
+      status: deposit.status, required: money(deposit.required, deposit.currency), received: money(deposit.received, deposit.currency),
+      dueAt: deposit.dueAt === null ? null : timestamp(deposit.dueAt),
+    },
+    transactionIds: transactionIdsOf(exchange),
+    createdBy: exchange.createdBy,
+    createdVia: exchange.createdVia,
+    metadata: exchange.metadata,
+    createdAt: timestamp(exchange.createdAt),
+    updatedAt: timestamp(exchange.updatedAt),
+  }
+}
+
+/** What is written of an exchange that is new. */
+export function exchangeRow(exchange: ExchangeRecord): ExchangeRow {
+  const { deposit, version: _, updatedAt: __, settledAt: ___, failure: ____, exception: _____, providerRef, partnerSold, partnerBought, ...kept } = exchange
+  if (providerRef !== null || partnerSold !== null || partnerBought !== null) throw new Error(`The exchange ${exchange.id} is new and cannot have been settled.`)
+  return {
+    ...kept, rate: formatRate(exchange.rate), partnerRate: formatRate(exchange.partnerRate),
+    metadata: Object.keys(exchange.metadata).length > 0 ? JSON.stringify(exchange.metadata) : null,
+    depositStatus: deposit?.status ?? null, depositCurrency: deposit?.currency ?? null, depositRequired: deposit?.required ?? null,
+    depositReceived: deposit?.received ?? 0n, depositPlaced: deposit?.placed ?? 0n, depositDueAt: deposit?.dueAt ?? null,
+  }
+}

@@ -1,0 +1,44 @@
+/** The market of the sandbox: what one euro is worth, crosses by division, and what was shifted. Exact fractions, no rounding. */
+import type { CurrencyCode } from '../currency.ts'
+import { invert, moveByBps, multiply, parseRate, type Fraction, RATE_ONE } from './rate.ts'
+
+/** Units of each currency for one euro. */
+const PER_EURO: { readonly [code in CurrencyCode]?: string } = {
+  USD: '1.0800', GBP: '0.8600', CHF: '0.9500', PLN: '4.3000', SEK: '11.3000', NOK: '11.6000', DKK: '7.4600', CZK: '25.2000', HUF: '395.0000', RON: '4.9800',
+  AUD: '1.6500', NZD: '1.8000', CAD: '1.4700', SGD: '1.4500', HKD: '8.4000', JPY: '160.0000', INR: '90.0000', MXN: '19.5000', ZAR: '20.0000', AED: '3.9600',
+}
+
+const BASE: ReadonlyMap<CurrencyCode, Fraction> = new Map([
+  ['EUR', { numerator: 1n, denominator: 1n }] as const,
+  ...(Object.entries(PER_EURO) as [CurrencyCode, string][]).map(([code, text]) => [code, { numerator: parseRate(text) as bigint, denominator: RATE_ONE }] as const),
+])
+
+/** What it quotes. */
+export const MARKET_CURRENCIES: readonly CurrencyCode[] = [...BASE.keys()]
+
+/** How far a pair is from its base rate. */
+export interface RateShift {
+  readonly sellCurrency: string
+  readonly buyCurrency: string
+  readonly shiftBps: number
+  /** Epoch milliseconds; null: until it is shifted again. */
+  readonly until: number | null
+}
+
+/** The base rate of a pair, units bought for one sold; null where one of the two is not quoted. */
+export function baseRate(sell: CurrencyCode, buy: CurrencyCode): Fraction | null {
+  const [sold, bought] = [BASE.get(sell), BASE.get(buy)]
+  return sold === undefined || bought === undefined ? null : multiply(bought, invert(sold))
+}
+
+/** The rate of a pair with what it is shifted by: the pair that was shifted moves so far, its inverse is the inverse of that. */
+export function marketRate(sell: CurrencyCode, buy: CurrencyCode, shifts: readonly RateShift[], now: number): Fraction | null {
+  const base = baseRate(sell, buy)
+  if (base === null) return null
+  for (const { sellCurrency, buyCurrency, shiftBps, until } of shifts) {
+    if (until !== null && until <= now) continue
+    if (sellCurrency === sell && buyCurrency === buy) return moveByBps(base, BigInt(shiftBps))
+    if (sellCurrency === buy && buyCurrency === sell) return invert(moveByBps(invert(base), BigInt(shiftBps)))
+  }
+  return base
+}

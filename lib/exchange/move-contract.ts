@@ -1,0 +1,52 @@
+/**
+ * A contract's moves that take money from a balance, decided by the balance: a deposit paid, and what an unwound contract has lost.
+ * What is known of the contract travels with the command; its version is the fence.
+ */
+import type { BalanceState } from '../ledger/balance.ts'
+import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
+import { moveContract, type Contract, type ContractMove } from './contract.ts'
+import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
+
+export interface MoveContract extends Recorded {
+  readonly kind: 'move_contract'
+  readonly customerId: string
+  readonly contract: Contract
+  readonly move: Extract<ContractMove, { kind: 'deposit' | 'close_out' }>
+  readonly context: Omit<ContractContext, 'now'>
+  /** What is answered, and kept with the key. */
+  readonly answer: (contract: Contract) => string
+}
+
+export interface ContractMovedReply {
+  readonly kind: 'contract_moved'
+  readonly contract: Contract
+  readonly body: string
+}
+
+/** Decides it. A loss is taken whatever the balance holds (G3); a deposit has to be there. */
+export function moveContractOf(balance: BalanceState | null, command: MoveContract, now: number): BalanceDecision<ContractMovedReply> {
+  const { contract, move, key } = command
+  if (balance === null || balance.customerId !== command.customerId) {
+    return invalid(balance, { field: '/balanceId', code: 'not_found', message: 'No such balance.' })
+  }
+  if (balance.currency !== contract.sellCurrency) {
+    return invalid(balance, { field: '/balanceId', code: 'currency_mismatch', message: `The deposit is in ${contract.sellCurrency}.` })
+  }
+  if (move.kind === 'deposit' && balance.status !== 'active') {
+    return { ...invalid(balance, { field: '/balanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
+  }
+  const moved = moveContract(contract, move)
+  if ('refused' in moved) return refuse(balance, command, now, moved.refused)
+  const taken = moved.paid ?? 0n
+  if (balance.available < taken) return { ...refuse(balance, command, now, insufficientFunds(balance, taken)), refused: true }
+  const after = contractAfter(contract, moved, now)
+  const body = command.answer(after)
+  const effects = contractEffects(contract, moved, { ...command.context, payingBalanceId: balance.id, now })
+  const debited = (effects.postings ?? []).reduce((sum, { debit, credit, amount }) =>
+    sum + (debit.kind === 'balance' && debit.id === balance.id ? amount : 0n) - (credit.kind === 'balance' && credit.id === balance.id ? amount : 0n), 0n)
+  return {
+    state: { ...balance, available: balance.available - debited },
+    reply: { kind: 'contract_moved', contract: after, body },
+    effects: { ...effects, ...(key === null ? {} : { idempotency: { ...key, status: 200, resourceId: null, answer: body, createdAt: now } }) },
+  }
+}

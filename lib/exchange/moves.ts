@@ -1,0 +1,177 @@
+/**
+ * The moves of a spot or a drawdown after it was booked: what the partner's words make of it.
+ *
+ *   processing ──settle──▶ completed    L31 to L34, or L36 and L33 where no partner does it (X3, D2)
+ *    │   └─────refuse────▶ failed       L35; a drawdown gives its amount back to its contract (X4, D2)
+ *    └──doubt──▶ exception              nobody knows; nothing is sent again (X5)
+ *                   ├──settle──▶ completed
+ *                   └──refuse──▶ failed
+ *
+ * A message that fits no row changes nothing: partners repeat themselves, are late, and contradict themselves.
+ */
+import { timestamp } from '../clock.ts'
+import { endsException, opensException, type Exceptional, type ExceptionKind } from '../compliance/exception.ts'
+import type { IdSource } from '../ids.ts'
+import type { Effects, Posting } from '../ledger/effects.ts'
+import { together } from '../ledger/merge.ts'
+import { asContract, moveContract } from './contract.ts'
+import { contractEffects } from './contract-effects.ts'
+import { bookingEntryId, exchangeEvents, exchangeUpdate } from './booking.ts'
+import { exchangeEntry, type ExchangeAccounts } from './entries.ts'
+import type { ExchangeRecord } from './exchange.ts'
+
+/** What its actor remembers: the exchange, and of a drawdown its contract. */
+export interface ExchangeState {
+  readonly exchange: ExchangeRecord
+  readonly contract: ExchangeRecord | null
+}
+
+/** What a move needs beside: ids, the accounts of its connection, the business day. */
+export interface ExchangeMoveContext {
+  readonly ids: IdSource
+  /** With the customer's own `fx_deposit` where a deposit was used. */
+  readonly accounts: ExchangeAccounts
+  readonly valueDate: string
+  readonly sandbox: boolean
+  /** What is written with the move, if it is made: of the payment that waits for it. */
+  readonly beside?: Effects | undefined
+}
+
+/** A message of the partner, to be logged once under the partner's own id. */
+export interface FxPartnerMessage {
+  readonly id: string
+  readonly type: string
+}
+
+export type ExchangeCommand =
+  /** What the partner books, minor units. `netted`: no partner does it, the operator itself takes and gives. */
+  | { readonly kind: 'settle'; readonly sold: bigint; readonly bought: bigint; readonly netted: boolean; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
+  /** `reason` is the partner's. */
+  | { readonly kind: 'refuse'; readonly reason: string; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
+  /** It did not answer, or says that it cannot say. */
+  | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear'; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
+
+export type ExchangeReply =
+  | { readonly kind: 'moved'; readonly exchange: ExchangeRecord }
+  | { readonly kind: 'ignored'; readonly status: ExchangeRecord['status'] | null }
+
+export interface ExchangeDecision {
+  readonly state: ExchangeState | null
+  readonly reply: ExchangeReply
+  readonly effects: Effects | null
+  readonly refused?: boolean
+}
+
+/** Decides one move. Pure: `now` is epoch milliseconds. */
+export function moveExchange(state: ExchangeState | null, command: ExchangeCommand, now: number): ExchangeDecision {
+  // Final only on fresh state (I4): a message that is ignored is acknowledged, so the partner would not repeat it.
+  if (state === null) return { state: null, reply: { kind: 'ignored', status: null }, effects: null, refused: true }
+  const { exchange } = state
+  const isOpen = exchange.status === 'processing' || (exchange.status === 'exception' && command.kind !== 'doubt')
+  if (!isOpen) return { state, reply: { kind: 'ignored', status: exchange.status }, effects: null, refused: true }
+  const made = command.kind === 'settle' ? settled(exchange, command, now) : command.kind === 'refuse' ? refused(state, command, now) : doubted(exchange, command, now)
+  const message: Effects = command.message === null ? {} : {
+    providerEvents: [{ id: command.message.id, connectionId: exchange.connectionId, type: command.message.type, objectId: exchange.id, code: command.kind === 'refuse' ? command.reason : null, receivedAt: now }],
+  }
+  const effects = together(together(made.effects, message), command.context.beside ?? {})
+  return { state: { exchange: made.exchange, contract: made.contract ?? state.contract }, reply: { kind: 'moved', exchange: made.exchange }, effects }
+}
+
+interface Made {
+  readonly exchange: ExchangeRecord
+  readonly contract?: ExchangeRecord
+  readonly effects: Effects
+}
+
+/** X3, D2. */
+function settled(exchange: ExchangeRecord, { sold, bought, netted, context }: Extract<ExchangeCommand, { kind: 'settle' }>, now: number): Made {
+  const next: ExchangeRecord = { ...exchange, status: 'completed', version: exchange.version + 1, settledAt: now, partnerSold: sold, partnerBought: bought, exception: null, updatedAt: now }
+  return {
+    exchange: next,
+    effects: {
+      exchangeChanges: [{
+        id: exchange.id, version: exchange.version, status: next.status, updatedAt: now, settledAt: now, partnerSold: sold, partnerBought: bought,
+        ...(exchange.exception === null ? {} : { exception: null }),
+      }],
+      postings: settlement(exchange, { sold, bought, netted }, context, now),
+      fxOrdersDone: [exchange.id],
+      statusUpdates: [exchangeUpdate(next, exchange.status, 'Exchange completed.', 'partner', now)],
+      events: exchangeEvents(next, exchange.status, context.ids, now),
+      ...endsException(exceptional(exchange), 'completed', now),
+    },
+  }
+}
+
+function settlement(exchange: ExchangeRecord, { sold: Sp, bought: Bp, netted }: { readonly sold: bigint; readonly bought: bigint; readonly netted: boolean }, { ids, accounts, valueDate }: ExchangeMoveContext, now: number): Posting[] {
+  const { sellAmount: S, buyAmount: B, depositPlacedUsed } = exchange
+  const book = (entry: Pick<Parameters<typeof exchangeEntry>[2], 'rule' | 'amounts' | 'variant' | 'occurrence'>) =>
+    exchangeEntry(exchange, accounts, { ...entry, entryId: ids.next(), bookedAt: now, valueDate })
+  const received = book({ rule: 'L33', amounts: { B } })
+  if (netted) return [...book({ rule: 'L36', amounts: { S, B } }), ...received]
+  // Of what it takes, the partner holds a part already where a deposit was placed with it.
+  const placed = depositPlacedUsed < Sp ? depositPlacedUsed : Sp
+  return [
+    ...book({ rule: 'L31', amounts: { Sp: Sp - placed } }),
+    ...book({ rule: 'L31', variant: 'from_deposit', occurrence: 2, amounts: { Sp: placed } }),
+    ...book({ rule: 'L32', amounts: { Bp } }),
+    ...received,
+    ...book({ rule: 'L34', amounts: { S, Sp, B, Bp } }),
+  ]
+}
+
+/** X4, D2. */
+function refused({ exchange, contract }: ExchangeState, { reason, context }: Extract<ExchangeCommand, { kind: 'refuse' }>, now: number): Made {
+  const { ids, accounts, valueDate } = context
+  const failure = { code: 'unknown' as const, message: 'The bank refused the exchange.', scheme: 'provider' as const, schemeCode: reason, retryable: true, at: timestamp(now) }
+  const next: ExchangeRecord = { ...exchange, status: 'failed', version: exchange.version + 1, failure, exception: null, updatedAt: now }
+  const { sellAmount: S, fee: F, depositUsed: D } = exchange
+  const back = (occurrence: number, rule: 'L30' | 'L43', amounts: { readonly S: bigint; readonly F?: bigint; readonly D?: bigint }) =>
+    exchangeEntry(exchange, accounts, { rule: 'L35', occurrence, amounts, reverses: { rule, entryId: bookingEntryId(exchange) }, entryId: ids.next(), bookedAt: now, valueDate })
+  const effects: Effects = {
+    exchangeChanges: [{
+      id: exchange.id, version: exchange.version, status: next.status, updatedAt: now, failure: JSON.stringify(failure), ...(exchange.exception === null ? {} : { exception: null }),
+    }],
+    postings: D === 0n ? back(1, 'L30', { S, F }) : [...back(1, 'L43', { S, D }), ...back(2, 'L30', { S: 0n, F })],
+    fxOrdersDone: [exchange.id],
+    statusUpdates: [exchangeUpdate(next, exchange.status, failure.message, 'partner', now)],
+    events: exchangeEvents(next, exchange.status, ids, now),
+    ...endsException(exceptional(exchange), 'failed', now),
+  }
+  if (contract === null) return { exchange: next, effects }
+  const given = givenBack(contract, exchange, context, now)
+  return { exchange: next, contract: given.contract, effects: together(effects, given.effects) }
+}
+
+/** What a drawdown took of its contract is there again. */
+function givenBack(parent: ExchangeRecord, { number, sellAmount, buyAmount, depositUsed, depositPlacedUsed }: ExchangeRecord, { ids, accounts, valueDate, sandbox }: ExchangeMoveContext, now: number): { readonly contract: ExchangeRecord; readonly effects: Effects } {
+  const contract = asContract(parent)
+  const moved = moveContract(contract, { kind: 'drawdown_failed', sides: { sell: sellAmount, buy: buyAmount }, depositUsed, depositPlacedUsed, now })
+  if ('refused' in moved) throw new Error(`The contract ${contract.id} does not take back what was drawn: ${moved.refused.detail}`)
+  const context = { ids, now, accounts: accounts.sell, by: 'partner' as const, valueDate, message: `Drawdown ${number} failed.`, sandbox }
+  return { contract: { ...contract, ...moved.change, version: contract.version + 1, updatedAt: now }, effects: contractEffects(contract, moved, context) }
+}
+
+const DOUBTS = {
+  timeout: { kind: 'provider_timeout', message: 'The bank did not answer; its answer is being looked for.' },
+  unclear: { kind: 'provider_state_unknown', message: 'The bank cannot say yet what became of it.' },
+} as const satisfies Record<string, { readonly kind: ExceptionKind; readonly message: string }>
+
+/** X5: nothing is sent again. The order stays, to be asked about. */
+function doubted(exchange: ExchangeRecord, { why, context: { ids } }: Extract<ExchangeCommand, { kind: 'doubt' }>, now: number): Made {
+  const { kind, message } = DOUBTS[why]
+  const exception = { kind, code: null, message, since: timestamp(now) }
+  const next: ExchangeRecord = { ...exchange, status: 'exception', version: exchange.version + 1, exception, updatedAt: now }
+  return {
+    exchange: next,
+    effects: {
+      exchangeChanges: [{ id: exchange.id, version: exchange.version, status: next.status, updatedAt: now, exception: JSON.stringify(exception) }],
+      statusUpdates: [exchangeUpdate(next, exchange.status, message, 'system', now)],
+      events: exchangeEvents(next, exchange.status, ids, now),
+      ...opensException('exchange', exceptional(exchange), { id: ids.next(), kind, message, at: now }),
+    },
+  }
+}
+
+/** An exception is about what was sold. */
+const exceptional = ({ id, customerId, operatorId, shard, status, sellCurrency, sellAmount }: ExchangeRecord): Exceptional =>
+  ({ id, customerId, operatorId, shard, status, currency: sellCurrency, amount: sellAmount })

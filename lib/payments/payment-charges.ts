@@ -1,0 +1,38 @@
+/**
+ * What a payment costs after it was sent, by the terms it was submitted under (lib/payments/fees.ts): what the partner takes
+ * when it confirms it, and what a return costs or gives back. None of it is asked of the balance: it is owed, and may take the
+ * balance below zero.
+ */
+import type { Posting } from '../ledger/effects.ts'
+import { entry } from '../ledger/entry.ts'
+import type { Amounts, RuleId } from '../ledger/postings.ts'
+import { payingBalance, type MoveContext, type PaymentState } from './payment-moves.ts'
+
+/** L16, or L17 where the sender bears it: nothing where the partner takes nothing. */
+export function partnerCharge(payment: PaymentState, context: MoveContext, now: number): readonly Posting[] {
+  const partner = payment.charges?.partner
+  if (partner === undefined) return NOTHING
+  return charge(partner.passedOn ? 'L17' : 'L16', { P: BigInt(partner.amountMinor) }, payment, context, now)
+}
+
+/** L14 and L15: the fee is given back, a return is charged, as was agreed. */
+export function returnCharges(payment: PaymentState, context: MoveContext, now: number): readonly Posting[] {
+  const { charges } = payment
+  if (charges === undefined) return NOTHING
+  return [
+    ...(charges.feeRefundable === true ? charge('L14', { F: payment.fee }, payment, context, now) : NOTHING),
+    ...(charges.return === undefined ? NOTHING : charge('L15', { P: BigInt(charges.return) }, payment, context, now)),
+  ]
+}
+
+const NOTHING: readonly Posting[] = []
+
+const TEXTS: Partial<Record<RuleId, string>> = { L14: 'fee given back', L15: 'return fee', L16: 'charge of the bank', L17: 'charges' }
+
+function charge(rule: RuleId, amounts: Amounts, payment: PaymentState, { accounts, ids, valueDate }: MoveContext, now: number): readonly Posting[] {
+  return entry({
+    rule, amounts, currency: payment.currency, accounts, balances: { from: payingBalance(payment), to: payingBalance(payment) }, entryId: ids.next(),
+    customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}, ${TEXTS[rule] as string}`,
+    bookedAt: now, valueDate,
+  })
+}

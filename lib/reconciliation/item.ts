@@ -1,0 +1,52 @@
+/**
+ * Where the partner's book and ours differ, as the operator's people work on it.
+ *
+ *   timing ──▶ open ──▶ in_suspense ──▶ resolved        at any time until both sides agree: ──▶ matched
+ *                 └──────────────────────▶ resolved
+ *
+ * An item is timing on the day on which it is found: what one side booked before midnight and the other after it. A day later it
+ * is a break. What only the partner has is then booked to suspense, so that the ledger says what is at the bank.
+ */
+import type { Direction } from './statement.ts'
+
+/** `missing_with_us` and `duplicate` only the partner has, `missing_with_partner` only we. */
+export const BREAK_KINDS = ['missing_with_us', 'missing_with_partner', 'amount_differs', 'duplicate'] as const
+export type BreakKind = (typeof BREAK_KINDS)[number]
+
+export const BREAK_STATUSES = ['timing', 'open', 'in_suspense', 'matched', 'resolved'] as const
+export type BreakStatus = (typeof BREAK_STATUSES)[number]
+
+/**
+ * `explained`: it is known why, and nothing is booked. `charge`: the partner has taken a fee, which is booked as an expense; where money
+ * moves, two people have to say so.
+ */
+export const BREAK_OUTCOMES = ['explained', 'charge'] as const
+export type BreakOutcome = (typeof BREAK_OUTCOMES)[number]
+
+/** What decides what may become of an item. */
+export interface BreakFacts {
+  readonly kind: BreakKind
+  readonly status: BreakStatus
+  readonly direction: Direction
+  readonly ourAmount: bigint | null
+  readonly partnerAmount: bigint | null
+}
+
+/** What the partner's balance has more than ours because of it; negative where ours has more. */
+export function differenceOf({ direction, ourAmount, partnerAmount }: Pick<BreakFacts, 'direction' | 'ourAmount' | 'partnerAmount'>): bigint {
+  const more = (partnerAmount ?? 0n) - (ourAmount ?? 0n)
+  return direction === 'CRDT' ? more : -more
+}
+
+/** How it can be resolved as it is now. Credits in suspense are given to their owner or sent back where all such money is. */
+export function outcomesOf(item: BreakFacts): readonly BreakOutcome[] {
+  const { kind, status, direction } = item
+  if (status === 'in_suspense') return direction === 'DBIT' ? ['charge'] : []
+  if (status !== 'timing' && status !== 'open') return []
+  return kind === 'amount_differs' && differenceOf(item) < 0n ? ['explained', 'charge'] : ['explained']
+}
+
+/** What is booked to suspense once it is a break: whole entries that only the partner has. */
+export function goesToSuspense({ kind, status }: BreakFacts): boolean {
+  return status === 'open' && (kind === 'missing_with_us' || kind === 'duplicate')
+}

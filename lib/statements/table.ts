@@ -1,0 +1,124 @@
+/**
+ * Rows of a table as text: what CSV and XLSX show of statements and exports. Amounts are digits with a decimal separator, made
+ * from minor units; no number is ever one of floating point.
+ */
+import type { CurrencyCode } from '../currency.ts'
+import { exponentOf } from '../currency.ts'
+import { formatMajor } from '../money.ts'
+
+/** One cell. */
+export type Cell =
+  | null
+  | string
+  /** A whole number. */
+  | { readonly kind: 'integer'; readonly value: number }
+  /** Minor units. */
+  | { readonly kind: 'amount'; readonly value: bigint; readonly currency: CurrencyCode }
+  /** `YYYY-MM-DD`. */
+  | { readonly kind: 'date'; readonly value: string }
+  /** Epoch milliseconds, shown in the zone of the table. */
+  | { readonly kind: 'time'; readonly value: number }
+
+/** How a table is written. */
+export interface TableStyle {
+  /** IANA name. */
+  readonly timezone: string
+  readonly decimalSeparator: '.' | ','
+}
+
+/** What spreadsheets take for the beginning of a formula. */
+const FORMULA = /^[=+\-@\t\r]/
+const NEEDS_QUOTES = /[",;\r\n]/
+
+/** Text that no spreadsheet calculates: what could begin a formula gets an apostrophe. */
+export function harmless(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text
+}
+
+/** Offsets from UTC change at full quarters of an hour only. */
+const QUARTER_MS = 15 * 60_000
+
+/** Local times of one zone without their offset; those of one quarter of an hour ask the calendar once. */
+export function zonedTimes(timezone: string): (ms: number) => string {
+  let last = Number.NaN
+  let offsetMs = 0
+  return (ms) => {
+    const quarter = Math.floor(ms / QUARTER_MS)
+    if (quarter !== last) {
+      last = quarter
+      offsetMs = Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(timezone).offsetNanoseconds / 1_000_000
+    }
+    return new Date(ms + offsetMs).toISOString().slice(0, 23)
+  }
+}
+
+/** How one table writes a row of CSV (RFC 4180): its fields by the separator that does not stand in numbers. */
+export function csvWriter({ timezone, decimalSeparator }: TableStyle): (row: readonly Cell[]) => string {
+  const time = zonedTimes(timezone)
+  const separator = decimalSeparator === ',' ? ';' : ','
+  const field = (cell: Cell): string => {
+    if (cell === null) return ''
+    if (typeof cell === 'string') {
+      const text = harmless(cell)
+      return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+    }
+    switch (cell.kind) {
+      case 'integer': return String(cell.value)
+      case 'amount': {
+        const text = formatMajor(cell.value, cell.currency)
+        return decimalSeparator === ',' ? text.replace('.', ',') : text
+      }
+      case 'date': return cell.value
+      case 'time': return timezone === 'UTC' ? `${time(cell.value)}Z` : time(cell.value)
+      default: return cell satisfies never
+    }
+  }
+  return (row) => `${row.map(field).join(separator)}\r\n`
+}
+
+/** Spreadsheets calculate with numbers of so many digits; what has more is written as text, whole. */
+const DIGITS_MAX = 15
+const DAY_MS = 86_400_000
+/** The day that spreadsheets count from, in epoch days. */
+const EPOCH_DAYS = 25_569
+
+/** The styles of cells in a workbook, by their place in its list of formats. */
+export const XLSX_STYLES = { plain: 0, heading: 1, date: 2, time: 3, integer: 4, amount0: 5, amount2: 6, amount3: 7, amount4: 8 } as const
+
+/** The format of amounts by their decimals. */
+function amountStyle(exponent: number): number {
+  return exponent === 0 ? XLSX_STYLES.amount0 : exponent === 3 ? XLSX_STYLES.amount3 : exponent === 4 ? XLSX_STYLES.amount4 : XLSX_STYLES.amount2
+}
+
+const XML_FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
+const escaped = (text: string): string => text.replace(XML_FORBIDDEN, '').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const textCell = (text: string, style: number): string => `<c t="inlineStr" s="${style}"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
+
+/** Days since 1899-12-30 with so many decimals that milliseconds are kept. */
+function serial(ms: number): string {
+  const days = Math.floor(ms / DAY_MS)
+  const rest = BigInt(ms - days * DAY_MS)
+  return `${days + EPOCH_DAYS}.${((rest * 10n ** 11n) / BigInt(DAY_MS)).toString().padStart(11, '0')}`
+}
+
+/** How one table writes a row of a worksheet. */
+export function sheetWriter({ timezone }: Pick<TableStyle, 'timezone'>): (row: readonly Cell[], style?: number) => string {
+  const time = zonedTimes(timezone)
+  const cellOf = (cell: Cell, style: number): string => {
+    if (cell === null) return '<c/>'
+    // Text is never calculated here; the apostrophe is for whoever saves the sheet as CSV.
+    if (typeof cell === 'string') return textCell(harmless(cell), style)
+    switch (cell.kind) {
+      case 'integer': return `<c s="${XLSX_STYLES.integer}"><v>${cell.value}</v></c>`
+      case 'amount': {
+        const text = formatMajor(cell.value, cell.currency)
+        const digits = text.replace(/\D/g, '').replace(/^0+/, '').length
+        return digits > DIGITS_MAX ? textCell(text, 0) : `<c s="${amountStyle(exponentOf(cell.currency))}"><v>${text}</v></c>`
+      }
+      case 'date': return `<c s="${XLSX_STYLES.date}"><v>${Date.parse(`${cell.value}T00:00:00Z`) / DAY_MS + EPOCH_DAYS}</v></c>`
+      case 'time': return `<c s="${XLSX_STYLES.time}"><v>${serial(Date.parse(`${time(cell.value)}Z`))}</v></c>`
+      default: return cell satisfies never
+    }
+  }
+  return (row, style = 0) => `<row>${row.map((cell) => cellOf(cell, style)).join('')}</row>`
+}

@@ -1,0 +1,50 @@
+/** What a confirmation of a transaction says. */
+import { at, day, grouped, linesOf, moment, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
+import type { TransactionRecord } from './transaction.ts'
+
+/** Whether a transaction is booked for good, so that there is something to confirm. */
+export function isBooked({ status }: Pick<TransactionRecord, 'status'>): boolean {
+  return status === 'completed' || status === 'returned'
+}
+
+/** The words of a type: Outgoing payment. */
+function titled(type: string): string {
+  const words = type.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** The confirmation of a movement of money that is booked. */
+export function transactionConfirmation(record: TransactionRecord, balanceName: string, { operatorName, customerName, account }: ConfirmationParty): Confirmation {
+  const { exchange } = record
+  const amountOf = (minor: bigint): string => grouped(minor, record.currency)
+  return {
+    issuer: operatorName,
+    title: 'Transaction confirmation',
+    headline: amountOf(record.amount),
+    status: `${record.status === 'returned' ? 'Returned; booked' : 'Booked'} on ${day(at(record.bookedAt))}`,
+    sections: [
+      { title: 'Account', lines: linesOf(['Name', customerName], ['Account', account], ['Account name', balanceName]) },
+      { title: record.direction === 'in' ? 'From' : 'To', lines: linesOf(['Name', record.counterpartyName], ['Account', record.counterpartyIdentifier]) },
+      {
+        title: 'Transaction',
+        lines: linesOf(
+          ['Type', titled(record.type)], ['Description', record.description], ['Order number', record.orderId], ['Reference', record.reference],
+          [record.direction === 'in' ? 'Amount credited' : 'Amount debited', amountOf(record.amount)], ['Fee', record.fee === 0n ? null : amountOf(record.fee)],
+          ['Balance afterwards', record.runningBalance === null ? null : amountOf(record.runningBalance)],
+        ),
+      },
+      ...(exchange === null ? [] : [{
+        title: 'Exchange',
+        lines: linesOf(['Sold', grouped(exchange.sellAmount, exchange.sellCurrency)], ['Bought', grouped(exchange.buyAmount, exchange.buyCurrency)], ['Rate', exchange.rate]),
+      }]),
+      { title: 'Dates', lines: linesOf(['Ordered', moment(at(record.createdAt))], ['Booked', moment(at(record.bookedAt))], ['Value date', day(record.valueDate)]) },
+    ].filter(({ lines }) => lines.length > 0),
+    footer: `Issued electronically by ${operatorName}; valid without a signature. Transaction ${record.id}. Times are UTC.`,
+    createdAt: record.updatedAt,
+  }
+}
+
+/** Under which its confirmation is kept: a transaction may have the id of its payment, whose confirmation is another document. */
+export function confirmationId(id: string): string {
+  return id.slice(0, -2) + (Number.parseInt(id.slice(-2), 16) ^ 0x80).toString(16).padStart(2, '0')
+}

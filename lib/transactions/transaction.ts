@@ -1,0 +1,128 @@
+/** Transactions: every movement of money as its customer sees it. What each is called, how they belong together, how they are shown. */
+import { timestamp } from '../clock.ts'
+import type { CurrencyCode } from '../currency.ts'
+import { moneyJson } from '../money.ts'
+
+export const TRANSACTION_STATUSES = ['pending', 'on_hold', 'completed', 'failed', 'cancelled', 'returned'] as const
+export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
+
+/** A part of what makes a movement: the movement itself, the other side of a transfer or exchange, what came back. */
+export type TransactionPart = 'main' | 'other_side' | 'return'
+const MARKS: Readonly<Record<TransactionPart, number>> = { main: 0, other_side: 1, return: 2 }
+
+/**
+ * The id of the transaction that is a part of a payment, transfer, incoming payment or exchange: that of its cause, with its
+ * last two digits XORed with the mark of the part. The database computes the same (`marked_id`).
+ */
+export function transactionId(causeId: string, part: TransactionPart = 'main'): string {
+  return causeId.slice(0, -2) + (Number.parseInt(causeId.slice(-2), 16) ^ MARKS[part]).toString(16).padStart(2, '0')
+}
+
+/** What a payment's or exchange's status means to somebody who looks at movements; the database computes the same. */
+export function transactionStatus(status: string): TransactionStatus {
+  switch (status) {
+    case 'completed': case 'returned': case 'cancelled': case 'on_hold': case 'failed': return status
+    case 'received': return 'completed'
+    case 'rejected': return 'failed'
+    case 'expired': return 'cancelled'
+    default: return 'pending'
+  }
+}
+
+/** A transaction as storage gives it back. Amounts are minor units, times epoch milliseconds. */
+export interface TransactionRecord {
+  readonly id: string
+  readonly customerId: string
+  readonly balanceId: string
+  readonly type: string
+  readonly status: TransactionStatus
+  readonly direction: 'in' | 'out'
+  readonly currency: CurrencyCode
+  readonly amount: bigint
+  readonly fee: bigint
+  readonly orderId: string | null
+  readonly description: string
+  readonly counterpartyName: string | null
+  readonly counterpartyIdentifier: string | null
+  readonly recipientId: string | null
+  readonly reference: string | null
+  readonly rail: string | null
+  readonly category: string | null
+  readonly sourceObject: string
+  readonly sourceId: string
+  readonly exchange: { readonly rate: string; readonly sellAmount: bigint; readonly sellCurrency: CurrencyCode; readonly buyAmount: bigint; readonly buyCurrency: CurrencyCode } | null
+  readonly runningBalance: bigint | null
+  readonly bookedAt: number | null
+  readonly valueDate: string | null
+  readonly attachmentCount: number
+  readonly annotationCount: number
+  readonly version: bigint
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** The transaction as the API shows it. */
+export function transactionJson(record: TransactionRecord) {
+  const { currency, exchange, counterpartyName: name, counterpartyIdentifier: maskedIdentifier, recipientId } = record
+  const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })
+  return {
+    id: record.id,
+    customerId: record.customerId,
+    balanceId: record.balanceId,
+    type: record.type,
+    status: record.status,
+    direction: record.direction,
+    amount: money(record.amount),
+    fee: record.fee === 0n ? null : money(record.fee),
+    orderId: record.orderId,
+    description: record.description,
+    counterparty: name === null && maskedIdentifier === null ? null : { name, maskedIdentifier, recipientId },
+    reference: record.reference,
+    rail: record.rail,
+    category: record.category,
+    source: { object: record.sourceObject, id: record.sourceId },
+    exchange: exchange === null ? null : {
+      rate: exchange.rate,
+      sellAmount: moneyJson({ amountMinor: exchange.sellAmount, currency: exchange.sellCurrency }),
+      buyAmount: moneyJson({ amountMinor: exchange.buyAmount, currency: exchange.buyCurrency }),
+    },
+    merchant: null,
+    cardId: null,
+    hasAttachments: record.attachmentCount > 0,
+    attachmentCount: record.attachmentCount,
+    annotationCount: record.annotationCount,
+    runningBalance: record.runningBalance === null ? null : money(record.runningBalance),
+    createdAt: timestamp(record.createdAt),
+    bookedAt: record.bookedAt === null ? null : timestamp(record.bookedAt),
+    valueDate: record.valueDate,
+    updatedAt: timestamp(record.updatedAt),
+  }
+}
+
+/** Another transaction with the same cause. */
+export interface Sibling {
+  readonly id: string
+  readonly type: string
+}
+
+/**
+ * What else belongs to a transaction: the object that made it, and the others that it made. `relation` is what this transaction
+ * is of the other: a return of a payment, the fee of one.
+ */
+export function relatedOf({ id, type, sourceObject, sourceId }: Pick<TransactionRecord, 'id' | 'type' | 'sourceObject' | 'sourceId'>, siblings: readonly Sibling[]) {
+  const relation = relationOf(type)
+  const others = siblings.filter((sibling) => sibling.id !== id).map((sibling) => ({
+    object: 'transaction', id: sibling.id, relation: sibling.id === sourceId ? relation : 'counterpart' as const,
+  }))
+  return [...(relation === 'counterpart' ? [] : [{ object: sourceObject, id: sourceId, relation }]), ...others]
+}
+
+function relationOf(type: string): 'return_of' | 'recall_of' | 'refund_of' | 'fee_of' | 'counterpart' {
+  switch (type) {
+    case 'payment_return': return 'return_of'
+    case 'incoming_payment_return': return 'recall_of'
+    case 'fee': return 'fee_of'
+    case 'fee_refund': return 'refund_of'
+    default: return 'counterpart'
+  }
+}

@@ -1,0 +1,34 @@
+/** A file that somebody has put into the service: a document with a purpose, or the attachment of a transaction. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const Document = defineEntity({
+  name: 'Document',
+  tableName: 'document',
+  properties: {
+    id: p.uuid().primary(),
+    customerId: p.uuid().fieldName('customer_id'),
+    shard: p.smallint(),
+    transactionId: p.uuid().fieldName('transaction_id').nullable(),
+    purpose: p.text().nullable(),
+    fileId: p.uuid().fieldName('file_id'),
+    fileName: p.text().fieldName('file_name'),
+    contentType: p.text().fieldName('content_type'),
+    sizeBytes: p.bigint().fieldName('size_bytes'),
+    sha256: p.blob(),
+    status: p.text(),
+    scanDueAt: p.datetime().fieldName('scan_due_at').columnType('timestamptz').nullable(),
+    attempts: p.smallint().defaultRaw('0'),
+    createdBy: p.uuid().fieldName('created_by'),
+    createdByName: p.text().fieldName('created_by_name'),
+    version: p.bigint().defaultRaw('1'),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+  },
+  indexes: [
+    { name: 'document_customer', expression: 'create index document_customer on document (customer_id, id) where purpose is not null' },
+    { name: 'document_attached', expression: 'create index document_attached on document (customer_id, id) where transaction_id is not null' },
+    { name: 'document_transaction', expression: 'create index document_transaction on document (transaction_id, id) where transaction_id is not null' },
+    { name: 'document_scan_due', expression: 'create index document_scan_due on document (scan_due_at) where scan_due_at is not null' },
+  ],
+  checks: [{ name: 'document_belongs', expression: '(transaction_id is null) <> (purpose is null)' }],
+})

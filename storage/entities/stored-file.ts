@@ -1,0 +1,19 @@
+/** A file of a tenant; its bytes are in pieces beside it, which no unit of work ever sees. */
+import { defineEntity, p } from '@mikro-orm/core'
+
+export const StoredFile = defineEntity({
+  name: 'StoredFile',
+  tableName: 'stored_file',
+  properties: {
+    id: p.uuid().primary(),
+    tenantId: p.uuid().fieldName('tenant_id'),
+    fileName: p.text().fieldName('file_name'),
+    contentType: p.text().fieldName('content_type'),
+    sizeBytes: p.bigint().fieldName('size_bytes').nullable(),
+    sha256: p.blob().nullable(),
+    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz').nullable(),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+  },
+  indexes: [{ name: 'stored_file_expiring', expression: 'create index stored_file_expiring on stored_file (expires_at) where expires_at is not null' }],
+  checks: [{ name: 'stored_file_size_positive', expression: 'size_bytes >= 0' }],
+})

@@ -1,0 +1,82 @@
+/** The threads that write documents, and the streams that feed them. */
+import { Piscina } from 'piscina'
+import { OperatingError } from '../../lib/errors.ts'
+import type { StatementLine } from '../../lib/statements/statement.ts'
+import type { Cell } from '../../lib/statements/table.ts'
+import type { DocumentStep, DocumentTask, Gained, JsonTask, StatementTask, TableTask } from './write.ts'
+
+/** Documents are written beside everything else; two at a time leave room for it. */
+const THREADS_MAX = 2
+/** Steps that wait for a thread: one for each document. */
+const QUEUE_MAX = 64
+/** A document whose next rows are not there for so long is lost with its thread, and its job begins anew. */
+const THREAD_IDLE_MS = 60_000
+/** What a thread may hold; a document that needs more ends its thread, not the process. */
+const THREAD_HEAP_MB = 384
+/** A batch of a thousand rows takes a second at most, with a PDF among its documents; a thread that needs this long is stuck, and given up. */
+const STEP_MS = 60_000
+
+/** The thread that wrote a document has broken, or did not answer. */
+export class DocumentFailed extends OperatingError {
+  override readonly name = 'DocumentFailed'
+}
+
+/** Documents that are being written. Each call waits for the one before. */
+export interface DocumentStream<Row> extends Disposable {
+  /** @throws DocumentFailed */
+  write(rows: readonly Row[]): Promise<Gained>
+  /** @throws DocumentFailed */
+  end(): Promise<Gained>
+}
+
+type RowOf<Task extends DocumentTask> = Task extends StatementTask ? StatementLine : Task extends TableTask ? readonly Cell[] : Task extends JsonTask ? string : never
+
+export interface DocumentPool {
+  /** Begins documents: one for each format of a statement, else one. Leaving the stream gives up what was not ended. */
+  open<Task extends DocumentTask>(task: Task): DocumentStream<RowOf<Task>>
+  close(): Promise<void>
+}
+
+/** Opens the pool. */
+export function createDocumentPool(): DocumentPool {
+  // The steps of one document belong to one thread, so each thread is a pool of its own.
+  const lanes = Array.from({ length: THREADS_MAX }, () => ({
+    documents: 0,
+    pool: new Piscina<DocumentStep, Gained>({
+      filename: new URL('./write.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: QUEUE_MAX, idleTimeout: THREAD_IDLE_MS, resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+    }),
+  }))
+  let opened = 0
+
+  function begin<Task extends DocumentTask>(task: Task): DocumentStream<RowOf<Task>> {
+    const lane = lanes.reduce((least, each) => (each.documents < least.documents ? each : least))
+    const id = String(opened++)
+    let state: 'new' | 'open' | 'over' = 'new'
+    lane.documents += 1
+
+    async function step(rows: readonly RowOf<Task>[] | null): Promise<Gained> {
+      if (state === 'over') throw new DocumentFailed('The document is over.')
+      const isFirst = state === 'new'
+      state = rows === null ? 'over' : 'open'
+      try {
+        return await lane.pool.run({ id, task: isFirst ? task : null, rows: rows as readonly never[] | null, isGivenUp: false }, { signal: AbortSignal.timeout(STEP_MS) })
+      } catch (error) {
+        state = 'over'
+        throw new DocumentFailed('A document could not be written.', { cause: error })
+      }
+    }
+
+    return {
+      write: (rows) => step(rows),
+      end: () => step(null),
+      [Symbol.dispose]() {
+        lane.documents -= 1
+        // A thread that has broken has forgotten it by itself.
+        if (state === 'open') lane.pool.run({ id, task: null, rows: null, isGivenUp: true }).catch(() => undefined)
+        state = 'over'
+      },
+    }
+  }
+
+  return { open: begin, close: async () => { await Promise.all(lanes.map(({ pool }) => pool.destroy())) } }
+}

@@ -1,0 +1,220 @@
+/**
+ * A statement as a PDF for people. Every row of its table is equally high, so how many pages there will be is known before
+ * the first is drawn, and each page can leave as soon as it is full: a million lines take no more memory than a hundred.
+ */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import PDFDocument from 'pdfkit'
+import { timestamp } from '../../lib/clock.ts'
+import { formatMajor } from '../../lib/money.ts'
+import type { StatementHead, StatementLine } from '../../lib/statements/statement.ts'
+import type { DocumentWriter, Emit } from './writer.ts'
+
+const font = (file: string): Buffer => readFileSync(createRequire(import.meta.url).resolve(`@expo-google-fonts/noto-sans/${file}`))
+/** Read once for the life of the thread. */
+const REGULAR = font('400Regular/NotoSans_400Regular.ttf')
+const BOLD = font('700Bold/NotoSans_700Bold.ttf')
+
+const MARGIN = 42
+const WIDTH = 595.28 - 2 * MARGIN
+const PAGE_BOTTOM = 841.89 - 62
+const ROW = 25
+/** Where the table begins: below the letterhead on the first page, at the top of the others. */
+const FIRST_TOP = 344
+const NEXT_TOP = 96
+const HEADING = 20
+const INK = '#1b2430'
+const SOFT = '#5b6675'
+const LINE = '#d5dae1'
+const ACCENT = '#0b5c5e'
+const BAND = '#f2f6f6'
+
+const FIRST_ROWS = Math.floor((PAGE_BOTTOM - FIRST_TOP - HEADING) / ROW)
+const NEXT_ROWS = Math.floor((PAGE_BOTTOM - NEXT_TOP - HEADING) / ROW)
+/** Rows that are no lines: the opening balance, the totals, the closing balance. */
+const OTHER_ROWS = 3
+
+const COLUMNS = [
+  { title: 'Date', x: 0, width: 58, right: false },
+  { title: 'Details', x: 62, width: 220, right: false },
+  { title: 'Debit', x: 286, width: 70, right: true },
+  { title: 'Credit', x: 360, width: 70, right: true },
+  { title: 'Balance', x: 434, width: WIDTH - 434, right: true },
+] as const
+const [DATE, DETAILS, DEBIT, CREDIT, BALANCE] = COLUMNS
+type Column = (typeof COLUMNS)[number]
+
+/** How many pages a statement of so many lines has. */
+export function pagesOf(lines: number): number {
+  const rows = lines + OTHER_ROWS
+  return rows <= FIRST_ROWS ? 1 : 1 + Math.ceil((rows - FIRST_ROWS) / NEXT_ROWS)
+}
+
+const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'] as const
+function longDay(date: string): string {
+  const { day, month, year } = Temporal.PlainDate.from(date)
+  return `${day} ${MONTHS[month - 1]} ${year}`
+}
+
+/** Groups of four, as IBANs are printed. */
+const printed = (iban: string): string => iban.replace(/(.{4})(?=.)/g, '$1 ')
+
+export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<StatementLine> {
+  const { holder, currency } = head
+  const at = new Date(head.createdAt)
+  const title = `Statement ${head.sequenceNumber}, ${head.from} to ${head.to}`
+  const doc = new PDFDocument({
+    size: 'A4', margin: 0, autoFirstPage: false, lang: 'en', displayTitle: true, font: '',
+    info: { Title: title, Author: holder.operatorName, Creator: holder.operatorName, Producer: holder.operatorName, CreationDate: at, ModDate: at },
+  })
+  doc.on('data', (bytes: Uint8Array) => emit(bytes))
+  doc.registerFont('regular', REGULAR)
+  doc.registerFont('bold', BOLD)
+
+  const pages = pagesOf(head.creditCount + head.debitCount)
+  let page = 0
+  let y = 0
+  let left = 0
+  let running = 0
+
+  const rule = (at: number, colour = LINE, weight = 0.5): void => { doc.moveTo(MARGIN, at).lineTo(MARGIN + WIDTH, at).lineWidth(weight).strokeColor(colour).stroke() }
+
+  function amount(value: bigint): string {
+    const [whole, fraction] = formatMajor(value, currency).split('.') as [string, string?]
+    const thousands = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+    return fraction === undefined ? thousands : `${thousands}.${fraction}`
+  }
+
+  /** Text of one line; what is wider than its column ends in an ellipsis. */
+  function put(text: string, x: number, top: number, width: number, { face = 'regular', size = 8, colour = INK, right = false, shrink = false } = {}): void {
+    if (text === '') return
+    doc.font(face).fontSize(size)
+    let shown = text
+    let wide = doc.widthOfString(shown)
+    if (wide > width && shrink) {
+      doc.fontSize(size * width / wide)
+      wide = width
+    } else if (wide > width) {
+      let length = Math.max(1, Math.floor(shown.length * width / wide))
+      const letters = Array.from(shown)
+      do shown = `${letters.slice(0, length--).join('').trimEnd()}…`; while (length > 0 && doc.widthOfString(shown) > width)
+      wide = doc.widthOfString(shown)
+    }
+    doc.fillColor(colour).text(shown, MARGIN + (right ? x + width - wide : x), top, { lineBreak: false })
+  }
+  const cell = (column: Column, text: string, top: number, style: { face?: string; size?: number; colour?: string } = {}): void =>
+    put(text, column.x, top, column.width, { ...style, right: column.right, shrink: column.right })
+
+  function footer(): void {
+    rule(PAGE_BOTTOM + 14)
+    put(`Issued electronically by ${holder.operatorName}; valid without a signature. Statement ${head.id}.`, 0, PAGE_BOTTOM + 20, WIDTH - 80, { size: 7, colour: SOFT })
+    put(`Page ${page} of ${pages}`, WIDTH - 76, PAGE_BOTTOM + 20, 76, { size: 7, colour: SOFT, right: true })
+  }
+
+  function heading(): void {
+    doc.rect(MARGIN, y, WIDTH, HEADING - 4).fill(BAND)
+    for (const column of COLUMNS) cell(column, column === DATE || column === DETAILS ? column.title : `${column.title} ${currency}`, y + 3, { face: 'bold', size: 7.5, colour: ACCENT })
+    y += HEADING
+  }
+
+  function letterhead(): void {
+    put(holder.operatorName, 0, 42, WIDTH * 0.6, { face: 'bold', size: 16 })
+    put('Account statement', WIDTH * 0.6, 47, WIDTH * 0.4, { size: 10, colour: SOFT, right: true })
+    rule(70, ACCENT, 1.5)
+    put(holder.name, 0, 92, WIDTH * 0.46, { face: 'bold', size: 10 })
+    holder.address.slice(0, 5).forEach((line, index) => put(line, 0, 107 + 13 * index, WIDTH * 0.46, { size: 9 }))
+    const facts: readonly (readonly [string, string | null])[] = [
+      ['Account', holder.balanceName], ['IBAN', holder.iban === null ? null : printed(holder.iban)], ['Account number', holder.iban === null ? holder.accountNumber : null], ['BIC', holder.bic],
+      ['Bank', holder.bankName], ['Currency', currency], ['Period', `${longDay(head.from)} – ${longDay(head.to)}`], ['Statement no.', String(head.sequenceNumber)], ['Made', `${timestamp(head.createdAt).slice(0, 16).replace('T', ' ')} UTC`],
+    ]
+    facts.filter(([, value]) => value !== null && value !== '').forEach(([label, value], index) => {
+      put(label, WIDTH * 0.5, 92 + 13.5 * index, 76, { size: 8.5, colour: SOFT })
+      put(value as string, WIDTH * 0.5 + 80, 92 + 13.5 * index, WIDTH * 0.5 - 80, { size: 8.5 })
+    })
+    const box = 232
+    doc.rect(MARGIN, box, WIDTH, 84).fill(BAND)
+    const sums: readonly (readonly [string, string, boolean])[] = [
+      [`Opening balance on ${longDay(head.from)}`, amount(head.opening), false],
+      [`Credits (${head.creditCount})`, amount(head.credits), false],
+      [`Debits (${head.debitCount})`, head.debits === 0n ? amount(0n) : `-${amount(head.debits)}`, false],
+      [`Closing balance on ${longDay(head.to)}`, amount(head.closing), true],
+    ]
+    sums.forEach(([label, value, last], index) => {
+      const top = box + 9 + index * 18
+      const face = last ? 'bold' : 'regular'
+      put(label, 12, top, WIDTH * 0.55, { face, size: 9.5 })
+      put(`${value} ${currency}`, WIDTH * 0.5, top, WIDTH * 0.5 - 12, { face, size: 9.5, right: true, shrink: true })
+    })
+  }
+
+  function nextPage(): void {
+    if (page > 0) footer()
+    doc.addPage()
+    page += 1
+    if (page === 1) {
+      letterhead()
+      y = FIRST_TOP
+      left = FIRST_ROWS
+    } else {
+      put(holder.operatorName, 0, 46, WIDTH * 0.4, { face: 'bold', size: 10 })
+      put(`${holder.iban === null ? holder.accountNumber ?? holder.balanceName : printed(holder.iban)} · ${longDay(head.from)} – ${longDay(head.to)} · Statement no. ${head.sequenceNumber}`,
+        WIDTH * 0.3, 48, WIDTH * 0.7, { size: 8, colour: SOFT, right: true })
+      rule(66, ACCENT, 1)
+      y = NEXT_TOP
+      left = NEXT_ROWS
+    }
+    heading()
+  }
+
+  /** A row of the table; `draw` gets its top. */
+  function row(draw: (top: number) => void): void {
+    if (left === 0) nextPage()
+    draw(y)
+    y += ROW
+    left -= 1
+    rule(y - 4)
+  }
+
+  function balanceRow(label: string, date: string, value: bigint): void {
+    row((top) => {
+      cell(DATE, date, top + 4, { colour: SOFT })
+      cell(DETAILS, label, top + 4, { face: 'bold' })
+      cell(BALANCE, amount(value), top + 4, { face: 'bold' })
+    })
+  }
+
+  function lineRow(line: StatementLine): void {
+    const booked = timestamp(line.bookedAt).slice(0, 10)
+    row((top) => {
+      cell(DATE, booked, top)
+      if (line.valueDate !== booked) cell(DATE, `value ${line.valueDate.slice(5)}`, top + 10, { size: 6.5, colour: SOFT })
+      cell(DETAILS, line.counterparty === null || line.counterparty === '' ? line.description : line.counterparty, top)
+      cell(DETAILS, [line.counterparty === null || line.counterparty === '' ? null : line.description, line.reference].filter((part) => part !== null && part !== '').join(' · '), top + 10, { size: 7, colour: SOFT })
+      cell(line.direction === 'debit' ? DEBIT : CREDIT, amount(line.amount), top)
+      cell(BALANCE, amount(line.running), top)
+    })
+    running += 1
+  }
+
+  nextPage()
+  balanceRow('Opening balance', head.from, head.opening)
+  return {
+    async write(lines) {
+      for (const line of lines) lineRow(line)
+    },
+    async end() {
+      if (running !== head.creditCount + head.debitCount) throw new Error(`The statement ${head.id} has ${running} lines and says otherwise.`)
+      row((top) => {
+        cell(DETAILS, 'Total', top + 4, { face: 'bold' })
+        cell(DEBIT, amount(head.debits), top + 4, { face: 'bold' })
+        cell(CREDIT, amount(head.credits), top + 4, { face: 'bold' })
+      })
+      balanceRow('Closing balance', head.to, head.closing)
+      footer()
+      const ended = once(doc, 'end')
+      doc.end()
+      await ended
+    },
+  }
+}

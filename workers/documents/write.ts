@@ -1,0 +1,142 @@
+/**
+ * Writes documents in a thread, a step at a time: each brings a batch of rows, or null for the end, and answers with what the
+ * documents have gained by it, so whoever feeds never runs ahead. What was begun is kept in the thread between its steps.
+ */
+import { CAMT053_END, camt053Head, camt053Lines } from '../../lib/statements/camt053.ts'
+import { mt940End, mt940Head, mt940Lines } from '../../lib/statements/mt940.ts'
+import { closingRow, lineRow, openingRow, STATEMENT_COLUMNS } from '../../lib/statements/statement-table.ts'
+import type { StatementFormat, StatementHead, StatementLine } from '../../lib/statements/statement.ts'
+import { csvWriter, type Cell, type TableStyle } from '../../lib/statements/table.ts'
+import { textWriter, type DocumentWriter, type Emit } from './writer.ts'
+import { workbookWriter } from './xlsx.ts'
+
+/** A statement in several formats, of rows that are its lines. */
+export interface StatementTask {
+  readonly kind: 'statement'
+  readonly head: StatementHead
+  readonly formats: readonly StatementFormat[]
+  readonly style: TableStyle
+}
+
+/** A table in one format, of rows that are its cells. */
+export interface TableTask {
+  readonly kind: 'table'
+  readonly format: 'csv' | 'xlsx'
+  readonly sheetName: string
+  readonly columns: readonly string[]
+  readonly style: TableStyle
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/** A list of JSON objects, of rows that are their texts. */
+export interface JsonTask {
+  readonly kind: 'json'
+}
+
+export type DocumentTask = StatementTask | TableTask | JsonTask
+
+/** What each document has gained. */
+export type Gained = readonly Uint8Array[]
+
+const UTF8_MARK = '\ufeff'
+
+/** CSV of rows; the mark lets spreadsheets see that it is UTF-8. */
+function csv(emit: Emit, { columns, style }: Pick<TableTask, 'columns' | 'style'>): DocumentWriter<readonly Cell[]> {
+  const rowOf = csvWriter(style)
+  return textWriter(emit, { head: UTF8_MARK + rowOf(columns), rows: (rows) => rows.map(rowOf).join(''), end: () => '' })
+}
+
+/** A table that begins with the opening balance and ends with the closing one. */
+function statementTable(table: DocumentWriter<readonly Cell[]>, head: StatementHead): DocumentWriter<StatementLine> {
+  let begun = false
+  const opening = (): readonly (readonly Cell[])[] => {
+    if (begun) return []
+    begun = true
+    return [openingRow(head)]
+  }
+  return {
+    write: (lines) => table.write([...opening(), ...lines.map((line) => lineRow(line, head))]),
+    async end() {
+      await table.write([...opening(), closingRow(head)])
+      await table.end()
+    },
+  }
+}
+
+async function statementWriter(emit: Emit, format: StatementFormat, { head, style }: StatementTask): Promise<DocumentWriter<StatementLine>> {
+  switch (format) {
+    // A thread that draws nothing needs no fonts: they and what draws with them are most of what it loads.
+    case 'pdf': return (await import('./statement-pdf.ts')).statementPdf(emit, head)
+    case 'csv': return statementTable(csv(emit, { columns: STATEMENT_COLUMNS, style }), head)
+    case 'xlsx': return statementTable(workbookWriter(emit, { sheetName: 'Statement', columns: STATEMENT_COLUMNS, style, createdAt: head.createdAt }), head)
+    case 'camt053': return textWriter(emit, { head: camt053Head(head), rows: (lines) => camt053Lines(head, lines), end: () => CAMT053_END })
+    case 'mt940': return textWriter(emit, { head: mt940Head(head), rows: (lines) => mt940Lines(head, lines), end: () => mt940End(head) })
+    default: return format satisfies never
+  }
+}
+
+async function writersOf(task: DocumentTask, emitterOf: (index: number) => Emit): Promise<readonly DocumentWriter<never>[]> {
+  switch (task.kind) {
+    case 'statement': return await Promise.all(task.formats.map((format, index) => statementWriter(emitterOf(index), format, task)))
+    case 'table': return [task.format === 'csv' ? csv(emitterOf(0), task) : workbookWriter(emitterOf(0), task)]
+    case 'json': {
+      let first = true
+      return [textWriter<string>(emitterOf(0), {
+        head: '[\n',
+        rows: (rows) => {
+          const text = rows.length === 0 ? '' : `${first ? '' : ',\n'}${rows.join(',\n')}`
+          first &&= rows.length === 0
+          return text
+        },
+        end: () => '\n]\n',
+      })]
+    }
+    default: return task satisfies never
+  }
+}
+
+/** What has come together, in memory of its own: a view of a pool would drag the whole pool along. */
+function joined(chunks: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0))
+  let at = 0
+  for (const chunk of chunks.splice(0)) {
+    whole.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return whole
+}
+
+/** A step of a document that is being written: its first brings the task, its last has null for rows. */
+export interface DocumentStep {
+  readonly id: string
+  readonly task: DocumentTask | null
+  readonly rows: readonly never[] | null
+  /** Nobody wants the rest of it. */
+  readonly isGivenUp: boolean
+}
+
+interface OpenDocument {
+  readonly writers: readonly DocumentWriter<never>[]
+  readonly emitted: Uint8Array[][]
+}
+
+/** What this thread is writing. */
+const open = new Map<string, OpenDocument>()
+
+async function begin(task: DocumentTask): Promise<OpenDocument> {
+  const emitted: Uint8Array[][] = Array.from({ length: task.kind === 'statement' ? task.formats.length : 1 }, () => [])
+  return { emitted, writers: await writersOf(task, (index) => (bytes) => { emitted[index]?.push(bytes) }) }
+}
+
+/** What the pool calls, one step of one document after the other. @throws Error for a document that this thread does not know */
+export default async function step({ id, task, rows, isGivenUp }: DocumentStep): Promise<Gained> {
+  if (task !== null) open.set(id, await begin(task))
+  const document = open.get(id)
+  if (isGivenUp || rows === null) open.delete(id)
+  if (isGivenUp) return []
+  if (document === undefined) throw new Error(`The document ${id} is not being written here.`)
+  const { writers, emitted } = document
+  await Promise.all(writers.map((writer) => (rows === null ? writer.end() : writer.write(rows))))
+  return emitted.map(joined)
+}
