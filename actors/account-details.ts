@@ -12,13 +12,12 @@ import type { CurrencyCode } from '../lib/currency.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Shards } from '../lib/shards.ts'
 import { activateDetails, askDetailsAt, beginClosingDetails, endDetails, failDetails, lockDetails, replaceDetails, takeDueDetails, type DueDetails } from '../storage/account-requests.ts'
-import { plainArray } from '../storage/array-literal.ts'
 import { closeBalance, lockOneBalance, setDetailsStatus, type BalanceRecord } from '../storage/balance-changes.ts'
 import type { Database } from '../storage/database.ts'
 import { writeEvent } from '../storage/outbox.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import type { AccountPartner } from './partners/accounts.ts'
-import { Lookout } from './runtime/lookout.ts'
+import { DueRows } from './runtime/due-rows.ts'
 
 /** How often a node looks, and how many it takes at a time. */
 const TICK_MS = 500
@@ -37,30 +36,15 @@ export interface AccountDetailsUpkeepOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class AccountDetailsUpkeep {
+export class AccountDetailsUpkeep extends DueRows<DueDetails> {
   readonly #options: AccountDetailsUpkeepOptions
-  readonly #lookout: Lookout
 
   constructor(options: AccountDetailsUpkeepOptions) {
+    super({
+      ...options, everyMs: TICK_MS, max: TAKEN_MAX, takenMs: TAKEN_MS, what: 'account details that are due', take: (claim) => takeDueDetails(options.database, claim),
+      follow: (details) => this.#follow(details), nameOf: ({ id }) => `account details ${id}`,
+    })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'account details that are due') })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
-  }
-
-  async #look(): Promise<void> {
-    const { database, clock, shards, onError } = this.#options
-    const [now, owned] = [clock.now(), shards.owned()]
-    const due = await takeDueDetails(database, { now, until: now + TAKEN_MS, shards: owned === null ? null : plainArray(owned), max: TAKEN_MAX })
-    await Promise.all(due.map((details) => this.#follow(details).catch((error: unknown) => onError(error, `account details ${details.id}`))))
   }
 
   async #follow(details: DueDetails): Promise<void> {

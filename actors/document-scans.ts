@@ -5,11 +5,10 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Scanner } from '../lib/documents/scan.ts'
 import type { Shards } from '../lib/shards.ts'
-import { plainArray } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import { endScan, scanAgainAt, takeDueScans, type DueScan } from '../storage/documents.ts'
 import { readFile } from '../storage/files.ts'
-import { Lookout } from './runtime/lookout.ts'
+import { DueRows } from './runtime/due-rows.ts'
 
 /** How often a node looks, and how many files it takes at a time. */
 const TICK_MS = 250
@@ -28,30 +27,15 @@ export interface DocumentScansOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class DocumentScans {
+export class DocumentScans extends DueRows<DueScan> {
   readonly #options: DocumentScansOptions
-  readonly #lookout: Lookout
 
   constructor(options: DocumentScansOptions) {
+    super({
+      ...options, everyMs: TICK_MS, max: TAKEN_MAX, takenMs: TAKEN_MS, what: 'files to be scanned', take: (claim) => takeDueScans(options.database, claim),
+      follow: (file) => this.#scan(file), nameOf: ({ fileId }) => `file ${fileId}`,
+    })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'files to be scanned') })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
-  }
-
-  async #look(): Promise<void> {
-    const { database, clock, shards, onError } = this.#options
-    const [now, owned] = [clock.now(), shards.owned()]
-    const due = await takeDueScans(database, { now, until: now + TAKEN_MS, shards: owned === null ? null : plainArray(owned), max: TAKEN_MAX })
-    await Promise.all(due.map((file) => this.#scan(file).catch((error: unknown) => onError(error, `file ${file.fileId}`))))
   }
 
   async #scan(file: DueScan): Promise<void> {

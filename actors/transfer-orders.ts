@@ -12,7 +12,6 @@ import { moveTransfer, type MovedTransfer, type TransferMove, type TransferState
 import { refuse } from '../lib/problems.ts'
 import type { Shards } from '../lib/shards.ts'
 import { writeEffects, type ApprovalTx } from '../storage/approvals.ts'
-import { plainArray } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import type { InternalAccountDirectory } from '../storage/internal-accounts.ts'
 import { inTransaction } from '../storage/transaction.ts'
@@ -21,7 +20,7 @@ import type { ComplianceGate } from './flows/compliance-gate.ts'
 import type { HeldSubjectKind } from './flows/compliance-holds.ts'
 import type { ExceptionSubjectKind } from './flows/resolve-exception.ts'
 import type { BookTransferPartner } from './partners/book-transfers.ts'
-import { Lookout } from './runtime/lookout.ts'
+import { DueRows } from './runtime/due-rows.ts'
 
 /** How often a node looks, and how many transfers it takes at a time. */
 const TICK_MS = 250
@@ -46,30 +45,15 @@ export interface TransferOrdersOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class TransferOrders {
+export class TransferOrders extends DueRows<DueTransfer> {
   readonly #options: TransferOrdersOptions
-  readonly #lookout: Lookout
 
   constructor(options: TransferOrdersOptions) {
+    super({
+      ...options, everyMs: TICK_MS, max: TAKEN_MAX, takenMs: TAKEN_MS, what: 'transfers that are due', take: (claim) => takeDueTransfers(options.database, claim),
+      follow: (transfer) => this.#follow(transfer), nameOf: ({ id }) => `transfer ${id}`,
+    })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'transfers that are due') })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
-  }
-
-  async #look(): Promise<void> {
-    const { database, clock, shards, onError } = this.#options
-    const [now, owned] = [clock.now(), shards.owned()]
-    const due = await takeDueTransfers(database, { now, until: now + TAKEN_MS, shards: owned === null ? null : plainArray(owned), max: TAKEN_MAX })
-    await Promise.all(due.map((transfer) => this.#follow(transfer).catch((error: unknown) => onError(error, `transfer ${transfer.id}`))))
   }
 
   async #follow(transfer: DueTransfer): Promise<void> {

@@ -35,9 +35,9 @@ export function createRegistry({ system, queue, shards, admission, webhooks, jou
   const counter = (name: string, help: string, value: () => number): void => {
     new Counter({ name, help, registers: [registry], collect() { this.reset(); this.inc(value()) } })
   }
-  const sum = (of: 'commits' | 'commands' | 'conflicts') => () => system.lanes.reduce((total, lane) => total + lane.counters[of], 0)
+  const sum = (of: 'commits' | 'conflicts') => () => system.lanes.reduce((total, lane) => total + lane.counters[of], 0)
   counter('vostro_commits_total', 'Commits of the ledger.', sum('commits'))
-  counter('vostro_commands_total', 'Commands decided and committed.', sum('commands'))
+  counter('vostro_commands_total', 'Commands decided and committed.', () => system.commandsCommitted)
   counter('vostro_commit_conflicts_total', 'Commits that wrote nothing because a decision was stale or recorded before.', sum('conflicts'))
   counter('vostro_admission_refused_total', 'Requests refused before they were read, because too much was under way.', () => admission.counters.refused)
   gauge('vostro_commands_under_way', 'Commands accepted and not answered yet.', () => admission.counters.underWay)

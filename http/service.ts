@@ -315,7 +315,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const fileUpkeep = new FileUpkeep({ database, clock, onError })
   fileUpkeep.start()
   started.defer(() => fileUpkeep.stop())
-  const transactionFollower = new TransactionFollower({ database, clock, onError })
+  const transactionFollower = new TransactionFollower({ database, clock, commands: () => system.commandsCommitted, onError })
   transactionFollower.start()
   started.defer(() => transactionFollower.stop())
   const scans = new DocumentScans({ database, scanner: overrides.scanner ?? sandboxScanner, clock, shards, onError })

@@ -44,7 +44,7 @@ const PEOPLE_LOCK = '0x666f6c6b'
 
 const MEMBERS = ['owner', 'approver', 'preparer'] as const
 /** Two-person rules need two of them. */
-const STAFF = ['operator_admin', 'compliance', 'operations'] as const
+const STAFF = ['operator_admin', 'compliance', 'operations', 'treasury'] as const
 
 interface Wanted {
   readonly person: SandboxPerson

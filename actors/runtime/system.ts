@@ -82,6 +82,11 @@ export class ActorSystem {
     this.#activations[kind].forget(id)
   }
 
+  /** Commands decided and committed so far. */
+  get commandsCommitted(): number {
+    return this.lanes.reduce((total, lane) => total + lane.counters.commands, 0)
+  }
+
   /** Answers what was accepted, then closes the lanes. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper)

@@ -45,7 +45,11 @@ export function xmlText(text: string, max: number): string {
   return cut.replace(/[&<>"]/g, (character) => MARKUP[character] as string)
 }
 
-const element = (name: string, text: string | null, max: number): string => (text === null || text === '' ? '' : `<${name}>${xmlText(text, max)}</${name}>`)
+/** Nothing where nothing is left to say: the schema has no empty texts. */
+function element(name: string, text: string | null, max: number): string {
+  const said = text === null ? '' : xmlText(text, max)
+  return said === '' ? '' : `<${name}>${said}</${name}>`
+}
 /** An id without its dashes: 32 characters, where the schema allows 35. */
 const reference = (id: string): string => id.replaceAll('-', '')
 const indicator = (amount: bigint): string => (amount < 0n ? 'DBIT' : 'CRDT')
@@ -82,15 +86,16 @@ export function camt053Lines({ currency }: Pick<StatementHead, 'currency'>, line
     const way = indicator(signed(line))
     const money = formatMajor(line.amount, currency)
     const party = element('Nm', line.counterparty, 140)
+    const remittance = element('Ustrd', line.reference, 140)
     const role = line.direction === 'debit' ? 'Cdtr' : 'Dbtr'
     text += `<Ntry><NtryRef>${line.sequence}</NtryRef><Amt Ccy="${currency}">${money}</Amt><CdtDbtInd>${way}</CdtDbtInd>${line.isReversal ? '<RvslInd>true</RvslInd>' : ''}`
       + `<Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>${timestamp(line.bookedAt)}</DtTm></BookgDt><ValDt><Dt>${line.valueDate}</Dt></ValDt>`
       + `<AcctSvcrRef>${reference(line.id)}</AcctSvcrRef>`
       + `<BkTxCd><Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${subFamily}</SubFmlyCd></Fmly></Domn><Prtry><Cd>${line.type}</Cd></Prtry></BkTxCd>`
-      + `<NtryDtls><TxDtls><Refs><AcctSvcrRef>${reference(line.entryId)}</AcctSvcrRef><EndToEndId>${xmlText(line.endToEndId ?? 'NOTPROVIDED', 35)}</EndToEndId></Refs>`
+      + `<NtryDtls><TxDtls><Refs><AcctSvcrRef>${reference(line.entryId)}</AcctSvcrRef><EndToEndId>${xmlText(line.endToEndId ?? '', 35) || 'NOTPROVIDED'}</EndToEndId></Refs>`
       + `<Amt Ccy="${currency}">${money}</Amt><CdtDbtInd>${way}</CdtDbtInd>`
       + (party === '' ? '' : `<RltdPties><${role}><Pty>${party}</Pty></${role}></RltdPties>`)
-      + (line.reference === null || line.reference === '' ? '' : `<RmtInf>${element('Ustrd', line.reference, 140)}</RmtInf>`)
+      + (remittance === '' ? '' : `<RmtInf>${remittance}</RmtInf>`)
       + `</TxDtls></NtryDtls>${element('AddtlNtryInf', line.description, 500)}</Ntry>\n`
   }
   return text

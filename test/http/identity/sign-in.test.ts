@@ -113,7 +113,7 @@ t.test('five wrong codes lock the challenge; the right one comes too late', asyn
 t.test('the first start writes how its people sign in, and later starts find them', async (t) => {
   await using world = await createWorld()
   const before = world.service.sandbox
-  t.equal(before?.operator.staff.length, 3)
+  t.equal(before?.operator.staff.length, 4)
   t.match(before?.customer.members.owner, { email: 'owner@example.com', password: /.{20}/, totpSecret: /^[A-Z2-7]{32}$/ })
   await world.restart()
   t.strictSame(world.service.sandbox, before)

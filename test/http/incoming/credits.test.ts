@@ -6,7 +6,7 @@ import type { IncomingPayment } from '../../../http/schemas/incoming-payment.ts'
 import { Receiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
-import { money, pay, received, rowReaching, trace, type Simulated } from './support.ts'
+import { money, pay, received, rowReaching, shut, trace, type Simulated } from './support.ts'
 
 const FIELDS = [
   'amount', 'balanceId', 'customerId', 'endToEndId', 'fundsRequestId', 'id', 'payer', 'rail', 'recall', 'receivedAt', 'reference', 'status', 'transactionId', 'uetr', 'valueDate',
@@ -138,7 +138,7 @@ t.test('what comes for a balance that is closed waits for its owner', async (t) 
   await received(client, await pay(client, { balanceId: balanceId!, amount: money(1) }))
   await world.query(`update balance set status = 'frozen', version = version + 1 where id = $1`, [balanceId])
   await received(client, await pay(client, { balanceId: balanceId!, amount: money(2) }))
-  await world.query(`update balance set status = 'closed', version = version + 1 where id = $1`, [balanceId])
+  await shut(world, balanceId!)
   const id = await pay(client, { balanceId: balanceId!, amount: money(3) })
   await rowReaching(world, id, 'suspense', 'open')
   t.strictSame(await trace(world, id), { rules: ['L03'], events: [] })

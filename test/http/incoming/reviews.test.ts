@@ -5,7 +5,7 @@ import type { PageBody } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld, type World } from '../../support/world.ts'
 import { setFourEyes } from '../compliance/staff.ts'
-import { money, pay, received, rowReaching, trace } from './support.ts'
+import { money, pay, received, rowReaching, shut, trace } from './support.ts'
 
 async function held(world: World, amountMinor: number): Promise<string> {
   const id = await pay(world.seeded.client, { balanceId: world.seeded.balances.EUR, amount: money(amountMinor), payerName: 'Shady SBX:HOLD Traders' })
@@ -74,7 +74,7 @@ t.test('a balance that closes while its money is under review does not get it', 
   const staff = await world.person('compliance').signIn()
   const id = await held(world, 100)
   const hold = await holdOf(staff, id)
-  await world.query(`update balance set status = 'closed', version = version + 1 where id = $1`, [world.seeded.balances.EUR])
+  await shut(world, world.seeded.balances.EUR)
   t.match((await staff.post(`/compliance-holds/${hold.id}/release`, { reason: 'Fine.' })).problem, { status: 409, code: 'invalid-transition' })
   t.strictSame((await trace(world, id)).rules, ['L05'])
   t.match(await holdOf(staff, id), { status: 'open' })

@@ -40,3 +40,9 @@ export async function trace(world: World, id: string): Promise<{ readonly rules:
   const events = await world.query<{ type: string }>(`select type from outbox where object_id = $1 or object_id in (select c.id from compliance_hold c where c.subject_id = $1) order by id`, [id])
   return { rules: postings.map(({ rule }) => rule), events: events.map(({ type }) => type) }
 }
+
+/** Closes a balance as nothing else would while there is money about. */
+export async function shut(world: World, balanceId: string): Promise<void> {
+  await world.query(`update account_details set status = 'closed' where balance_id = $1`, [balanceId])
+  await world.query(`update balance set status = 'closed', is_default = false, closed_at = now(), version = version + 1 where id = $1`, [balanceId])
+}

@@ -1,0 +1,60 @@
+/**
+ * Rows that are due where this node is at home, each followed on its own: taken with a time from which another node may take
+ * them, so one whose node dies is taken up again. What follows a row says when it is due the next time.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import type { Shards } from '../../lib/shards.ts'
+import { plainArray } from '../../storage/array-literal.ts'
+import { Lookout } from './lookout.ts'
+
+/** Which rows are taken, and until when. Times are epoch milliseconds. */
+export interface DueClaim {
+  readonly now: number
+  readonly until: number
+  /** As an array literal; null for all. */
+  readonly shards: string | null
+  readonly max: number
+}
+
+export interface DueRowsOptions<Row> {
+  readonly clock: Clock
+  readonly shards: Shards
+  readonly onError: (error: unknown, what: string) => void
+  /** How often a node looks, and how many rows it takes at a time. */
+  readonly everyMs: number
+  readonly max: number
+  /** A row whose node died is taken up by another after this; longer than anything that follows it takes. */
+  readonly takenMs: number
+  /** What the rows are, for the log. */
+  readonly what: string
+  readonly take: (claim: DueClaim) => Promise<readonly Row[]>
+  readonly follow: (row: Row) => Promise<void>
+  readonly nameOf: (row: Row) => string
+}
+
+export abstract class DueRows<Row> {
+  readonly #options: DueRowsOptions<Row>
+  readonly #lookout: Lookout
+
+  constructor(options: DueRowsOptions<Row>) {
+    this.#options = options
+    this.#lookout = new Lookout({ everyMs: options.everyMs, look: () => this.#look(), onError: (error) => options.onError(error, options.what) })
+  }
+
+  /** Begins to look. */
+  start(): void {
+    this.#lookout.start()
+  }
+
+  /** Stops looking; what was begun is finished. */
+  async stop(): Promise<void> {
+    await this.#lookout.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { clock, shards, take, takenMs, max, follow, nameOf, onError } = this.#options
+    const [now, owned] = [clock.now(), shards.owned()]
+    const due = await take({ now, until: now + takenMs, shards: owned === null ? null : plainArray(owned), max })
+    await Promise.all(due.map((row) => follow(row).catch((error: unknown) => onError(error, nameOf(row)))))
+  }
+}
