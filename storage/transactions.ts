@@ -27,7 +27,7 @@ import { EventPlace, IN_STRETCH } from './event-place.ts'
 import { inTransaction, type TransactionClient } from './transaction.ts'
 
 /** Events of one pass; it ends within half a second, and what is left is the next one's. */
-const EVENTS_MAX = 4_000
+const EVENTS_MAX = 500
 /** Causes of one pass over what was there before. */
 const BACKFILL_MAX = 2_000
 /** Causes that a reader makes up for at most; a follower that is further behind catches up by itself. */
