@@ -23,15 +23,21 @@ export interface TrialScene {
   answers(count?: number, deadlineMs?: number): Promise<void>
 }
 
+export interface TrialOptions extends ClusterOptions {
+  readonly before?: (cluster: Cluster) => Promise<void>
+  /** How many customers there are; each lives on one node. */
+  readonly customers?: number
+}
+
 /**
  * Runs clients against a cluster while `happen` does its worst, and asserts that nothing was lost or done twice, that every
  * balance is one that a single account could have had, and that the books are right.
  */
-export async function trial(t: Test, options: ClusterOptions & { readonly before?: (cluster: Cluster) => Promise<void> }, happen: (scene: TrialScene) => Promise<void>): Promise<void> {
+export async function trial(t: Test, options: TrialOptions, happen: (scene: TrialScene) => Promise<void>): Promise<void> {
   await using cluster = await Cluster.open(options)
   await options.before?.(cluster)
   const customers: CreatedCustomer[] = []
-  for (let i = 0; i < CUSTOMERS; i++) customers.push(await cluster.customer(OPENING))
+  for (let i = 0; i < (options.customers ?? CUSTOMERS); i++) customers.push(await cluster.customer(OPENING))
   const clients = new Clients({ nodes: cluster.nodes, customers, workers: WORKERS, pace: COMMANDS_PER_SECOND, seed: SEED })
   const answers = async (count = 40, deadlineMs?: number) => {
     const before = clients.counts.decided
