@@ -27,7 +27,7 @@ import {
   approversOf, DUE_APPROVALS, endApproval, insertDecision, lockApproval, noteReceived, noteWake, standingOf,
   writeEffects, type ApprovalTx, type Ending, type NewDecision,
 } from '../storage/approvals.ts'
-import { plainArray } from '../storage/array-literal.ts'
+import { plainArrayOrNull } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import { SYSTEM, type AuditBy } from '../storage/identity-audit.ts'
 import { insertNotices, type Notice } from '../storage/notices.ts'
@@ -214,7 +214,7 @@ export class Approvals {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const rows = await database.query<[string, number]>({
-      name: 'due_approvals', text: DUE_APPROVALS, values: [timestamp(clock.now()), owned === null ? null : plainArray(owned), DUE_MAX],
+      name: 'due_approvals', text: DUE_APPROVALS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
     })
     // One after the other: they are nobody's request, and must not take the connections that requests need.
     for (const [id] of rows) {

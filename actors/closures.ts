@@ -13,7 +13,7 @@ import type { IdSource } from '../lib/ids.ts'
 import { cancelled } from '../lib/scheduled-payments/schedule.ts'
 import type { Shards } from '../lib/shards.ts'
 import { lockDetails } from '../storage/account-requests.ts'
-import { plainArray } from '../storage/array-literal.ts'
+import { plainArrayOrNull } from '../storage/array-literal.ts'
 import { lockOpenBalances, type BalanceRecord } from '../storage/balance-changes.ts'
 import { endCustomer, hasMoneyUnderReview, lockCustomer, noteBegun, openBusiness, takeDueClosures, type DueClosure } from '../storage/closure.ts'
 import type { Database } from '../storage/database.ts'
@@ -60,7 +60,7 @@ export class Closures {
   async #look(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
-    const due = await takeDueClosures(database, { now: clock.now(), shards: owned === null ? null : plainArray(owned), max: TAKEN_MAX })
+    const due = await takeDueClosures(database, { now: clock.now(), shards: plainArrayOrNull(owned), max: TAKEN_MAX })
     for (const closure of due) await this.#step(closure).catch((error: unknown) => onError(error, `customer ${closure.customerId}`))
   }
 

@@ -6,7 +6,7 @@ import { timestamp, type Clock } from '../lib/clock.ts'
 import { moveFundsRequest } from '../lib/funds-requests/funds-request.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Shards } from '../lib/shards.ts'
-import { plainArray } from '../storage/array-literal.ts'
+import { plainArrayOrNull } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import { matchArrivals } from '../storage/funds-request-matching.ts'
 import { DUE_FUNDS_REQUESTS, lockAnyFundsRequest, writeMove } from '../storage/funds-requests.ts'
@@ -60,7 +60,7 @@ export class FundsRequests {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const rows = await database.query<[string]>({
-      name: 'due_funds_requests', text: DUE_FUNDS_REQUESTS, values: [timestamp(clock.now()), owned === null ? null : plainArray(owned), DUE_MAX],
+      name: 'due_funds_requests', text: DUE_FUNDS_REQUESTS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
     })
     for (const [id] of rows) await this.#expire(id).catch((error: unknown) => onError(error, `funds request ${id}`))
   }

@@ -19,7 +19,7 @@ import type { Effects } from '../lib/ledger/effects.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { refuse } from '../lib/problems.ts'
 import type { Shards } from '../lib/shards.ts'
-import { plainArray } from '../storage/array-literal.ts'
+import { plainArrayOrNull } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import { findExchanges, readExchange } from '../storage/exchanges.ts'
 import { askFxOrdersAt, keepFxMessages, takeDueFxOrders, type DueFxOrder } from '../storage/fx-orders.ts'
@@ -131,7 +131,7 @@ export class FxOrders {
     const { database, clock, shards } = this.#options
     for (;;) {
       const [now, owned] = [clock.now(), shards.owned()]
-      const due = await takeDueFxOrders(database, { now, until: now + TAKEN_MS, shards: owned === null ? null : plainArray(owned), max: TAKEN_MAX })
+      const due = await takeDueFxOrders(database, { now, until: now + TAKEN_MS, shards: plainArrayOrNull(owned), max: TAKEN_MAX })
       if (due.length === 0) return
       const exchanges = await findExchanges(database, due.map(({ exchangeId }) => exchangeId))
       await askFxOrdersAt(database, await this.#follow(due.filter(({ exchangeId }) => exchanges.has(exchangeId)), exchanges))

@@ -6,7 +6,7 @@ import { isEmpty } from '../lib/accounts/closing.ts'
 import { timestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Shards } from '../lib/shards.ts'
-import { plainArray } from '../storage/array-literal.ts'
+import { plainArrayOrNull } from '../storage/array-literal.ts'
 import { lockOneBalance } from '../storage/balance-changes.ts'
 import { openSubBalances, underWayOf } from '../storage/balance-ties.ts'
 import type { Database } from '../storage/database.ts'
@@ -57,7 +57,7 @@ export class IdleBalances {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const before = clock.now() - YEAR_MS
-    const rows = await database.query<[string, string]>({ name: 'idle_balances', text: IDLE, values: [timestamp(before), owned === null ? null : plainArray(owned), TAKEN_MAX] })
+    const rows = await database.query<[string, string]>({ name: 'idle_balances', text: IDLE, values: [timestamp(before), plainArrayOrNull(owned), TAKEN_MAX] })
     for (const [id, customerId] of rows) await this.#close(id, customerId).catch((error: unknown) => onError(error, `balance ${id}`))
   }
 

@@ -6,7 +6,7 @@ import { timestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { RecallCommand } from '../lib/payments/recall.ts'
 import type { Shards } from '../lib/shards.ts'
-import { plainArray } from '../storage/array-literal.ts'
+import { plainArrayOrNull } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import type { RecallPartner } from './partners/bank.ts'
 import { paymentActor } from './payment.ts'
@@ -54,7 +54,7 @@ export class Recalls {
     const now = clock.now()
     const owned = shards.owned()
     const rows = await database.query<[string, number, string, string, string]>({
-      name: 'recalls_due', text: DUE, values: [timestamp(now), owned === null ? null : plainArray(owned)],
+      name: 'recalls_due', text: DUE, values: [timestamp(now), plainArrayOrNull(owned)],
     })
     for (const [id, shard, reasonCode, note, expiresAt] of rows) {
       if (now >= Date.parse(expiresAt)) {

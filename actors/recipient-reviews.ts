@@ -9,7 +9,7 @@ import type { Mailer } from '../lib/mail.ts'
 import { refuse } from '../lib/problems.ts'
 import type { Shards } from '../lib/shards.ts'
 import { writeEffects, type ApprovalTx } from '../storage/approvals.ts'
-import { plainArray } from '../storage/array-literal.ts'
+import { plainArrayOrNull } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../storage/identity-audit.ts'
 import { insertNotices } from '../storage/notices.ts'
@@ -113,7 +113,7 @@ export class RecipientReviews {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const rows = await database.query<[string]>({
-      name: 'due_recipient_reviews', text: DUE_REVIEWS, values: [timestamp(clock.now()), owned === null ? null : plainArray(owned), DUE_MAX],
+      name: 'due_recipient_reviews', text: DUE_REVIEWS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
     })
     for (const [id] of rows) await this.#transaction((tx) => this.#wake(tx, id)).catch((error: unknown) => onError(error, `review ${id}`))
   }

@@ -19,7 +19,7 @@ import { calendarOf } from '../lib/scheduled-payments/rail-calendar.ts'
 import { begun, FAILURES_MAX, made, paymentEnded, type MadeOutcome } from '../lib/scheduled-payments/schedule.ts'
 import type { Shards } from '../lib/shards.ts'
 import type { ApprovalTx } from '../storage/approvals.ts'
-import { plainArray } from '../storage/array-literal.ts'
+import { plainArrayOrNull } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import { findPayment } from '../storage/queries/payments.ts'
 import type { ScheduleRecord } from '../storage/queries/scheduled-payments.ts'
@@ -107,7 +107,7 @@ export class ScheduledPayments {
   async #look(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
-    const mine = owned === null ? null : plainArray(owned)
+    const mine = plainArrayOrNull(owned)
     const now = clock.now()
     const due = await database.query<[string]>({ name: 'due_schedules', text: rows.DUE_SCHEDULES, values: [timestamp(now), mine, DUE_MAX] })
     const left = await database.query<[string]>({ name: 'abandoned_occurrences', text: rows.ABANDONED_OCCURRENCES, values: [timestamp(now - LEFT_AFTER_MS), mine, DUE_MAX] })

@@ -7,7 +7,7 @@ import { dateIn, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Shards } from '../lib/shards.ts'
 import { monthlyDueAt, monthOf, nextMonth, STATEMENT_FORMATS } from '../lib/statements/statement.ts'
-import { plainArray } from '../storage/array-literal.ts'
+import { plainArrayOrNull } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import { SYSTEM } from '../storage/identity-audit.ts'
 import { insertJob } from '../storage/jobs.ts'
@@ -55,7 +55,7 @@ export class StatementCalendar {
     let found: boolean
     do {
       const [now, owned] = [clock.now(), shards.owned()]
-      found = await withDueShard(database, { now, shards: owned === null ? null : plainArray(owned) }, (client, place) => this.#ask(client, place, now))
+      found = await withDueShard(database, { now, shards: plainArrayOrNull(owned) }, (client, place) => this.#ask(client, place, now))
     } while (found)
   }
 

@@ -14,6 +14,9 @@ export function plainArray(values: readonly (string | number | bigint | null)[])
   return `${text}}`
 }
 
+/** The same, where null stands for all of them: the shards of a node that has no leases. */
+export const plainArrayOrNull = (values: readonly (string | number | bigint | null)[] | null): string | null => (values === null ? null : plainArray(values))
+
 // JSON escapes quotes and backslashes as an array literal does, natively and in a third of the time; control characters
 // and lone surrogates it would turn into escapes of its own, which an array literal does not know.
 const UNLIKE_JSON = /[\x00-\x1f\ud800-\udfff]/

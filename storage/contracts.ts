@@ -1,6 +1,6 @@
 /** Contracts that are due by themselves: which, and when they are looked at again. Statements only; rules are in lib/exchange. */
 import { timestamp } from '../lib/clock.ts'
-import { plainArray } from './array-literal.ts'
+import { plainArray, plainArrayOrNull } from './array-literal.ts'
 import type { Database } from './database.ts'
 
 /** Contracts of these shards (null: all) that are due, the longest first. */
@@ -8,7 +8,7 @@ export async function dueContracts(database: Database, { now, owned, max }: { re
   const rows = await database.query<[string]>({
     name: 'due_contracts',
     text: `select id from exchange where due_at <= $1::timestamptz and ($2::smallint[] is null or shard = any($2)) order by due_at limit $3`,
-    values: [timestamp(now), owned === null ? null : plainArray(owned), max],
+    values: [timestamp(now), plainArrayOrNull(owned), max],
   })
   return rows.map(([id]) => id)
 }

@@ -1,7 +1,7 @@
 /** Payments that wait for their day: which are to be looked at, and which pay a recipient. */
 import { timestamp } from '../lib/clock.ts'
 import type { CalendarTerms } from '../lib/payments/business-days.ts'
-import { plainArray } from './array-literal.ts'
+import { plainArrayOrNull } from './array-literal.ts'
 import type { Database } from './database.ts'
 import type { TransactionClient } from './transaction.ts'
 
@@ -18,7 +18,7 @@ export async function duePayments(database: Database, { now, owned, max }: { rea
     name: 'due_payments',
     text: `select payment_id, shard, (extract(epoch from until) * 1000)::float8 from payment_due
       where due_at <= $1::timestamptz and ($2::smallint[] is null or shard = any($2)) order by due_at limit $3`,
-    values: [timestamp(now), owned === null ? null : plainArray(owned), max],
+    values: [timestamp(now), plainArrayOrNull(owned), max],
   })
   return rows.map(([paymentId, shard, until]) => ({ paymentId, shard, until }))
 }

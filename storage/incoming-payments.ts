@@ -1,7 +1,7 @@
 /** Incoming payments as rows: read for whoever shows them, changed under their lock. Rules are elsewhere. */
 import type { IncomingChange, IncomingRecord } from '../lib/incoming-payments/incoming-payment.ts'
 import { timestamp } from '../lib/clock.ts'
-import { plainArray } from './array-literal.ts'
+import { plainArray, plainArrayOrNull } from './array-literal.ts'
 import type { Database } from './database.ts'
 import type { TransactionClient } from './transaction.ts'
 
@@ -113,7 +113,7 @@ export async function lockBalance(client: TransactionClient, id: string): Promis
 /** What goes back and has not been handed to the partner yet: at most so many, of the shards given; null for all. */
 export async function dueReturns(database: Database, shards: readonly number[] | null, limit: number): Promise<readonly IncomingRecord[]> {
   const { rows } = await database.pool.query<IncomingRow>({
-    name: 'due_returns', values: [limit, shards === null ? null : plainArray(shards)],
+    name: 'due_returns', values: [limit, plainArrayOrNull(shards)],
     text: `select ${INCOMING_COLUMNS} from incoming_payment i where i.return_state = 'due' and ($2::smallint[] is null or i.shard = any($2)) order by i.id limit $1`,
   })
   return rows.map(incomingRecord)

@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import { timestamp } from '../lib/clock.ts'
 import { DISABLE_AFTER_MS } from '../lib/webhooks/schedule.ts'
-import { plainArray } from './array-literal.ts'
+import { plainArray, plainArrayOrNull } from './array-literal.ts'
 import type { Database } from './database.ts'
 import { endpointColumns, versionedEndpoint, type EndpointRow } from './queries/webhooks.ts'
 import { inTransaction } from './transaction.ts'
@@ -144,7 +144,7 @@ export async function readEndpointSettings(database: Database, id: string): Prom
  * since the last success, so that one that had nothing to do before is not held to account for it.
  */
 export async function disableHopeless(database: Database, { now, shards }: { readonly now: number; readonly shards: readonly number[] | null }) {
-  const values = [timestamp(now - DISABLE_AFTER_MS), shards === null ? null : plainArray(shards)]
+  const values = [timestamp(now - DISABLE_AFTER_MS), plainArrayOrNull(shards)]
   const hopeless = `failing_since <= $1 and status in ('active', 'paused') and ($2::smallint[] is null or shard = any($2))`
   if ((await database.query({ name: 'hopeless_endpoints', text: `select id from webhook_endpoint where ${hopeless} limit 1`, values })).length === 0) return []
   return await inTransaction(database, async (client) => {

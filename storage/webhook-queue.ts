@@ -9,7 +9,7 @@ import { timestamp } from '../lib/clock.ts'
 import type { Streak } from '../lib/webhooks/streak.ts'
 import { PAUSE_AFTER_FAILURES } from '../lib/webhooks/schedule.ts'
 import type { WebhookEvent } from '../lib/webhooks/envelope.ts'
-import { plainArray, textArray } from './array-literal.ts'
+import { plainArray, plainArrayOrNull, textArray } from './array-literal.ts'
 import { Database } from './database.ts'
 import { RELATED_COLUMNS, RELATED_JOIN } from './outbox.ts'
 
@@ -187,7 +187,7 @@ export async function dueEndpoints(
   database: Database,
   { now, shards, limit }: { readonly now: number; readonly shards: readonly number[] | null; readonly limit: number },
 ): Promise<{ readonly id: string; readonly shard: number }[]> {
-  const rows = await database.query<[string, number]>({ name: 'due_endpoints', text: HEADS, values: [timestamp(now), shards === null ? null : plainArray(shards), limit] })
+  const rows = await database.query<[string, number]>({ name: 'due_endpoints', text: HEADS, values: [timestamp(now), plainArrayOrNull(shards), limit] })
   return rows.map(([id, shard]) => ({ id, shard }))
 }
 

@@ -15,7 +15,7 @@ import type { IdSource } from '../../lib/ids.ts'
 import { refuse } from '../../lib/problems.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
-import { plainArray } from '../../storage/array-literal.ts'
+import { plainArrayOrNull } from '../../storage/array-literal.ts'
 import { addComplianceNote, decideComplianceHold, DUE_HOLDS, lockComplianceHold, NOTES_MAX, proposeDecision, type ComplianceHoldRecord } from '../../storage/compliance-holds.ts'
 import type { Database } from '../../storage/database.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/identity-audit.ts'
@@ -135,7 +135,7 @@ export class ComplianceHolds {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const rows = await database.query<[string]>({
-      name: 'due_compliance_holds', text: DUE_HOLDS, values: [timestamp(clock.now()), owned === null ? null : plainArray(owned), DUE_MAX],
+      name: 'due_compliance_holds', text: DUE_HOLDS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
     })
     for (const [id] of rows) {
       await decideInTransaction(this.#options, async (tx, afterwards) => {

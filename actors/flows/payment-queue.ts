@@ -20,7 +20,7 @@ import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { QueuePlace } from '../../lib/payments/payment.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { timestamp } from '../../lib/clock.ts'
-import { plainArray } from '../../storage/array-literal.ts'
+import { plainArray, plainArrayOrNull } from '../../storage/array-literal.ts'
 import { OutcomeUnknown } from '../../storage/connection.ts'
 import type { Database } from '../../storage/database.ts'
 import type { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
@@ -182,7 +182,7 @@ export class PaymentQueue {
   /** The shards to look at, as a bind parameter; null for all. */
   #owned(): string | null {
     const owned = this.#options.shards.owned()
-    return owned === null ? null : plainArray(owned)
+    return plainArrayOrNull(owned)
   }
 
   /** Rows of shards that came are read; what memory holds of shards that went is theirs now. */

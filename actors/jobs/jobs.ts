@@ -11,7 +11,7 @@ import type { IdSource } from '../../lib/ids.ts'
 import { ATTEMPTS_MAX, type JobKind, type JobResult } from '../../lib/jobs/job.ts'
 import { ProblemError, type Problem } from '../../lib/problems.ts'
 import type { Shards } from '../../lib/shards.ts'
-import { plainArray } from '../../storage/array-literal.ts'
+import { plainArray, plainArrayOrNull } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
 import { claimJobs, endJob, expireJobs, lockJob, releaseJob, renewJob, type JobEnd, type JobRecord, type JobTx, type TakenJob } from '../../storage/jobs.ts'
 import { inTransaction } from '../../storage/transaction.ts'
@@ -134,7 +134,7 @@ export class Jobs {
     if (this.#stopped || max <= 0) return
     const [now, owned] = [clock.now(), shards.owned()]
     const jobs = await claimJobs(database, {
-      now, until: now + LEASE_MS, shards: owned === null ? null : plainArray(owned), running: plainArray([...this.#running.keys()]), lease: ids.next(), max,
+      now, until: now + LEASE_MS, shards: plainArrayOrNull(owned), running: plainArray([...this.#running.keys()]), lease: ids.next(), max,
     })
     for (const job of jobs) this.#begin(job)
   }

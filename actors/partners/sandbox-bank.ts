@@ -17,7 +17,7 @@ import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verificati
 import { sandboxPayee } from '../../lib/sandbox/payees.ts'
 import { decodeSteps, encodeSteps, planOutcome, planRecall, type BankEvent, type PlanStep } from '../../lib/sandbox/triggers.ts'
 import { RAILS, speedOf, type Rail } from '../../lib/payments/rails.ts'
-import { plainArray, textArray } from '../../storage/array-literal.ts'
+import { plainArray, plainArrayOrNull, textArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
 import { sandboxBookings } from '../../storage/sandbox-book.ts'
 import type { Shards } from '../../lib/shards.ts'
@@ -220,7 +220,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
         name: 'sandbox_due',
         text: `select reference, shard, next_event, scheme_code, steps, event_number, (extract(epoch from due_at) * 1000)::float8, connection_id, currency from sandbox_order
           where due_at <= $1::timestamptz and state <> 'unanswered' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
-        values: [timestamp(now), LIMITS.partnerEventsMax + this.#sent.size, owned === null ? null : plainArray(owned)],
+        values: [timestamp(now), LIMITS.partnerEventsMax + this.#sent.size, plainArrayOrNull(owned)],
       })
       const due = rows.filter(([reference]) => !this.#sent.has(reference)).map(([reference, shard, type, schemeCode, text, eventNumber, bookedAt, connectionId, currency]): Due => {
         const [current, ...later] = text === null ? [] : decodeSteps(text)

@@ -9,7 +9,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { sandboxKnowsOwner } from '../../lib/sandbox/incoming.ts'
 import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
 import type { Shards } from '../../lib/shards.ts'
-import { plainArray } from '../../storage/array-literal.ts'
+import { plainArray, plainArrayOrNull } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
 import { sandboxBookings } from '../../storage/sandbox-book.ts'
 import type { TransactionClient } from '../../storage/transaction.ts'
@@ -98,7 +98,7 @@ export class SandboxCredits implements CreditPartner {
         name: 'sandbox_messages',
         text: `select id, shard, type, reference, body from sandbox_message
           where due_at <= $1::timestamptz and acknowledged_at is null and ($3::smallint[] is null or shard = any($3)) order by due_at, id limit $2`,
-        values: [timestamp(clock.now()), LIMITS.partnerEventsMax, owned === null ? null : plainArray(owned)],
+        values: [timestamp(clock.now()), LIMITS.partnerEventsMax, plainArrayOrNull(owned)],
       })
       if (rows.length === 0 || this.#inbox === undefined) return
       const acknowledged = await this.#inbox(rows.map(messageOf))

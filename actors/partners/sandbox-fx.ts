@@ -12,7 +12,7 @@ import { boughtFor, soldFor, type Fraction } from '../../lib/exchange/rate.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { planExchange } from '../../lib/sandbox/exchanges.ts'
 import type { Shards } from '../../lib/shards.ts'
-import { plainArray, textArray } from '../../storage/array-literal.ts'
+import { plainArray, plainArrayOrNull, textArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
 import { readRateShifts, writeRateShift } from '../../storage/rate-shifts.ts'
 import { Lookout } from '../runtime/lookout.ts'
@@ -139,7 +139,7 @@ export class SandboxFx implements FxPartner {
         name: 'sandbox_fx_due',
         text: `select reference, shard, next_event, reason, sold, bought, event_number from sandbox_fx_order
           where due_at <= $1::timestamptz and state <> 'unanswered' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
-        values: [timestamp(now), LIMITS.partnerEventsMax + this.#sent.size, owned === null ? null : plainArray(owned)],
+        values: [timestamp(now), LIMITS.partnerEventsMax + this.#sent.size, plainArrayOrNull(owned)],
       })
       const due = rows.filter(([reference]) => !this.#sent.has(reference)).map(([reference, shard, type, reason, sold, bought, eventNumber]) => ({
         eventNumber, message: { id: messageId(reference, eventNumber), type, reference, shard, reason, ...(type === 'settled' ? { sold: BigInt(sold), bought: BigInt(bought) } : { sold: null, bought: null }) } satisfies FxMessage,

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Shards } from '../../lib/shards.ts'
-import { plainArray } from '../../storage/array-literal.ts'
+import { plainArrayOrNull } from '../../storage/array-literal.ts'
 import { Lookout } from './lookout.ts'
 
 /** Which rows are taken, and until when. Times are epoch milliseconds. */
@@ -54,7 +54,7 @@ export abstract class DueRows<Row> {
   async #look(): Promise<void> {
     const { clock, shards, take, takenMs, max, follow, nameOf, onError } = this.#options
     const [now, owned] = [clock.now(), shards.owned()]
-    const due = await take({ now, until: now + takenMs, shards: owned === null ? null : plainArray(owned), max })
+    const due = await take({ now, until: now + takenMs, shards: plainArrayOrNull(owned), max })
     await Promise.all(due.map((row) => follow(row).catch((error: unknown) => onError(error, nameOf(row)))))
   }
 }
