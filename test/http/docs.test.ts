@@ -76,32 +76,35 @@ t.test('a browser shows every operation, opens one and sends it, without a word 
     return
   }
   await using world = await createWorld()
+  // A world of several nodes gives another one each time it is asked; a browser stays where it is.
+  const { url } = world
   const browser: Browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1600 } })
+    page.setDefaultTimeout(60_000)
     const words: string[] = []
     const elsewhere: string[] = []
     page.on('console', (message) => words.push(`${message.type()}: ${message.text()}`))
     page.on('pageerror', (error) => words.push(`error: ${error.message}`))
     page.on('requestfailed', (failed) => words.push(`failed: ${failed.url()}`))
-    page.on('request', (sent) => { if (!/^(?:data|blob):/.test(sent.url()) && !sent.url().startsWith(world.url)) elsewhere.push(sent.url()) })
-    await page.goto(`${world.url}/docs`)
-    await page.waitForSelector('.opblock', { timeout: 30_000 })
+    page.on('request', (sent) => { if (!/^(?:data|blob):/.test(sent.url()) && !sent.url().startsWith(url)) elsewhere.push(sent.url()) })
+    await page.goto(`${url}/docs`)
+    await page.waitForSelector('.opblock', { timeout: 60_000 })
     t.strictSame(await operationsShown(page), routes.map(({ method, path }) => `${method} ${path}`).toSorted(), 'every operation')
     t.match(await page.locator('.info .title').innerText(), /Banking Platform API/)
     const { SCREENSHOT } = process.env
     if (SCREENSHOT !== undefined) await page.screenshot({ path: SCREENSHOT })
 
     await page.goto('about:blank')
-    await page.goto(`${world.url}/docs#/public-api/getHealth`, { waitUntil: 'networkidle' })
+    await page.goto(`${url}/docs#/public-api/getHealth`, { waitUntil: 'networkidle' })
     await page.locator('#operations-public-api-getHealth .try-out__btn').click()
     await page.locator('#operations-public-api-getHealth .execute').click()
     const answer = page.locator('#operations-public-api-getHealth .live-responses-table tbody .response-col_status')
-    await answer.waitFor({ timeout: 30_000 })
+    await answer.waitFor({ timeout: 60_000 })
     t.match(await answer.innerText(), /200/, 'it can be tried out')
     await page.goto('about:blank')
-    await page.goto(`${world.url}/docs#/payments/createPayment`, { waitUntil: 'networkidle' })
-    await page.locator('#operations-payments-createPayment .opblock-body').waitFor({ timeout: 30_000 })
+    await page.goto(`${url}/docs#/payments/createPayment`, { waitUntil: 'networkidle' })
+    await page.locator('#operations-payments-createPayment .opblock-body').waitFor({ timeout: 60_000 })
     t.match(await page.locator('#operations-payments-createPayment .opblock-body').innerText(), /Idempotency-Key/)
     if (SCREENSHOT !== undefined) await page.screenshot({ path: SCREENSHOT.replace('.png', '-open.png') })
     t.strictSame(words, [], 'the console is silent')

@@ -144,7 +144,7 @@ t.test('twenty failures in a row pause an endpoint; what is queued goes on, what
   t.equal((await deliveries(client, id, { 'filter[succeeded]': false })).length, 1, 'nothing is replayed by itself')
   const again = await client.send<WebhookDelivery>(`/v1${PATH}/${id}/deliveries/${discarded.id}/redeliver`, { method: 'POST' })
   t.equal(again.status, 202)
-  t.match(again.body, { id: discarded.id, eventId: discarded.eventId, status: 'pending', redelivery: true })
+  t.match(again.body, { id: discarded.id, eventId: discarded.eventId, status: /^(?:pending|succeeded)$/, redelivery: true }, 'another node may have sent it by now')
   await until('it arrives', () => receiver.received.some(({ event }) => event.id === discarded.eventId))
 })
 
