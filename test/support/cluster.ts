@@ -12,7 +12,7 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, chown, mkdir, mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, open, readFile, rm, stat, type FileHandle } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,8 +42,10 @@ const POSTGRES_SETTINGS = {
 }
 /** A lease as the nodes take it. */
 export const LEASE_MS = 3_000
-/** A small disk for the tables: enough for what they hold at first. */
-const DISK_MEGABYTES = 96
+/** A small disk for the tables: enough for what ten minutes of torture write, so that it is full only when it is filled. */
+const DISK_MEGABYTES = 512
+/** It is filled in large steps, and then in steps of a page. */
+const FILL_BYTES = [1 << 20, 8_192] as const
 /** SQLSTATE: whoever loses has done nothing. */
 const DEADLOCK = '40P01'
 const STOP_DEADLINE_MS = 15_000
@@ -393,11 +395,8 @@ export class Cluster implements AsyncDisposable {
     return {
       async fill() {
         const file = await open(ballast, 'w')
-        const block = Buffer.alloc(8_192)
         try {
-          for (;;) await file.write(block)
-        } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+          for (const size of FILL_BYTES) await writeUntilFull(file, Buffer.alloc(size))
         } finally {
           await file.close()
         }
@@ -455,6 +454,14 @@ export class Cluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> { await this.#held.disposeAsync() }
+}
+
+async function writeUntilFull(file: FileHandle, block: Buffer): Promise<void> {
+  try {
+    for (;;) await file.write(block)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
 }
 
 /** Whether an error says that the connection or the server has gone: no code of SQL, or one of class 08 or 57. */
