@@ -6,14 +6,14 @@ import { openContract, type ContractOpened, type OpenContract } from '../lib/exc
 import { receiveCredit, type CreditReceived, type ReceiveCredit } from '../lib/incoming-payments/credit.ts'
 import type { BalanceState } from '../lib/ledger/balance.ts'
 import type { Refused } from '../lib/ledger/decision.ts'
-import { createPayment, type CreatePayment, type PaymentCreated } from '../lib/payments/create-payment.ts'
+import { createPayment, railsChanged, type CreatePayment, type PaymentCreated, type RailsChanged } from '../lib/payments/create-payment.ts'
 import { releasePayment, type PaymentReleased, type ReleasePayment } from '../lib/payments/release-payment.ts'
 import { createTransfer, type CreateTransfer, type TransferCreated } from '../lib/payments/transfer.ts'
 import { loadBalances } from '../storage/states.ts'
 import type { ActorKind } from './runtime/actor.ts'
 
 export type BalanceCommand = CreatePayment | ReleasePayment | CreateTransfer
-export type BalanceReply = PaymentCreated | PaymentReleased | TransferCreated | Refused
+export type BalanceReply = PaymentCreated | RailsChanged | PaymentReleased | TransferCreated | Refused
 
 /** A spot. */
 export type ExchangeBookReply = ExchangeBooked | Refused
@@ -27,7 +27,7 @@ const actor: ActorKind<BalanceState, BalanceCommand | ReceiveCredit | BookExchan
   load: loadBalances,
   decide(state, command, now) {
     switch (command.kind) {
-      case 'create_payment': return createPayment(state, command, now)
+      case 'create_payment': return railsChanged(state, command) ?? createPayment(state, command, now)
       case 'release_payment': return releasePayment(state, command, now)
       case 'create_transfer': return createTransfer(state, command, now)
       case 'receive_credit': return receiveCredit(state, command, now)

@@ -20,8 +20,8 @@ import { createSandboxCustomers, createSandboxOperator, type CreatedCustomer } f
 /** 100 customers, each with a key of its own, times 10 balances: a thousand balances over all shards and lanes. */
 const CUSTOMERS = 100
 const BALANCES_PER_CUSTOMER = 10
-/** A million millions: no run ever empties a balance, so no payment is refused. */
-const OPENING_MINOR = 100_000_000_000_000n
+/** A hundred thousand millions: no run ever empties a balance, so no payment is refused, and MT940 has room for it. */
+const OPENING_MINOR = 10_000_000_000_000n
 
 /** A balance that pays, with everything that is needed to make it. */
 export interface Payer {
@@ -134,7 +134,7 @@ async function recipientsOf(database: Database): Promise<Map<string, CreatePayme
     text: `select id, name, type, masked_identifier, currency, bank_country, status, version from recipient`,
   })
   return new Map(rows.map(([id, name, type, maskedIdentifier, currency, bankCountry, status, version]) =>
-    [id, { id, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest: '', ownAccount: false }]))
+    [id, { id, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest: '', ownAccount: false, rails: { version: 1 } }]))
 }
 
 async function connect(url: string): Promise<pg.Client> {

@@ -27,7 +27,7 @@ export interface Bench {
   log(line: string): void
 }
 
-export type Baseline = 'bare' | 'rowLock' | 'ceiling' | 'emptyLedger' | 'oneNode' | 'atPeak' | 'postLoop'
+export type Baseline = 'bare' | 'rowLock' | 'ceiling' | 'emptyLedger' | 'oneNode' | 'atPeak' | 'postLoop' | 'firstPage' | 'csvParse' | 'idle'
 
 /** What the value should be, as a multiple of a baseline. */
 export interface Target {
@@ -66,6 +66,7 @@ export interface Result extends Measured {
 
 const NAMES: Readonly<Record<Baseline, string>> = {
   bare: 'bare', rowLock: 'row-lock', ceiling: 'ceiling', emptyLedger: 'empty ledger', oneNode: 'one node', atPeak: 'at the peak', postLoop: 'post loop',
+  firstPage: 'first page', csvParse: 'csv-parse', idle: 'idle',
 }
 
 /** The name of a baseline as it is printed. */

@@ -45,7 +45,8 @@ const COMMENT_READERS = ['payments.create', 'approvals.decide', 'customers.manag
 /** Who looks when only existence matters. */
 const NOBODY = { id: '00000000-0000-0000-0000-000000000000', showsComments: false }
 
-function viewerOf(principal: Principal) {
+/** Who looks at approvals, as storage wants to know. */
+export function viewerOf(principal: Principal) {
   return { id: principal.id, showsComments: COMMENT_READERS.some((capability) => principal.capabilities.has(capability)) }
 }
 

@@ -75,6 +75,8 @@ const KEPT = {
   recipient: { path: 'recipients', untagged: RECIPIENT_UNTAGGED },
   funds_request: { path: 'funds-requests', untagged: FUNDS_REQUEST_UNTAGGED },
   scheduled_payment: { path: 'scheduled-payments', untagged: [] },
+  bulk_payment: { path: 'bulk-payments', untagged: [] },
+  job: { path: 'jobs', untagged: [] },
 } as const
 
 /** What a record answers to a repeat: the resource as it was created, or the words that were said, of a problem too. */

@@ -39,6 +39,12 @@ export interface SettingsCommands {
   updateSetting(by: ByInTenant, name: SettingName, change: object, expected: number | bigint | null): Promise<Versioned<object>>
 }
 
+/** What the commands need beside. */
+export interface SettingsCommandWorld extends SettingsWorld {
+  /** Waits until every node decides on a customer's recipients by a version of its preferences. */
+  readonly forgetRecipientsOf: (customerId: string, version: number) => Promise<void>
+}
+
 /** The reads of settings. */
 export function createSettingsReads(world: SettingsWorld): SettingsReads {
   const { database } = world
@@ -55,14 +61,14 @@ export function createSettingsReads(world: SettingsWorld): SettingsReads {
 }
 
 /** The commands of settings. */
-export function createSettingsCommands(world: SettingsWorld): SettingsCommands {
+export function createSettingsCommands(world: SettingsCommandWorld): SettingsCommands {
   return {
     updateCustomerLimits: (by, customerId, body) => updateCustomerLimits(world, by, customerId, body),
     updateCurrencies: (by, body, expected) => updateCurrencies(world, by, body, expected),
     async updateSetting(by, name, change, expected) {
       const { database, clock, ids } = world
       const customerId = by.tenant.id
-      await inTransaction(database, async (client) => {
+      const { was, value, version } = await inTransaction(database, async (client) => {
         const now = clock.now()
         const before = await readSetting(client, customerId, name, true)
         if (expected !== null && BigInt(expected) !== BigInt(before?.version ?? 0)) refuse('precondition-failed', 'The setting has changed since it was read.')
@@ -72,11 +78,16 @@ export function createSettingsCommands(world: SettingsWorld): SettingsCommands {
         await writeAudit(client, {
           ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: `${name}.updated`, object: { type: 'customer', id: customerId }, before: was, after: value,
         })
+        return { was, value, version: (before?.version ?? 0) + 1 }
       })
+      if (wantsNamesChecked(was) !== wantsNamesChecked(value)) await world.forgetRecipientsOf(customerId, version)
       return view(name, await readSetting(database.pool, customerId, name))
     },
   }
 }
+
+/** Of preferences; no other document says anything of it. */
+const wantsNamesChecked = (setting: object): boolean => 'requireVerification' in setting && setting.requireVerification === true
 
 function view(name: SettingName, stored: StoredSetting | null): Versioned<object> {
   const value = stored?.value as object | undefined ?? SETTING_DEFAULTS[name]

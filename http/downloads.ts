@@ -16,7 +16,7 @@ import type { Answer } from './route.ts'
 import type { DownloadLink } from './schemas/download-link.ts'
 
 /** Long enough to click, too short to be passed around; milliseconds. */
-const LINK_MS = 5 * 60_000
+export const LINK_MS = 5 * 60_000
 const ID_BYTES = 16
 const EXPIRY_BYTES = 6
 const SIGNED_BYTES = ID_BYTES + EXPIRY_BYTES

@@ -21,12 +21,12 @@ import { patienceMs } from './forwarding.ts'
 import { createGate } from './gate.ts'
 import { idempotencyOf, parseIdempotencyKey } from './idempotency.ts'
 import { plainAddress } from '../lib/ip-allowlist.ts'
-import { type JsonBody, readJson, readOptionalJson } from './json-body.ts'
+import { createBodyReader, type JsonBody } from './json-body.ts'
 import { compileList, compileQuery } from './query.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { isRequestId } from './request-id.ts'
 import { pathParameters, type Answer, type Route } from './route.ts'
-import { uploadReader } from './upload.ts'
+import { isMultipart, uploadReader } from './upload.ts'
 import { compileBody } from './validation.ts'
 import type { Idempotency, IdempotencyRecord, Principal, SessionIdentity, Source, Tenant, World } from './world.ts'
 
@@ -80,7 +80,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   const parseList = route.list === undefined ? null : compileList(route.list, cursors)
   const body = route.body === undefined ? null : compileBody(route.body, route.success.schema)
   const method = route.method.toUpperCase()
-  const readBody = route.bodyOptional === true ? readOptionalJson : readJson
+  const readBody = createBodyReader(route)
   const noParams: Record<string, string> = Object.freeze({})
 
   /** Resolves later only where a feature has to be looked up. */
@@ -213,7 +213,8 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     const key = route.idempotency === 'none' ? null : parseIdempotencyKey(headers['idempotency-key'] as string | undefined, route.idempotency)
     const tag = ifMatch === undefined ? null : readIfMatch(context)
 
-    const json: JsonBody | null = body === null ? null : await readBody(context)
+    const isForm = route.form !== undefined && (body === null || isMultipart(req))
+    const json: JsonBody | null = body === null || isForm ? null : await readBody(context)
     const idempotency = key === null || principal === null ? null : idempotencyOf(
       { principalId: principal.id, tenantId: tenant?.id ?? principal.id, method, path: instance, querystring, body: json === null ? null : json.value },
       key,
@@ -231,7 +232,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     }
     // A request has arrived when its body has: a slow link is not held against it.
     const deadline = world.clock.now() + patienceMs(context)
-    const upload = route.form === undefined ? null : uploadReader(context)
+    const upload = isForm ? uploadReader(context) : null
     const answer = handle({ requestId, instance, principal, tenant, session, source, params, list, query, body: value, upload, idempotency, expectedVersion, deadline }, world)
     send(context, requestId, answer instanceof Promise ? await answer : answer)
   }

@@ -22,13 +22,15 @@ import type { TransactionClient } from '../storage/transaction.ts'
 import { auditCaller } from './identity-world.ts'
 import type { ByCaller, ByInTenant } from './identity.ts'
 import { answerOnce, type RememberingWorld } from './remembered.ts'
-import type { SimIncomingPayment, SimIncomingRecall, SuspenseAllocation, SuspenseItem, SuspenseReturn } from './schemas/incoming-payment.ts'
+import type { SimIncomingDebit, SimIncomingPayment, SimIncomingRecall, SuspenseAllocation, SuspenseItem, SuspenseReturn } from './schemas/incoming-payment.ts'
 import type { CommandAnswer, Idempotency, Versioned } from './world.ts'
 
 /** Everything that is refused is thrown as a problem. */
 export interface IncomingCommands {
   /** Somebody pays into a balance: the sandbox bank says so within a second. */
   simulate(by: ByCaller, body: SimIncomingPayment, idempotency: Idempotency | null, answer: SimulationAnswer): Promise<CommandAnswer>
+  /** Somebody collects from a balance, where a partner's sandbox can be told to. */
+  simulateDebit(by: ByCaller, body: SimIncomingDebit, idempotency: Idempotency | null): Promise<CommandAnswer>
   /** The payer's bank wants it back. */
   simulateRecall(by: ByCaller, id: string, body: SimIncomingRecall, idempotency: Idempotency | null): Promise<CommandAnswer>
   allocate(by: ByInTenant, id: string, body: SuspenseAllocation): Promise<Versioned<SuspenseItem>>
@@ -84,6 +86,16 @@ export function createIncomingCommands(world: IncomingCommandsWorld): IncomingCo
       })
     },
 
+    async simulateDebit(by, { balanceId, amount }, idempotency) {
+      const named = await known(balanceId)
+      return await answerOnce(world, idempotency, 202, async (client) => {
+        const { connectionId, currency } = mustOwn(by, named)
+        if (amount.currency !== currency) invalid([{ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${currency}.` }])
+        // Of all that are connected none has a sandbox that collects.
+        return refuse('simulation-not-possible', 'The connection of the balance collects for nobody.', { extra: { currentStatus: null, connectionProvider: await providerOf(client, connectionId) } })
+      })
+    },
+
     async simulateRecall(by, id, { reasonCode = RECALL_REASON, amount = null }, idempotency) {
       return await answerOnce(world, idempotency, 202, async (client) => {
         const record = await lockIncoming(client, id)
@@ -113,9 +125,13 @@ export function createIncomingCommands(world: IncomingCommandsWorld): IncomingCo
 
 /** Partners that are no sandbox are not told what to say. */
 async function mustBeSandbox(client: TransactionClient, connectionId: string): Promise<void> {
-  const { rows: [row] } = await client.query<{ provider: string }>({ name: 'provider_of', text: 'select provider from provider_connection where id = $1', values: [connectionId] })
-  const provider = row?.provider ?? null
+  const provider = await providerOf(client, connectionId)
   if (provider !== 'sandbox') refuse('simulation-not-possible', 'Only the sandbox bank can be simulated.', { extra: { currentStatus: null, connectionProvider: provider } })
+}
+
+async function providerOf(client: TransactionClient, connectionId: string): Promise<string | null> {
+  const { rows: [row] } = await client.query<{ provider: string }>({ name: 'provider_of', text: 'select provider from provider_connection where id = $1', values: [connectionId] })
+  return row?.provider ?? null
 }
 
 /** The credit that a body asks for. @throws ProblemError when it asks for what no bank would say */

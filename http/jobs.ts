@@ -2,6 +2,7 @@
 import type { Jobs } from '../actors/jobs/jobs.ts'
 import { timestamp } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
+import { paceOf } from '../lib/jobs/job.ts'
 import { refuse } from '../lib/problems.ts'
 import type { Database } from '../storage/database.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
@@ -38,7 +39,7 @@ export interface JobWorld extends RememberingWorld {
 }
 
 /** A job as it is shown: with a link of its own to its file, for whoever asks now. */
-export function createJobView({ downloads, problemBase }: Pick<JobWorld, 'downloads' | 'problemBase'>): (job: JobRecord) => Versioned<Job> {
+export function createJobView({ downloads, problemBase, clock }: Pick<JobWorld, 'downloads' | 'problemBase' | 'clock'>): (job: JobRecord) => Versioned<Job> {
   return (job) => {
     const { id, kind, status, progress, subject, result, error, fileId, requestedBy } = job
     const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
@@ -46,7 +47,7 @@ export function createJobView({ downloads, problemBase }: Pick<JobWorld, 'downlo
     return {
       version: job.version,
       view: {
-        id, kind, status, progress, subject,
+        id, kind, status, progress: { ...progress, ...paceOf(job, clock.now()) }, subject,
         result: result === null ? null : {
           ...result, download: fileId === null || fileName === null || contentType === null ? null : downloads.link({ id: fileId, fileName, contentType }),
         },
@@ -58,7 +59,7 @@ export function createJobView({ downloads, problemBase }: Pick<JobWorld, 'downlo
 }
 
 /** The reads of jobs. */
-export function createJobReads(world: Pick<JobWorld, 'database' | 'downloads' | 'problemBase'>): JobReads {
+export function createJobReads(world: Pick<JobWorld, 'database' | 'downloads' | 'problemBase' | 'clock'>): JobReads {
   const db = readDatabase(world.database)
   const view = createJobView(world)
   return {

@@ -9,8 +9,9 @@
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
 import { refuse } from '../lib/problems.ts'
+import type { Route } from './route.ts'
 
-/** Far above any single resource; files and batches have operations of their own. */
+/** Far above any single resource; files have operations of their own, and batches say how much they take. */
 const BODY_BYTES_MAX = 256 * 1024
 const DEPTH_MAX = 20
 
@@ -101,10 +102,10 @@ export function inspectJson(text: string, value: unknown): JsonBody {
   return { value, needsNormalising: !plain }
 }
 
-function onError(error: Error, context: Context): void {
+const onError = (maxBytes: number) => (error: Error, context: Context): void => {
   const { status, body } = error as Error & { status?: number; body?: unknown }
   if (status === 413) {
-    refuse('payload-too-large', `The body may have at most ${BODY_BYTES_MAX} bytes.`, { extra: { maxBytes: BODY_BYTES_MAX } })
+    refuse('payload-too-large', `The body may have at most ${maxBytes} bytes.`, { extra: { maxBytes } })
   }
   if (status === 415) {
     refuse('unsupported-media-type', 'The content encoding is not supported.', { extra: { supported: ['gzip', 'deflate', 'br', 'identity'] } })
@@ -122,50 +123,57 @@ function onError(error: Error, context: Context): void {
   }
 }
 
-const parse = koaBody({
+const createParser = (maxBytes: number) => koaBody({
   json: true,
   text: false,
   urlencoded: false,
   multipart: false,
   jsonTypes: [JSON_TYPE],
-  jsonLimit: BODY_BYTES_MAX,
+  jsonLimit: maxBytes,
   // A text or a number is valid JSON; that it is no object is for validation to say.
   jsonStrict: false,
   includeUnparsed: true,
-  onError,
+  onError: onError(maxBytes),
 })
+const parse = createParser(BODY_BYTES_MAX)
 const done = async (): Promise<void> => {}
 
-/** Refuses everything but JSON in UTF-8. */
-export function checkContentType(header: string | undefined): void {
+/** Refuses everything but JSON in UTF-8. `others` are types that the operation takes besides, read elsewhere. */
+export function checkContentType(header: string | undefined, others: readonly string[] = []): void {
   if (header === JSON_TYPE || header === undefined) return
   const [type = '', ...parameters] = header.toLowerCase().split(';')
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='))
   const utf8 = charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"'
   if (type.trim() !== JSON_TYPE || !utf8) {
-    refuse('unsupported-media-type', 'The body must be application/json in UTF-8.', { extra: { supported: [JSON_TYPE] } })
+    refuseType(others)
   }
+}
+
+function refuseType(others: readonly string[]): never {
+  refuse('unsupported-media-type', `The body must be ${[JSON_TYPE, ...others].join(' or ')}, JSON in UTF-8.`, { extra: { supported: [JSON_TYPE, ...others] } })
 }
 
 function hasBody({ headers }: Context['req']): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** The same where a request without a body means one without members. */
-export async function readOptionalJson(context: Context): Promise<JsonBody> {
-  return hasBody(context.req) ? await readJson(context) : { value: {}, needsNormalising: false }
-}
-
 /** Reads and checks the body of a request. */
-export async function readJson(context: Context): Promise<JsonBody> {
-  const { headers } = context.req
-  if (!hasBody(context.req)) refuseJson('The operation needs a JSON body.')
-  if (headers['content-type'] === undefined) {
-    refuse('unsupported-media-type', 'The body must be application/json in UTF-8.', { extra: { supported: [JSON_TYPE] } })
+export type ReadBody = (context: Context) => Promise<JsonBody>
+
+/** The reader of the bodies of one route. */
+export function createBodyReader({ bodyOptional, bodyBytesMax, form }: Pick<Route, 'bodyOptional' | 'bodyBytesMax' | 'form'>): ReadBody {
+  const parseBody = bodyBytesMax === undefined ? parse : createParser(bodyBytesMax)
+  const others = form === undefined ? [] : ['multipart/form-data']
+  async function read(context: Context): Promise<JsonBody> {
+    const { headers } = context.req
+    if (!hasBody(context.req)) refuseJson('The operation needs a JSON body.')
+    if (headers['content-type'] === undefined) refuseType(others)
+    checkContentType(headers['content-type'], others)
+    await parseBody(context, done)
+    const { rawBody, body } = context.request
+    if (rawBody === undefined || rawBody === '') refuseJson('The operation needs a JSON body.')
+    return inspectJson(rawBody, body)
   }
-  checkContentType(headers['content-type'])
-  await parse(context, done)
-  const { rawBody, body } = context.request
-  if (rawBody === undefined || rawBody === '') refuseJson('The operation needs a JSON body.')
-  return inspectJson(rawBody, body)
+  // A request without a body means one without members there.
+  return bodyOptional === true ? async (context) => (hasBody(context.req) ? await read(context) : { value: {}, needsNormalising: false }) : read
 }

@@ -9,8 +9,10 @@
  */
 import { hash } from 'node:crypto'
 import { timestamp } from '../lib/clock.ts'
+import { limitsJson } from '../lib/customers/limits.ts'
 import { emailKey, passwordFault } from '../lib/identity/password-rules.ts'
 import { refuse, type FieldErrorCode } from '../lib/problems.ts'
+import { writeMemberLimits } from '../storage/customer-limits.ts'
 import { findCredentials, lockedUntil, noteFailure } from '../storage/identity-people.ts'
 import { writeAudit, type AuditBy } from '../storage/identity-audit.ts'
 import * as rows from '../storage/members.ts'
@@ -18,6 +20,7 @@ import { getInvitation, getMember, getTeam, listInvitations, listMembers, listTe
 import { readDatabase } from '../storage/queries/queries.ts'
 import { readSetting } from '../storage/settings.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
+import { limitsOfBody } from './customer-limits.ts'
 import type { By, ByInTenant, Source } from './identity.ts'
 import { auditCaller, type IdentityWorld } from './identity-world.ts'
 import type { ListQuery, ListResult } from './list.ts'
@@ -176,6 +179,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
   return {
     async updateMember(by, id, body, expected) {
       const customerId = by.tenant.id
+      const limits = body.limits == null ? body.limits : limitsOfBody(body.limits, '/limits')
       await changing(customerId, async (client, now) => {
         const member = await changeable(client, by, id, expected)
         const { role = member.role, status = member.status, teamIds } = body
@@ -183,7 +187,14 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         if (role !== 'owner' || status !== 'active') await staysOwned(client, customerId, member)
         if (teamIds !== undefined) await rows.setTeamsOf(client, customerId, id, await checkTeams(client, customerId, teamIds))
         await rows.updateMember(client, id, { role, status }, now)
-        await trail(client, auditCaller(by), customerId, 'membership.updated', { type: 'membership', id }, { role: member.role, status: member.status }, { role, status, ...(teamIds === undefined ? {} : { teamIds }) })
+        // Last, because it holds the balances.
+        if (limits !== undefined) await writeMemberLimits(client, { customerId, membershipId: id, userId: member.userId, limits, now })
+        const limitsOf = (terms: typeof member.limits) => (terms === null ? null : limitsJson(terms).currencies)
+        await trail(
+          client, auditCaller(by), customerId, 'membership.updated', { type: 'membership', id },
+          { role: member.role, status: member.status, ...(limits === undefined ? {} : { limits: limitsOf(member.limits) }) },
+          { role, status, ...(teamIds === undefined ? {} : { teamIds }), ...(limits === undefined ? {} : { limits: limitsOf(limits) }) },
+        )
       })
       return await found(reads.getMember(customerId, id))
     },
@@ -195,6 +206,8 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
         await staysOwned(client, customerId, member)
         await rows.setTeamsOf(client, customerId, id, [])
         await rows.updateMember(client, id, { role: member.role, status: 'removed' }, now)
+        // Should they come back, it is as somebody new.
+        if (member.limits !== null) await writeMemberLimits(client, { customerId, membershipId: id, userId: member.userId, limits: null, now })
         await trail(client, auditCaller(by), customerId, 'membership.removed', { type: 'membership', id }, { role: member.role, status: member.status, email: member.email }, { status: 'removed' })
       })
     },

@@ -338,10 +338,11 @@ function operation(route: Route, schemas: Json): Json {
     parameters,
   }
   if (route.deprecated !== undefined) result['deprecated'] = true
-  if (route.form !== undefined) result['requestBody'] = { required: true, content: { 'multipart/form-data': { schema: collect(route.form, schemas) } } }
-  if (route.body !== undefined) {
-    result['requestBody'] = { required: route.bodyOptional !== true, content: { 'application/json': { schema: collect(route.body, schemas), example: exampleOf(route.body, 'required') } } }
+  const content = {
+    ...(route.form === undefined ? {} : { 'multipart/form-data': { schema: collect(route.form, schemas) } }),
+    ...(route.body === undefined ? {} : { 'application/json': { schema: collect(route.body, schemas), example: exampleOf(route.body, 'required') } }),
   }
+  if (Object.keys(content).length > 0) result['requestBody'] = { required: route.bodyOptional !== true, content }
   result['responses'] = { ...successResponses(route, schemas), ...problemResponses(route) }
   return result
 }

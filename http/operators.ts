@@ -4,19 +4,20 @@
  * It is one row with one version, and each change of it is told to all nodes, which remember parts of it. A command waits for
  * that: what comes after its answer goes by what was set, whichever node it comes to.
  */
-import type { CurrencyLimits } from '../lib/customers/limits.ts'
+import { limitsShown, type CurrencyLimits } from '../lib/customers/limits.ts'
 import { CUSTOMER_TYPES } from '../lib/customers/types.ts'
 import { timestamp, type Clock } from '../lib/clock.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
 import type { ExchangeTerms } from '../lib/exchange/terms.ts'
 import type { IdSource } from '../lib/ids.ts'
-import { moneyJson } from '../lib/money.ts'
 import { flagsOf, type Feature } from '../lib/operators/features.ts'
-import { refuse } from '../lib/problems.ts'
+import { RAILS, type Rail, type RailLimits } from '../lib/payments/rails.ts'
+import { refuse, type FieldError, type FieldErrorCode } from '../lib/problems.ts'
 import { readDefaultLimits, writeDefaultLimits } from '../storage/customer-limits.ts'
 import type { Database } from '../storage/database.ts'
 import { FeatureDirectory } from '../storage/feature-directory.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
+import { railLimitsJson, readRailLimits, writeRailLimits } from '../storage/rail-limits.ts'
 import { chooseTemplate, readTemplate } from '../storage/pricing.ts'
 import { Notifications } from '../storage/notifications.ts'
 import { readOperator, writeOperator, type OperatorRecord } from '../storage/operators.ts'
@@ -39,6 +40,8 @@ export interface OperatorReads {
   getFlags(operatorId: string): Promise<Versioned<FeatureFlags>>
   /** Whether a feature is on for an operator, or for a customer of it. */
   hasFeature(tenantId: string, feature: Feature): Promise<boolean>
+  /** The limits of rails that hold for an operator or for a customer of it, and their version. */
+  railLimits(tenantId: string): Promise<{ readonly limits: RailLimits; readonly version: number }>
 }
 
 /** Writes: what is not given stays. Everything that is refused is thrown as a problem. */
@@ -88,6 +91,7 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
       return { version: record.version, view: { flags: { ...flagsOf(record.features), sandbox }, ...provenance(record) } }
     },
     hasFeature: async (tenantId, feature) => (await features.of(tenantId))[feature],
+    railLimits: (tenantId) => readRailLimits(database.pool, tenantId),
   }
 
   /** Writes the next version in one transaction with the trail, and waits until every node knows. */
@@ -118,17 +122,19 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
         })
         return await reads.getOperator(by.tenant.id)
       },
-      async updateSettings(by, { recipients, limits, compliance, payments, pricing, exchange }, expected) {
+      async updateSettings(by, { recipients, limits, compliance, payments, pricing, rails, exchange }, expected) {
         const wanted = CUSTOMER_TYPES.flatMap((type) => {
           const given = limits?.default?.[type]
           return given === undefined ? [] : [{ type, limits: given === null ? null : limitsOfBody(given, `/limits/default/${type}`) }]
         })
+        const railLimits = rails?.limits === undefined ? null : railLimitsOfBody(rails.limits)
         await change(by, 'operator_settings.updated', expected, async (client, before, now) => {
           const was = await settingsOf(client, before)
           for (const one of wanted) await writeDefaultLimits(client, { operatorId: before.id, ...one, now })
           const prices = { ...before.pricing, ...pricing }
           if (prices.defaultTemplateId !== before.pricing.defaultTemplateId) await charge(client, before.id, prices.defaultTemplateId)
-          const next = { recipients: { ...before.recipients, ...recipients }, compliance: { ...before.compliance, ...compliance }, payments: { ...before.payments, ...payments }, pricing: prices, exchange: termsAfter(before.exchange, exchange) }
+          if (railLimits !== null) await writeRailLimits(client, before.id, railLimits)
+          const next = { railLimits: railLimits ?? before.railLimits, recipients: { ...before.recipients, ...recipients }, compliance: { ...before.compliance, ...compliance }, payments: { ...before.payments, ...payments }, pricing: prices, exchange: termsAfter(before.exchange, exchange) }
           return { next, was, is: await settingsOf(client, { ...before, ...next }) }
         })
         return await reads.getSettings(by.tenant.id)
@@ -147,7 +153,7 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
 }
 
 interface Change {
-  readonly next: Partial<Pick<OperatorRecord, 'name' | 'recipients' | 'compliance' | 'payments' | 'pricing' | 'exchange' | 'features'>>
+  readonly next: Partial<Pick<OperatorRecord, 'name' | 'recipients' | 'compliance' | 'payments' | 'pricing' | 'railLimits' | 'exchange' | 'features'>>
   readonly was: object
   readonly is: object
 }
@@ -158,6 +164,29 @@ async function charge(client: TransactionClient, operatorId: string, templateId:
     refuse('validation-error', 'No such list of prices.', { errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such list of prices.' }] })
   }
   await chooseTemplate(client, operatorId, templateId)
+}
+
+/** Limits of rails as they were sent. @throws ProblemError that names all that is wrong with them */
+function railLimitsOfBody(given: OperatorSettings['rails']['limits']): RailLimits {
+  const errors: FieldError[] = []
+  const limits: { [rail in Rail]?: bigint | null } = {}
+  for (const [index, { rail, limit }] of given.entries()) {
+    const currency = RAILS.get(rail)?.currency ?? null
+    const wrong = (field: string, code: FieldErrorCode, message: string) => { errors.push({ field: `/rails/limits/${index}/${field}`, code, message }) }
+    if (currency === null) wrong('rail', 'not_applicable', `${rail} has no currency of its own to be limited in.`)
+    else if (limit !== null && limit.currency !== currency) wrong('limit/currency', 'currency_mismatch', `${rail} carries ${currency}.`)
+    if (rail in limits) wrong('rail', 'invalid_value', 'Each rail once.')
+    limits[rail] = limit === null ? null : BigInt(limit.amountMinor)
+  }
+  if (errors.length > 0) refuse('validation-error', errors[0]!.message, { errors })
+  return limits
+}
+
+/** Limits of rails as they are shown. */
+function railLimitsView(limits: RailLimits): OperatorSettings['rails']['limits'] {
+  return Object.entries(railLimitsJson(limits)).sort().map(([rail, amountMinor]) => ({
+    rail: rail as Rail, limit: amountMinor === null ? null : { amountMinor, currency: RAILS.get(rail as Rail)!.currency as CurrencyCode },
+  }))
 }
 
 /** What is set for exchanges from now on. @throws ProblemError when a rate would be held for longer than it may */
@@ -180,17 +209,12 @@ function existing(record: OperatorRecord | null): OperatorRecord {
 
 const provenance = ({ updatedBy, updatedAt }: OperatorRecord) => ({ updatedBy, updatedAt: updatedAt === null ? null : timestamp(updatedAt) })
 
-async function settingsOf(client: Pick<TransactionClient, 'query'>, { id, recipients, compliance, payments, pricing, exchange }: OperatorRecord): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
+async function settingsOf(client: Pick<TransactionClient, 'query'>, { id, recipients, compliance, payments, pricing, railLimits, exchange }: OperatorRecord): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
   const byType = await readDefaultLimits(client, id)
-  const limitsOf = (limits: readonly CurrencyLimits[] | undefined) => limits?.map(viewOf) ?? null
+  const limitsOf = (limits: readonly CurrencyLimits[] | undefined) => (limits === undefined ? null : limitsShown(limits))
   return {
     recipients: { ...recipients, allowedOverrides: [...recipients.allowedOverrides] as OperatorSettings['recipients']['allowedOverrides'] },
     limits: { default: { business: limitsOf(byType.get('business')), sole_trader: limitsOf(byType.get('sole_trader')), individual: limitsOf(byType.get('individual')) } },
-    compliance, payments, pricing, exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
+    compliance, payments, pricing, rails: { limits: railLimitsView(railLimits) }, exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
   }
-}
-
-function viewOf({ currency, single, daily, monthly }: CurrencyLimits) {
-  const money = (amountMinor: bigint | null) => (amountMinor === null ? null : moneyJson({ amountMinor, currency: currency as CurrencyCode }))
-  return { currency, single: money(single), daily: money(daily), monthly: money(monthly) }
 }

@@ -6,6 +6,7 @@ import { RecipientReviews } from '../actors/recipient-reviews.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Mailer } from '../lib/mail.ts'
+import type { BankDirectory } from '../lib/recipients/bank-directory.ts'
 import type { UkModulusTable } from '../lib/recipients/uk-modulus.ts'
 import type { Shards } from '../lib/shards.ts'
 import type { Database } from '../storage/database.ts'
@@ -14,8 +15,9 @@ import { RecipientDirectory } from '../storage/recipient-directory.ts'
 import { createBankLookups, type BankLookups } from './bank-lookups.ts'
 import { createRecipientCommands, type RecipientCommands, type RecipientWorld } from './recipients.ts'
 
-/** Where the database says that a recipient has changed; the payload is its id, or empty for all. */
+/** Where the database says that a recipient has changed; the payload is its id, or empty for all, or for all of a customer's `of`, its id and a version. */
 const RECIPIENT_CHANGED = 'recipient_changed'
+const ALL_OF = 'of '
 /** How long a change waits for other nodes to forget the recipient. A payment that is decided on an old one is decided again. */
 const FORGOTTEN_WITHIN_MS = 1_000
 
@@ -28,6 +30,7 @@ export interface RecipientServiceOptions {
   readonly mailer: Mailer
   readonly sandbox: boolean
   readonly ukModulus: UkModulusTable
+  readonly banks: BankDirectory
   readonly payees: PayeeVerifier
   readonly problemBase: string
   readonly onError: (error: unknown, what: string) => void
@@ -40,6 +43,8 @@ export interface RecipientService {
   readonly lookups: BankLookups
   /** What an approval does to one. */
   readonly subject: ApprovalSubject
+  /** Waits until all nodes have forgotten what they knew of a customer's recipients, because of a version of its preferences. */
+  forgetOf(customerId: string, version: number): Promise<void>
   commands(approvals: Pick<Approvals, 'cancel'>, findIdempotencyRecord: RecipientWorld['findIdempotencyRecord']): RecipientCommands
   /** Begins to hear of recipients that other nodes change, and to look after reviews. */
   start(): Promise<void>
@@ -50,7 +55,11 @@ export interface RecipientService {
 export function createRecipientService(options: RecipientServiceOptions): RecipientService {
   const { database, databaseUrl, sandbox, onError } = options
   const directory = new RecipientDirectory(database)
-  const tell = (id: string) => (id === '' ? directory.forgetAll() : directory.forget(id))
+  const tell = (told: string) => {
+    if (told === '') directory.forgetAll()
+    else if (told.startsWith(ALL_OF)) directory.forgetOf(told.slice(ALL_OF.length).split(' ')[0] as string)
+    else directory.forget(told)
+  }
   const notifications = new Notifications({ url: databaseUrl, channel: RECIPIENT_CHANGED, onMessage: tell, onGap: () => directory.forgetAll(), onError })
   const changed = (id: string) => directory.forget(id)
   const reviews = new RecipientReviews({ ...options, changed })
@@ -58,6 +67,10 @@ export function createRecipientService(options: RecipientServiceOptions): Recipi
     directory,
     lookups: createBankLookups(options),
     subject: recipientSubject({ sandbox, changed }),
+    async forgetOf(customerId, version) {
+      directory.forgetOf(customerId)
+      await notifications.heard(`${ALL_OF}${customerId} ${version}`, FORGOTTEN_WITHIN_MS)
+    },
     commands: (approvals, findIdempotencyRecord) => createRecipientCommands({
       ...options, approvals, reviews, findIdempotencyRecord,
       async forget(id) {

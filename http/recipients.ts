@@ -8,9 +8,9 @@
  *  * A key that has an answer keeps it. The answer is stored with what it tells of, yes and no alike.
  *  * A change is known to every node that listens before it is answered, so that nobody is paid by what was.
  */
-import { withdrawReviews, beginReview, lockPendingReviews, statusEvent, type ReviewWorld } from '../actors/flows/review-recipient.ts'
+import { withdrawReviews, beginReview, lockPendingReviews, statusEvent, type RecipientMaker, type ReviewWorld } from '../actors/flows/review-recipient.ts'
 import { pauseSchedulesTo } from '../actors/flows/change-schedule.ts'
-import { withdrawScheduled } from '../actors/flows/cancel-payment.ts'
+import { withdrawWaiting } from '../actors/flows/cancel-payment.ts'
 import { verifyPayee, type PayeeWorld } from '../actors/flows/verify-payee.ts'
 import type { Approvals } from '../actors/approvals.ts'
 import type { RecipientReviews } from '../actors/recipient-reviews.ts'
@@ -25,6 +25,7 @@ import { verificationOf } from '../lib/recipients/requirements.ts'
 import { canChange } from '../lib/recipients/review.ts'
 import { accountIdentityOf, validateRecipient, type CheckedRecipient, type RecipientInput, type ValidationWorld } from '../lib/recipients/validation.ts'
 import { verificationGate, withStandingOverride, type OverrideInput, type RecipientVerification, type VerificationPolicy } from '../lib/recipients/verification.ts'
+import { batchPaymentsTo } from '../storage/bulk-runs.ts'
 import { CommitConflict, pendingPaymentApprovals, writeEffects, type ApprovalTx } from '../storage/approvals.ts'
 import { sqlState } from '../storage/connection.ts'
 import { scheduledPaymentsTo } from '../storage/due-payments.ts'
@@ -63,16 +64,22 @@ export interface RecipientWorld extends ValidationWorld, ReviewWorld, PayeeWorld
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
-/** What waits to pay a recipient: ids of approvals, and of payments. */
+/** What waits to pay a recipient: ids of approvals, of payments that wait for their day, and of those that wait for the approval of their file. */
 interface Waiting {
   readonly approvals: readonly string[]
   readonly payments: readonly string[]
+  readonly batchPayments: readonly string[]
 }
-const NOBODY_WAITS: Waiting = { approvals: [], payments: [] }
+const NOBODY_WAITS: Waiting = { approvals: [], payments: [], batchPayments: [] }
+
+/** A recipient as it is asked for, before anything of it is looked at. */
+export type NewRecipient = RecipientInput & Pick<RecipientCreate, 'nickname' | 'email' | 'defaultReference' | 'externalId' | 'metadata' | 'verificationOverride'>
 
 /** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
 export interface RecipientCommands {
   create(by: ByCaller, command: Command<RecipientCreate>): Promise<CommandAnswer>
+  /** The same for work that makes recipients on the way. Asked again for one that it has made, it is a `duplicate-recipient`. */
+  make(maker: RecipientMaker, body: NewRecipient, options: { readonly verify: boolean }): Promise<{ readonly id: string } | { readonly refused: Problem }>
   update(by: ByCaller, id: string, body: RecipientUpdate, expected: number | bigint | null): Promise<Versioned<Recipient>>
   remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
   verify(by: ByCaller, id: string): Promise<RecipientVerification>
@@ -102,9 +109,12 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
     }
   }
 
-  async function audit({ client, now }: ApprovalTx, by: ByCaller, action: string, id: string, before: RecipientRecord | null, after: RecipientRecord | null): Promise<void> {
+  const audit = async (tx: ApprovalTx, by: ByCaller, action: string, id: string, before: RecipientRecord | null, after: RecipientRecord | null): Promise<void> =>
+    await auditAs(tx, { customerId: by.tenant.id, trail: auditCaller(by) }, action, id, before, after)
+
+  async function auditAs({ client, now }: ApprovalTx, { customerId, trail }: Pick<RecipientMaker, 'customerId' | 'trail'>, action: string, id: string, before: RecipientRecord | null, after: RecipientRecord | null): Promise<void> {
     await writeAudit(client, {
-      ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action, object: { type: 'recipient', id },
+      ...trail, id: ids.next(), tenantId: customerId, at: now, action, object: { type: 'recipient', id },
       before: before === null ? null : state(before.view), after: after === null ? null : state(after.view),
     })
   }
@@ -124,9 +134,9 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
   }
 
   /** Lets a check pass, or refuses it. */
-  function admit(checked: RecipientVerification | null, policy: VerificationPolicy, override: OverrideInput | null, by: ByCaller): RecipientVerification | null {
+  function admit(checked: RecipientVerification | null, policy: VerificationPolicy, override: OverrideInput | null, by: string): RecipientVerification | null {
     if (checked === null) return null
-    const gate = verificationGate(checked, { policy, override, by: by.principal.id, now: clock.now() })
+    const gate = verificationGate(checked, { policy, override, by, now: clock.now() })
     if ('refused' in gate) throw new ProblemError(gate.refused)
     return gate.verification
   }
@@ -150,21 +160,23 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
 
   /** Payments that wait for approval, or for their day, to pay what a recipient is. */
   async function waitingFor(client: TransactionClient, customerId: string, id: string): Promise<Waiting> {
-    return { approvals: await pendingPaymentApprovals(client, customerId, id), payments: await scheduledPaymentsTo(client, customerId, id) }
+    return { approvals: await pendingPaymentApprovals(client, customerId, id), payments: await scheduledPaymentsTo(client, customerId, id), batchPayments: await batchPaymentsTo(client, customerId, id) }
   }
 
   /** They no longer wait: the recipient is not what it was. */
   async function cancelWaiting(by: ByCaller, waiting: Waiting): Promise<void> {
     for (const approvalId of waiting.approvals) await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
-    for (const paymentId of waiting.payments) await withdrawScheduled(world, paymentId, { status: 'cancelled', reason: RECIPIENT_CHANGED, by: 'system' }, null)
+    const withdrawal = { status: 'cancelled', reason: RECIPIENT_CHANGED, by: 'system' } as const
+    for (const paymentId of waiting.payments) await withdrawWaiting(world, paymentId, 'scheduled', withdrawal, null)
+    for (const paymentId of waiting.batchPayments) await withdrawWaiting(world, paymentId, 'pending_approval', withdrawal, null)
   }
 
   // ── Create ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  async function create(by: ByCaller, { body }: Command<RecipientCreate>, remember: Remember): Promise<CommandAnswer> {
-    const customerId = by.tenant.id
-    const checked = checkedOrRefuse(world, { ...body, address: body.address ?? null, purpose: body.purpose ?? null })
-    const verification = await checkPayee({ ...body, ...checked })
+  /** Writes a new recipient, or says what stands against it; `yes` and `no` are written with it. */
+  async function make<Result>(maker: RecipientMaker, body: NewRecipient, verification: RecipientVerification | null, end: { yes(tx: ApprovalTx, made: RecipientRecord): Promise<Result>; no(tx: ApprovalTx, problem: Problem): Promise<Result> }): Promise<Result> {
+    const { customerId, requester } = maker
+    const checked = checkedOrRefuse(world, body)
     const externalId = body.externalId ?? null
     return await transaction(async (tx) => {
       const { client, now } = tx
@@ -175,23 +187,29 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
         if (await rows.hasRecipients(client, customerId, RECIPIENTS_MAX)) {
           refuse('limit-reached', `A customer may have at most ${RECIPIENTS_MAX} recipients.`, { extra: { limit: RECIPIENTS_MAX, resource: 'recipient' } })
         }
-        admit(verification, customer.policy, body.verificationOverride ?? null, by)
+        admit(verification, customer.policy, body.verificationOverride ?? null, requester.id)
       })
-      if (refused !== null) return await remember.no(tx, refused)
+      if (refused !== null) return await end.no(tx, refused)
       const id = ids.next()
       const { name } = body
-      const review = await beginReview(tx, world, { id, customerId, name, maskedIdentifier: checked.maskedIdentifier }, { customer, requester: requesterOf(by), wasRejected: false })
+      const review = await beginReview(tx, world, { id, customerId, name, maskedIdentifier: checked.maskedIdentifier }, { customer, requester, wasRejected: false })
       const status = review === null ? 'active' : 'pending_approval'
-      await rows.insertRecipient(client, { id, customerId, createdBy: by.principal.id, now }, {
+      await rows.insertRecipient(client, { id, customerId, createdBy: requester.id, now }, {
         ...checked, type: body.type, name, currency: body.currency, nickname: body.nickname ?? null, email: body.email ?? null,
-        defaultReference: body.defaultReference ?? null, purpose: body.purpose ?? null, externalId, metadata: inStoredOrder(body.metadata ?? {}),
-        status, verification: admit(verification, customer.policy, body.verificationOverride ?? null, by), approval: review,
+        defaultReference: body.defaultReference ?? null, purpose: body.purpose, externalId, metadata: inStoredOrder(body.metadata ?? {}),
+        status, verification: admit(verification, customer.policy, body.verificationOverride ?? null, requester.id), approval: review,
       })
       const made = await reread(tx, customerId, id)
-      await audit(tx, by, 'recipient.created', id, null, made)
+      await auditAs(tx, maker, 'recipient.created', id, null, made)
       await writeEffects(tx, { events: [statusEvent(tx, customer, { id, customerId, status, previousStatus: null })] })
-      return await remember.yes(tx, made)
+      return await end.yes(tx, made)
     })
+  }
+
+  async function create(by: ByCaller, { body }: Command<RecipientCreate>, remember: Remember): Promise<CommandAnswer> {
+    const input = { ...body, address: body.address ?? null, purpose: body.purpose ?? null }
+    const verification = await checkPayee({ ...body, ...checkedOrRefuse(world, input) })
+    return await make({ customerId: by.tenant.id, requester: requesterOf(by), trail: auditCaller(by) }, input, verification, remember)
   }
 
   async function createOnce(by: ByCaller, command: Command<RecipientCreate>, idempotency: Idempotency): Promise<CommandAnswer> {
@@ -256,7 +274,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
       const customer = await rows.recipientCustomer(client, customerId)
       let next: Pick<rows.RecipientValues, 'status' | 'verification' | 'approval'> = before.view
       if (planned.reviewed) {
-        const admitted = admit(verification, customer.policy, body.verificationOverride ?? null, by)
+        const admitted = admit(verification, customer.policy, body.verificationOverride ?? null, by.principal.id)
         await withdrawReviews(tx, id, pending, 'recipient_changed', auditCaller(by))
         const { name, maskedIdentifier } = planned.values
         const review = await beginReview(tx, world, { id, customerId, name, maskedIdentifier }, { customer, requester: requesterOf(by), wasRejected: status === 'rejected' })
@@ -288,6 +306,16 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
         return await createOnce(by, command, idempotency)
       } finally {
         underWay.delete(idempotency.id)
+      }
+    },
+
+    async make(maker, body, { verify }) {
+      try {
+        const verification = verify ? await checkPayee({ ...body, ...checkedOrRefuse(world, body) }) : null
+        return await make<{ readonly id: string } | { readonly refused: Problem }>(maker, body, verification, { yes: async (_tx, { view: { id } }) => ({ id }), no: async (_tx, refused) => ({ refused }) })
+      } catch (error) {
+        if (error instanceof ProblemError) return { refused: error.problem }
+        throw error
       }
     },
 

@@ -56,7 +56,7 @@ export interface RouteContext<Path extends string, Caller extends Callers, List,
   readonly list: List extends ListDeclaration ? ListQuery<List> : null
   readonly query: Query extends TSchema ? Static<Query> : Record<never, never>
   readonly body: Body extends TSchema ? Static<Body> : null
-  /** Reads the multipart body; null where the operation takes none. */
+  /** Reads the multipart body; null where the operation takes none, or where it takes JSON as well and that was sent. */
   readonly upload: ReadUpload | null
   readonly idempotency: Idempotency | null
   /** Of the clock: until when the caller waits. A command that is not decided by then is refused undecided. */
@@ -150,8 +150,10 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
   /** Plain query parameters: an object of optional or required text schemas. */
   readonly query?: Query
   readonly body?: Body
-  /** In place of `body`: what the multipart body holds, for readers; the operation reads it with `upload`. */
+  /** What a multipart body holds, for readers; the operation reads it with `upload`. Beside `body` it is another way to send the same, and `body` is null then. */
   readonly form?: TSchema
+  /** Of a JSON body, where it may be larger than usual. */
+  readonly bodyBytesMax?: number
   /** No body at all is the same as `{}`. */
   readonly bodyOptional?: true
   readonly success: Success

@@ -29,7 +29,7 @@ export interface SandboxOptions {
   readonly hashPassword: (password: string) => Promise<string>
 }
 
-/** Seeds the sandbox, or finds it seeded. Its keys are in sandbox.json and nowhere else, so a lost file means new keys. */
+/** Seeds the sandbox, or finds it seeded. Its keys follow from the service's secret: they are lost only when both that and the file are. */
 export async function openSandbox({ config, ...world }: SandboxOptions): Promise<Sandbox> {
   const kept = await readSandbox(sandboxFile(config))
   const { operator, customer } = await seedSandbox({ ...world, kept })
@@ -40,7 +40,7 @@ export async function openSandbox({ config, ...world }: SandboxOptions): Promise
 /** What an earlier start has kept; null when none has. */
 async function readSandbox(path: string): Promise<Sandbox | null> {
   const unreadable = (reason: string, cause?: unknown) =>
-    new StartError(`${path} cannot be read (${reason}); repair it, or remove it to get new keys.`, { cause })
+    new StartError(`${path} cannot be read (${reason}); repair it, or remove it to have it written anew.`, { cause })
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw unreadable(error.code ?? error.message, error)

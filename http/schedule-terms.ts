@@ -32,7 +32,7 @@ export interface RailOfTerms {
 /** The rail of payments on these terms. @throws ProblemError when a payment on them would be refused */
 export function railOfTerms(recipient: PayableRecipient, { amount, currency, requestedRail, reference, purposeCode }: PaymentTerms): RailOfTerms {
   if (currency !== recipient.currency) invalid('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
-  const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry, fields: recipient.fields, requested: requestedRail })
+  const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry, fields: recipient.fields, requested: requestedRail }, recipient.rails.table)
   const refused = policyRefusal(amount, currency, choice)
   if (refused !== null) throw new ProblemError(refused)
   const { rail } = choice as { readonly rail: Rail }

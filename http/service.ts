@@ -13,7 +13,9 @@ import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
 import { AccountDetailsUpkeep } from '../actors/account-details.ts'
 import { Approvals } from '../actors/approvals.ts'
+import { BulkPayments } from '../actors/bulk-payments.ts'
 import { Closures } from '../actors/closures.ts'
+import { bulkPaymentSubject } from '../actors/flows/approve-bulk-payment.ts'
 import { exchangeSubject } from '../actors/flows/approve-exchange.ts'
 import { paymentSubject } from '../actors/flows/approve-payment.ts'
 import { policySubject } from '../actors/flows/change-policy.ts'
@@ -49,6 +51,7 @@ import { SandboxStatements } from '../actors/partners/sandbox-statements.ts'
 import { IdleBalances } from '../actors/idle-balances.ts'
 import { KeyExpiry } from '../actors/key-expiry.ts'
 import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
+import { ShardBell } from '../actors/runtime/shard-bell.ts'
 import { ActorSystem } from '../actors/runtime/system.ts'
 import { ScheduledPayments } from '../actors/scheduled-payments.ts'
 import { TransactionFollower } from '../actors/transactions.ts'
@@ -65,6 +68,7 @@ import type { Scanner } from '../lib/documents/scan.ts'
 import { sandboxScanner } from '../lib/sandbox/scanner.ts'
 import { createSecretBox } from '../lib/secret-box.ts'
 import type { Shards } from '../lib/shards.ts'
+import { loadBankDirectory } from '../storage/bank-directory-file.ts'
 import { loadUkModulusTable } from '../storage/uk-modulus-files.ts'
 import { BalanceDirectory } from '../storage/balance-directory.ts'
 import { Database } from '../storage/database.ts'
@@ -90,6 +94,9 @@ import { createApprovalCommands, createApprovalReads } from './approvals.ts'
 import { createAnswers, createCommands, storedAnswer } from './commands.ts'
 import { createComplianceCommands, createComplianceReads } from './compliance.ts'
 import { createContractCommands, createContractReads } from './contracts.ts'
+import { createBulkReportReads } from './bulk-reports.ts'
+import { createBulkService } from './bulk-service.ts'
+import { createBulkSubmissions } from './bulk-submissions.ts'
 import { createCustomerLife } from './customer-life.ts'
 import { createSettingsCommands, createSettingsReads } from './customer-settings.ts'
 import { deprecatedOperations, documentation } from './deprecation.ts'
@@ -113,6 +120,7 @@ import type { Route } from './route.ts'
 import { routes } from './routes/index.ts'
 import { createConfirmations } from './confirmations.ts'
 import { createPeople } from './people.ts'
+import { createConnectionCalendars } from './connection-calendars.ts'
 import { createPricing } from './pricing.ts'
 import { createRecipientService } from './recipient-service.ts'
 import { keepSandbox, openSandbox, type Sandbox } from './sandbox.ts'
@@ -234,7 +242,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const accounts = new InternalAccountDirectory(database, ids)
   const screener = overrides.screener ?? sandboxScreener
   const gate = new ComplianceGate({ screener, database, system })
-  const queue = new PaymentQueue({ system, database, accounts, bank, screener, ids, clock, shards, onError })
+  // A single node has nobody to tell.
+  const bell = shards.owned() === null ? null : new ShardBell({ url: databaseUrl, database, shards, channel: 'payment_waits', onRing: () => queue.look(), onError })
+  const queue: PaymentQueue = new PaymentQueue({ system, database, accounts, bank, screener, ids, clock, shards, elsewhere: (shard) => bell?.ring(shard), onError })
   const balances = new BalanceDirectory(database)
   const credits = new SandboxCredits({ database, clock, shards, onError })
   const incoming = new IncomingPayments({ system, database, accounts, balances, partner: credits, screener, ids, clock, shards, onError })
@@ -242,8 +252,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   incoming.start()
   credits.start(incoming.inbox)
   if (overrides.dispatch !== false) {
-    started.defer(async () => { await bank.stop(); await queue.stop() })
+    started.defer(async () => { await bell?.stop(); await bank.stop(); await queue.stop() })
     await queue.start()
+    await bell?.start()
     bank.start(queue.inbox)
     const recalls = new Recalls({ database, system, bank, clock, ids, shards, onError })
     recalls.start()
@@ -260,8 +271,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   nudge = () => webhooks.nudge()
   started.defer(async () => { await webhooks.stop(); await owners.settled() })
 
+  const validation = { ukModulus: await loadUkModulusTable(config.ukModulusDir), banks: await loadBankDirectory(config.bankDirectory), sandbox: config.sandbox }
   const recipients = createRecipientService({
-    database, databaseUrl, clock, ids, shards, mailer, sandbox: config.sandbox, ukModulus: await loadUkModulusTable(config.ukModulusDir), payees: overrides.payees ?? bank,
+    database, databaseUrl, clock, ids, shards, mailer, ...validation, payees: overrides.payees ?? bank,
     problemBase: config.problemBase, onError,
   })
   await recipients.start()
@@ -321,11 +333,14 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const scans = new DocumentScans({ database, scanner: overrides.scanner ?? sandboxScanner, clock, shards, onError })
   scans.start()
   started.defer(() => scans.stop())
+  const bulkPayments = new BulkPayments({ database, queue, sandbox: config.sandbox, clock, ids, shards, onError })
+  bulkPayments.start()
+  started.defer(() => bulkPayments.stop())
   const approvals = new Approvals({
     database, clock, ids, shards, mailer, onError,
     subjects: {
       payment: paymentSubject({ queue, sandbox: config.sandbox, exchanges: exchange.world }), recipient: recipients.subject, approval_policy_change: policySubject(),
-      exchange: exchangeSubject({ ...exchange.world, sandbox: config.sandbox }),
+      exchange: exchangeSubject({ ...exchange.world, sandbox: config.sandbox }), bulk_payment: bulkPaymentSubject({ nudge: () => bulkPayments.nudge() }),
     },
   })
   approvals.start()
@@ -345,6 +360,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const customerLife = createCustomerLife({ database, ids, clock })
   const notices = createNotices({ database, ids, clock })
   const pricing = createPricing({ database, ids, clock })
+  const connectionCalendars = createConnectionCalendars({ database, ids, clock })
 
   const reads = createReads({ database, clock, drainPerSecond: () => queue.rate })
   const findIdempotencyRecord = async (id: string): Promise<IdempotencyRecord | null> => {
@@ -353,13 +369,16 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     return { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
   }
   const shared = { ids, clock, problemBase: config.problemBase }
-  const paying = { ids, clock, sandbox: config.sandbox, system, queue, recipients: recipients.directory, payees: overrides.payees ?? bank, orderNumbers, conversions: createConversions(exchange.world), documents: { statuses: (customerId: string, ids: readonly string[]) => statusesOf(database.pool, customerId, ids) } }
+  const paying = { ids, clock, sandbox: config.sandbox, system, queue, recipients: recipients.directory, payees: overrides.payees ?? bank, orderNumbers, conversions: createConversions(exchange.world), market: exchange.world.market, documents: { statuses: (customerId: string, ids: readonly string[]) => statusesOf(database.pool, customerId, ids) } }
   const schedules = new ScheduledPayments({ database, clock, ids, shards, mailer, flow: paying, onError })
   schedules.start()
   started.defer(() => schedules.stop())
   const downloads = createDownloads({ database, clock, linkKey: secrets.derive('links of downloads', 32), origin: () => config.publicUrl ?? url })
   const writing = { database, clock, ids, documents: workers.documents }
-  const jobs = new Jobs({ database, clock, ids, shards, kinds: { statement: statementJob(writing), transaction_export: exportJob(writing) }, onError })
+  const recipientCommands = recipients.commands(approvals, findIdempotencyRecord)
+  const bulk = createBulkService({ database, paying, validation, recipients: recipientCommands, problemBase: config.problemBase })
+  started.defer(() => bulk.close())
+  const jobs = new Jobs({ database, clock, ids, shards, mailer, kinds: { statement: statementJob(writing), transaction_export: exportJob(writing), ...bulk.jobs }, onError })
   jobs.start()
   started.defer(() => jobs.stop())
   const calendar = new StatementCalendar({ database, clock, ids, shards, onError })
@@ -381,9 +400,13 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     cursorKey: cursorKey(masterSecret),
     identity,
     people,
-    recipients: recipients.commands(approvals, findIdempotencyRecord),
+    recipients: recipientCommands,
     balanceCommands: createBalanceCommands({ database, clock, ids, orderNumbers, gate, accountPartner, queries: reads }),
     approvals: approvalReads,
+    bulkPayments: bulk.reads,
+    bulkPaymentCommands: bulk.commands({ ...jobWorld, orderNumbers }),
+    bulkSubmissions: createBulkSubmissions({ ...jobWorld, market: exchange.world.market }),
+    bulkReports: createBulkReportReads({ ...writing, downloads }),
     bankLookups: recipients.lookups,
     compliance: complianceReads,
     complianceCommands: createComplianceCommands({ holds, exceptions, reads: complianceReads }),
@@ -414,13 +437,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     paymentOutcomes: createPaymentOutcomeReads(outcomeWorld),
     pricing: pricing.reads,
     pricingCommands: pricing.commands,
+    connectionCalendars: connectionCalendars.reads,
+    connectionCalendarCommands: connectionCalendars.commands,
     paymentChanges: createPaymentChanges({ database, clock, ids }),
     paymentOutcomeCommands: createPaymentOutcomeCommands(outcomeWorld),
     scheduledPayments: createScheduledPaymentReads({ database }),
     confirmations: createConfirmations({ database, clock, render: workers.renderConfirmation }),
     scheduleCommands: createScheduledPaymentCommands({ ...shared, database, orderNumbers, recipients: recipients.directory, findIdempotencyRecord }),
     settings: createSettingsReads({ database, ids, clock }),
-    settingsCommands: createSettingsCommands({ database, ids, clock }),
+    settingsCommands: createSettingsCommands({ database, ids, clock, forgetRecipientsOf: recipients.forgetOf }),
     approvalCommands: createApprovalCommands({ database, approvals, ids, clock }, approvalReads),
     addMoney: createAddMoney({ ...exchange.world, answers, findIdempotencyRecord }),
     incomingCommands: createIncomingCommands({ database, accounts, balances, ids, clock, bank: credits, findIdempotencyRecord }),

@@ -17,14 +17,17 @@ import { fileNameOf } from './file-name.ts'
 const MULTIPART = 'multipart/form-data'
 /** Of the fields beside a file, together. */
 const FIELD_BYTES_MAX = 4 * 1024
-const FIELDS_MAX = 8
+const FIELDS_MAX = 16
+/** Of files whose content nobody looks at before they are kept. */
+const ANY_CONTENT = 'application/octet-stream'
 /** Of a form without its file. */
 const FORM_BYTES_MAX = 64 * 1024
 
 /** What an upload may be. */
 export interface UploadTerms {
   readonly maxBytes: number
-  readonly types: readonly ContentType[]
+  /** What the file may be by its content; `any` leaves that to whoever reads it, and an empty file, too. */
+  readonly types: readonly ContentType[] | 'any'
   /** The names of the fields beside the file. */
   readonly fields: readonly string[]
 }
@@ -32,7 +35,7 @@ export interface UploadTerms {
 /** A file on its way in: its name and type are known, its bytes are still arriving. */
 export interface ArrivingFile {
   readonly fileName: string
-  readonly contentType: ContentType
+  readonly contentType: ContentType | typeof ANY_CONTENT
   readonly maxBytes: number
   readonly bytes: AsyncIterable<Uint8Array>
 }
@@ -79,19 +82,25 @@ async function peek(stream: AsyncIterable<Uint8Array>): Promise<{ readonly head:
 async function take(sent: string | null, stream: AsyncIterable<Uint8Array>, { maxBytes, types }: UploadTerms, keep: (file: ArrivingFile) => Promise<StoredFile>): Promise<StoredFile> {
   const fileName = sent === null ? null : fileNameOf(sent)
   if (fileName === null) invalid('/file', 'invalid_format', 'The file needs a name of at most 120 characters, without control characters.')
+  const kept = (file: Omit<ArrivingFile, 'fileName' | 'maxBytes'>): Promise<StoredFile> =>
+    keep({ ...file, fileName, maxBytes }).catch((error: unknown) => { throw error instanceof FileTooLarge ? tooLarge(maxBytes) : error })
+  if (types === 'any') return await kept({ contentType: ANY_CONTENT, bytes: stream })
   const { head, whole, bytes } = await peek(stream)
   if (head.length === 0) invalid('/file', 'too_short', 'The file is empty.', { min: 1 })
   const contentType = contentTypeOf(head, whole)
   if (contentType === null || !types.includes(contentType)) invalid('/file', 'invalid_type', `The file must be one of ${types.join(', ')}, by its content.`)
   if (!fitsName(contentType, fileName)) invalid('/file', 'invalid_value', `The content is ${contentType}, which the name does not say.`)
-  return await keep({ fileName, contentType, maxBytes, bytes }).catch((error: unknown) => { throw error instanceof FileTooLarge ? tooLarge(maxBytes) : error })
+  return await kept({ contentType, bytes })
 }
+
+/** Whether a request brings a form with a file. */
+export const isMultipart = ({ headers }: Context['req']): boolean => (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() === MULTIPART
 
 /** The reader of one request's upload. */
 export function uploadReader(context: Context): ReadUpload {
   return async (terms, keep) => {
     const { req } = context
-    if ((req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() !== MULTIPART) {
+    if (!isMultipart(req)) {
       refuse('unsupported-media-type', 'The body must be multipart/form-data.', { extra: { supported: [MULTIPART] } })
     }
     const { maxBytes } = terms

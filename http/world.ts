@@ -8,6 +8,10 @@ import type { AddMoneyCommand } from './add-money.ts'
 import type { ApprovalCommands, ApprovalReads } from './approvals.ts'
 import type { BalanceCommands } from './balances.ts'
 import type { BankLookups } from './bank-lookups.ts'
+import type { BulkPaymentCommands, BulkPaymentReads } from './bulk-payments.ts'
+import type { BulkSubmissionCommands } from './bulk-submissions.ts'
+import type { BulkUploadCommands } from './bulk-uploads.ts'
+import type { BulkReportReads } from './bulk-reports.ts'
 import type { ComplianceCommands, ComplianceReads } from './compliance.ts'
 import type { ContractCommands, ContractReads } from './contracts.ts'
 import type { CustomerLifeCommands, CustomerLifeReads } from './customer-life.ts'
@@ -26,6 +30,7 @@ import type { PaymentOutcomeCommands, PaymentOutcomeReads } from './payment-outc
 import type { IncomingCommands } from './incoming-payments.ts'
 import type { JobCommands, JobReads } from './jobs.ts'
 import type { ListQuery, ListResult } from './list.ts'
+import type { ConnectionCalendarCommands, ConnectionCalendarReads } from './connection-calendars.ts'
 import type { PricingCommands, PricingReads } from './pricing.ts'
 import type { RecipientCommands } from './recipients.ts'
 import type { Confirmations } from './confirmations.ts'
@@ -225,6 +230,8 @@ export interface ReadWorld {
   readonly identity: IdentityReads
   readonly approvals: ApprovalReads
   readonly bankLookups: BankLookups
+  readonly bulkPayments: BulkPaymentReads
+  readonly bulkReports: BulkReportReads
   readonly compliance: ComplianceReads
   readonly contracts: ContractReads
   readonly exchanges: ExchangeReads
@@ -240,6 +247,7 @@ export interface ReadWorld {
   readonly operators: OperatorReads
   readonly paymentOutcomes: PaymentOutcomeReads
   readonly pricing: PricingReads
+  readonly connectionCalendars: ConnectionCalendarReads
   readonly scheduledPayments: ScheduledPaymentReads
   readonly confirmations: Confirmations
   readonly statements: StatementReads
@@ -257,6 +265,8 @@ export interface World extends ReadWorld {
   readonly recipients: RecipientCommands
   readonly balanceCommands: BalanceCommands
   readonly approvalCommands: ApprovalCommands
+  readonly bulkPaymentCommands: BulkPaymentCommands & BulkUploadCommands
+  readonly bulkSubmissions: BulkSubmissionCommands
   readonly complianceCommands: ComplianceCommands
   readonly contractCommands: ContractCommands
   readonly settingsCommands: SettingsCommands
@@ -273,6 +283,7 @@ export interface World extends ReadWorld {
   readonly paymentChanges: PaymentChanges
   readonly paymentOutcomeCommands: PaymentOutcomeCommands
   readonly pricingCommands: PricingCommands
+  readonly connectionCalendarCommands: ConnectionCalendarCommands
   readonly scheduleCommands: ScheduledPaymentCommands
   readonly statementCommands: StatementCommands
   readonly treasuryCommands: TreasuryCommands

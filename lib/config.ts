@@ -74,6 +74,8 @@ export interface Config {
   readonly requestLogFlushMs: number
   /** Where newer tables of the UK modulus check are. `null`: the installed ones. */
   readonly ukModulusDir: string | null
+  /** The file with the directory of banks. `null`: there is none. */
+  readonly bankDirectory: string | null
   /** Where webhooks may be sent: `any`, which is loopback, private addresses and plain http as well, only for `local`. */
   readonly webhookTargets: 'public' | 'any'
 }
@@ -161,6 +163,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rateLimits,
     requestLogFlushMs: readInteger(env, 'API_REQUEST_LOG_FLUSH_MS', { min: 10, max: REQUEST_LOG_FLUSH_MAX_MS, fallback: 5_000 }),
     webhookTargets,
+    bankDirectory: read(env, 'BANK_DIRECTORY') === null ? null : resolve(read(env, 'BANK_DIRECTORY') as string),
     ukModulusDir: read(env, 'UK_MODULUS_DIR') === null ? null : resolve(read(env, 'UK_MODULUS_DIR') as string),
   }
 }

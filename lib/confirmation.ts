@@ -1,5 +1,4 @@
 /** Confirmations: documents for people. Words and amounts, no layout; what is common to all of them. */
-import { timestamp } from './clock.ts'
 import { isCurrencyCode, type CurrencyCode } from './currency.ts'
 import { formatMajor } from './money.ts'
 
@@ -24,10 +23,19 @@ export interface ConfirmationParty {
   readonly account: string | null
   /** What the customer calls the balance. */
   readonly accountName: string
+  /** The time zone that the customer reads times in, an IANA name. */
+  readonly timezone: string
 }
 
-/** A time as text; null is none. */
-export const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
+/** A time as a clock in a time zone shows it, `YYYY-MM-DDTHH:mm:ss`, of epoch milliseconds or of text that says its offset; null is none. */
+export function at(time: number | string | null, timezone: string): string | null {
+  if (time === null) return null
+  const instant = typeof time === 'string' ? Temporal.Instant.from(time) : Temporal.Instant.fromEpochMilliseconds(Math.floor(time))
+  return instant.toZonedDateTimeISO(timezone).toPlainDateTime().toString({ smallestUnit: 'second' })
+}
+
+/** In which time zone the times of a document are, for its foot. */
+export const timesNote = (timezone: string): string => (timezone === 'UTC' ? 'Times are UTC.' : `Times are those of ${timezone}.`)
 
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'] as const
 
@@ -38,7 +46,7 @@ export function day(text: string | null): string | null {
   return `${number} ${MONTHS[month - 1]} ${year}`
 }
 
-/** The same with the time of day, in UTC. */
+/** The same with the time of day. */
 export function moment(text: string | null): string | null {
   return text === null ? null : `${day(text)}, ${text.slice(11, 19)}`
 }

@@ -169,6 +169,12 @@ export async function lockApproval(client: TransactionClient, id: string): Promi
   return row === undefined ? null : approvalRecord(row)
 }
 
+/** How an approval ended; null while it has not. */
+export async function endingOf(client: Pick<TransactionClient, 'query'>, id: string): Promise<Pick<Ending, 'status' | 'reason'> | null> {
+  const { rows: [row] } = await client.query<Pick<Ending, 'status' | 'reason'>>({ name: 'approval_ending', text: `select status, reason from approval where id = $1 and status <> 'pending'`, values: [id] })
+  return row ?? null
+}
+
 /** The approval that a subject waits for, locked until the transaction ends; null when it waits for none. */
 export async function lockPendingApproval(client: TransactionClient, subjectId: string): Promise<ApprovalRecord | null> {
   const { rows: [row] } = await client.query<ApprovalColumns>({

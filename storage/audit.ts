@@ -8,7 +8,9 @@ import type pg from 'pg'
 import { CHART, type AccountClass } from '../lib/ledger/chart.ts'
 import { mayOverdraw, RULE_IDS } from '../lib/ledger/postings.ts'
 import { CHAIN_CHECKS, keptBlockCheck, type KeptBlock } from './audit-chain.ts'
+import { BULK_PAYMENT_CHECKS } from './audit-bulk-payments.ts'
 import { CONTRACT_CHECKS } from './audit-contracts.ts'
+import { STATEMENT_CHECKS } from './audit-statements.ts'
 import { TRANSACTION_CHECKS } from './audit-transactions.ts'
 
 /** A row that disagrees, as the check describes it. */
@@ -63,7 +65,7 @@ export async function audit(client: Pick<pg.ClientBase, 'query'>, kept: readonly
   try {
     await client.query(`set local work_mem = '${WORK_MEMORY}'; set local jit = off; set local statement_timeout = 0`)
     const checks: AuditCheck[] = []
-    for (const check of [...CHECKS, ...CONTRACT_CHECKS, ...TRANSACTION_CHECKS, ...CHAIN_CHECKS, ...kept.map(keptBlockCheck)]) checks.push(await run(client, check))
+    for (const check of [...CHECKS, ...CONTRACT_CHECKS, ...BULK_PAYMENT_CHECKS, ...TRANSACTION_CHECKS, ...STATEMENT_CHECKS, ...CHAIN_CHECKS, ...kept.map(keptBlockCheck)]) checks.push(await run(client, check))
     const { rows: [counted] } = await client.query<{ postings: string }>('select count(*) as postings from posting')
     const { rows: [block] } = await client.query<{ number: string; hash: string }>("select number, encode(hash, 'hex') as hash from journal_block order by number desc limit 1")
     return {
@@ -209,7 +211,8 @@ const CHECKS: readonly Check[] = [
       left join (
         select source_id, coalesce(sum(amount) filter (where rule = 'L10'), 0) as l10,
           coalesce(sum(amount) filter (where rule = 'L11'), 0) as l11, coalesce(sum(amount) filter (where rule = 'L12'), 0) as l12,
-          coalesce(sum(amount) filter (where rule = 'L13'), 0) as l13
+          -- What came back to a balance that was closed waits for its owner.
+          coalesce(sum(amount) filter (where rule in ('L13', 'L03')), 0) as l13
         from posting where source_object = 'payment' group by source_id) m on m.source_id = p.id
       cross join lateral (select coalesce(m.l10, 0) as sent, coalesce(m.l11, 0) as settled, coalesce(m.l12, 0) as given_back,
         coalesce(m.l13, 0) as returned,
@@ -415,7 +418,8 @@ const CHECKS: readonly Check[] = [
           or ((a.status = 'approved') <> (p.approved_at is not null) and not (a.status = 'approved' and p.status = 'rejected' and p.details like '%"conversion":%'))))
       union all
       select null, null, null, null, null, null, 'payment', p.status from payment p
-      where p.status = 'pending_approval' and not exists (select from approval a where a.subject_id = p.id and a.status = 'pending')`,
+      where p.status = 'pending_approval' and not exists (select from approval a where a.subject_id = p.id and a.status = 'pending')
+        and (p.created_via <> 'bulk' or not p.details::jsonb ? 'sharesApproval')`,
   },
   {
     name: 'approvals and their events',
@@ -444,13 +448,14 @@ const CHECKS: readonly Check[] = [
     promise: 'what came in is where its status says, was credited at most once and told of once, and what goes back is what was taken back',
     sql: `select i.id as incoming_payment_id, i.status, i.suspense, i.amount, i.returned_amount, m.*, e.received, e.returned from incoming_payment i
       left join (
-        select source_id, min(credit_account::text) filter (where rule in ('L01', 'L04', 'L06')) as credited_to,
-          sum(amount) filter (where rule in ('L01', 'L03', 'L05', 'L97')) as arrived, sum(amount) filter (where rule in ('L01', 'L04', 'L06')) as credited,
-          coalesce(sum(case rule when 'L03' then amount when 'L97' then amount when 'L04' then -amount when 'L08' then -amount end), 0) as unallocated,
-          coalesce(sum(case rule when 'L05' then amount when 'L06' then -amount when 'L07' then -amount end), 0) as under_review,
-          sum(amount) filter (where rule in ('L07', 'L08', 'L80')) as sent_back, sum(amount) filter (where rule = 'L11') as settled,
+        select coalesce(back.id, p.source_id) as source_id, min(credit_account::text) filter (where rule in ('L01', 'L04', 'L06')) as credited_to,
+          sum(p.amount) filter (where rule in ('L01', 'L03', 'L05', 'L97')) as arrived, sum(p.amount) filter (where rule in ('L01', 'L04', 'L06')) as credited,
+          coalesce(sum(case rule when 'L03' then p.amount when 'L97' then p.amount when 'L04' then -p.amount when 'L08' then -p.amount end), 0) as unallocated,
+          coalesce(sum(case rule when 'L05' then p.amount when 'L06' then -p.amount when 'L07' then -p.amount end), 0) as under_review,
+          sum(p.amount) filter (where rule in ('L07', 'L08', 'L80')) as sent_back, sum(p.amount) filter (where rule = 'L11') as settled,
           count(*) filter (where occurrence <> 1) as repeated
-        from posting where source_object in ('incoming_payment', 'incoming_suspense') group by source_id) m on m.source_id = i.id
+        from posting p left join incoming_payment back on p.source_object = 'payment' and back.payment_id = p.source_id
+        where p.source_object in ('incoming_payment', 'incoming_suspense') or (p.source_object = 'payment' and p.rule = 'L03') group by 1) m on m.source_id = i.id
       left join (
         select object_id, count(*) filter (where type = 'incoming_payment.received') as received, count(*) filter (where type = 'incoming_payment.returned') as returned
         from outbox where object = 'incoming_payment' and not sandbox group by object_id) e on e.object_id = i.id

@@ -298,29 +298,32 @@ const APPROVALS = insert<Of<'approvals'>>('approval', [
   column('created_at', 'timestamptz', (a) => a.createdAt),
 ], { status: `'pending'`, received: '0', version: '1', wake_at: 'u.created_at' })
 
-/** What one day or month of a customer gains in this commit: one row for each, or a row would be written twice. */
+/** What one day or month of a customer or member gains in this commit: one row for each, or a row would be written twice. */
 const OUTFLOWS = section<Of<'outflows'>>('outflow', [
   column('customer_id', 'uuid', (o) => o.customerId),
+  column('spender_id', 'uuid', (o) => o.spenderId),
   column('currency', 'text', (o) => o.currency),
   column('period_kind', 'text', (o) => o.periodKind),
   column('period_start', 'date', (o) => o.periodStart),
   column('amount', 'bigint', (o) => o.amount),
   column('max_amount', 'bigint', (o) => o.maxAmount),
 ], (source) => `outflow_written as (
-  insert into outflow as o (customer_id, currency, period_kind, period_start, amount, max_amount)
-  select u.customer_id, u.currency, u.period_kind, u.period_start, u.amount, u.max_amount from ${source} where (select ok from verdict)
-  on conflict (customer_id, currency, period_kind, period_start) do update set amount = o.amount + excluded.amount, max_amount = excluded.max_amount)`)
+  insert into outflow as o (customer_id, spender_id, currency, period_kind, period_start, amount, max_amount)
+  select u.customer_id, u.spender_id, u.currency, u.period_kind, u.period_start, u.amount, u.max_amount from ${source} where (select ok from verdict)
+  on conflict (customer_id, spender_id, currency, period_kind, period_start) do update set amount = o.amount + excluded.amount, max_amount = excluded.max_amount)`)
 
 const OUTFLOW_RETURNS = section<Of<'outflowReturns'>>('outflow_return', [
   column('customer_id', 'uuid', (o) => o.customerId),
+  column('spender_id', 'uuid', (o) => o.spenderId),
   column('currency', 'text', (o) => o.currency),
   column('day', 'date', (o) => o.day),
   column('amount', 'bigint', (o) => o.amount),
 ], (source, bound) => `outflow_returned_written as (
   update outflow o set amount = greatest(o.amount - r.amount, 0)
-  from (select u.customer_id, u.currency, k.kind, k.start, sum(u.amount)::bigint as amount from ${source}
-    cross join lateral (values ('day', u.day), ('month', date_trunc('month', u.day)::date)) k(kind, start) group by 1, 2, 3, 4) r
-  where o.customer_id = r.customer_id and o.currency = r.currency and o.period_kind = r.kind and o.period_start = r.start
+  from (select u.customer_id, s.spender_id, u.currency, k.kind, k.start, sum(u.amount)::bigint as amount from ${source}
+    cross join lateral (select u.customer_id union select u.spender_id) s(spender_id)
+    cross join lateral (values ('day', u.day), ('month', date_trunc('month', u.day)::date)) k(kind, start) group by 1, 2, 3, 4, 5) r
+  where o.customer_id = r.customer_id and o.spender_id = r.spender_id and o.currency = r.currency and o.period_kind = r.kind and o.period_start = r.start
     and o.customer_id = any(${bound('customer_id')}) and (select ok from verdict))`)
 
 const TRANSFERS = insert<Of<'transfers'>>('transfer', [
@@ -375,6 +378,7 @@ const INCOMING_PAYMENTS = insert<Of<'incomingPayments'>>('incoming_payment', [
   column('suspense_reason', 'text', (i) => i.suspenseReason),
   column('credited_at', 'timestamptz', (i) => i.creditedAt),
   column('received_at', 'timestamptz', (i) => i.receivedAt),
+  column('payment_id', 'uuid', (i) => i.paymentId ?? null),
 ], { version: '1', updated_at: 'u.received_at' })
 
 const STATUS_UPDATES = insert<Of<'statusUpdates'>>('status_update', [
@@ -675,7 +679,7 @@ class Batch {
 
   /** Adds to what a day or month of a customer gains; what is written for it is in the order of its key. */
   outflow(outflow: Of<'outflows'>): void {
-    const key = `${outflow.customerId} ${outflow.currency} ${outflow.periodKind} ${outflow.periodStart}`
+    const key = `${outflow.customerId} ${outflow.spenderId} ${outflow.currency} ${outflow.periodKind} ${outflow.periodStart}`
     const known = this.outflows.get(key)
     this.outflows.set(key, known === undefined ? outflow : { ...outflow, amount: known.amount + outflow.amount })
   }

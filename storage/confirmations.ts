@@ -23,11 +23,12 @@ export async function keepConfirmation(database: Database, { objectId, version, 
 
 /** Whose a balance is. */
 export async function partyOf(database: Database, balanceId: string): Promise<ConfirmationParty> {
-  const [row] = await database.query<[string, string, string]>({
+  const [row] = await database.query<[string, string, string, string]>({
     name: 'confirmation_party', values: [balanceId],
-    text: 'select o.name, c.legal_name, b.name from balance b join customer c on c.id = b.customer_id join operator o on o.id = b.operator_id where b.id = $1',
+    text: `select o.name, c.legal_name, b.name, coalesce((select s.value->>'timezone' from setting s where s.owner_id = c.id and s.name = 'preferences'), 'UTC')
+      from balance b join customer c on c.id = b.customer_id join operator o on o.id = b.operator_id where b.id = $1`,
   })
   if (row === undefined) throw new Error(`The balance ${balanceId} has vanished.`)
   const details = (await accountDetailsOf(database, [balanceId])).get(balanceId)?.find(({ status, shared }) => status === 'active' && !shared)
-  return { operatorName: row[0], customerName: row[1], account: details?.iban ?? details?.accountNumber ?? null, accountName: row[2] }
+  return { operatorName: row[0], customerName: row[1], account: details?.iban ?? details?.accountNumber ?? null, accountName: row[2], timezone: row[3] }
 }

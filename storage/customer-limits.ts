@@ -1,4 +1,4 @@
-/** What customers may pay out, as rows: their own limits, those of the operator for their type, and what has been used. */
+/** What customers and their members may pay out, as rows: their own limits, those of the operator for their type, and what has been used. */
 import { limitsJson, limitsOf, periodsOf, type CurrencyLimits, type LimitsJson, type Used } from '../lib/customers/limits.ts'
 import type { CustomerType } from '../lib/customers/types.ts'
 import { timestamp } from '../lib/clock.ts'
@@ -40,7 +40,7 @@ export async function readUsed(client: Pick<TransactionClient, 'query'>, custome
   const { rows } = await client.query<{ currency: string; day: string; month: string }>({
     name: 'read_used',
     text: `select currency, coalesce(sum(amount) filter (where period_kind = 'day'), 0) as day, coalesce(sum(amount) filter (where period_kind = 'month'), 0) as month
-      from outflow where customer_id = $1 and (period_kind, period_start) in (('day', $2::date), ('month', $3::date)) group by currency`,
+      from outflow where customer_id = $1 and spender_id = $1 and (period_kind, period_start) in (('day', $2::date), ('month', $3::date)) group by currency`,
     values: [customerId, day, month],
   })
   return new Map(rows.map((row) => [row.currency, { day: { start: day, amount: BigInt(row.day) }, month: { start: month, amount: BigInt(row.month) } }]))
@@ -67,7 +67,7 @@ export async function writeLimits(
   // From here on no payment of the customer commits until this does, so what is counted is all there is.
   await fenceBalances(client, [customerId])
   const effective = await readLimits(client, customerId)
-  for (const one of effective?.limits ?? []) await recount(client, [customerId], one, now)
+  for (const one of effective?.limits ?? []) await recount(client, [customerId], null, one, now)
 }
 
 /** The limits that an operator gives customers without limits of their own, by type; a type without any is absent. */
@@ -102,27 +102,41 @@ export async function writeDefaultLimits(
   })
   const customerIds = rows.map(({ id }) => id)
   await fenceBalances(client, customerIds)
-  for (const one of limits ?? []) await recount(client, customerIds, one, now)
+  for (const one of limits ?? []) await recount(client, customerIds, null, one, now)
 }
 
-/** Sets what was paid out in the running day and month to what the payments say. */
-async function recount(client: TransactionClient, customerIds: readonly string[], { currency, daily, monthly }: CurrencyLimits, now: number): Promise<void> {
+/** Gives a member limits, or takes them away. What was paid out in their name already counts. */
+export async function writeMemberLimits(
+  client: TransactionClient,
+  { customerId, membershipId, userId, limits, now }: { readonly customerId: string; readonly membershipId: string; readonly userId: string; readonly limits: readonly CurrencyLimits[] | null; readonly now: number },
+): Promise<void> {
+  await client.query({
+    name: 'write_member_limits', text: 'update membership set limits = $2 where id = $1', values: [membershipId, limits === null ? null : JSON.stringify(limitsJson(limits))],
+  })
+  await fenceBalances(client, [customerId])
+  for (const one of limits ?? []) await recount(client, [customerId], userId, one, now)
+}
+
+/** Sets what was paid out in the running day and month, by everybody or in the name of one, to what the payments say. */
+async function recount(client: TransactionClient, customerIds: readonly string[], spenderId: string | null, { currency, daily, monthly }: CurrencyLimits, now: number): Promise<void> {
   const periods = periodsOf(now)
   for (const [kind, start, limit] of [['day', periods.day, daily], ['month', periods.month, monthly]] as const) {
     if (limit === null) continue
     const from = `${start}T00:00:00.000Z`
     await client.query({
       name: 'recount_outflow',
-      text: `insert into outflow (customer_id, currency, period_kind, period_start, amount, max_amount)
-        select c.id, $2, $3, $4::date, s.amount, greatest(s.amount, $5::bigint) from unnest($1::uuid[]) c(id) cross join lateral (
+      text: `insert into outflow (customer_id, spender_id, currency, period_kind, period_start, amount, max_amount)
+        select c.id, coalesce($8::uuid, c.id), $2, $3, $4::date, s.amount, greatest(s.amount, $5::bigint) from unnest($1::uuid[]) c(id) cross join lateral (
           select coalesce(sum(coalesce(x.sell_amount, p.amount)), 0)::bigint as amount from payment p
           -- Of a payment whose money is bought, what is sold counts.
           left join exchange x on x.payment_id = p.id
           where p.customer_id = c.id and p.id >= $6::uuid and coalesce(x.sell_currency, p.currency) = $2 and p.created_at >= $7::timestamptz
-            and p.status not in ('failed', 'rejected', 'cancelled')) s
-        on conflict (customer_id, currency, period_kind, period_start) do update set amount = excluded.amount, max_amount = excluded.max_amount`,
+            and p.status not in ('draft', 'scheduled', 'failed', 'rejected', 'cancelled')
+            -- In whose name it is: who submitted a draft, or else who made it.
+            and ($8::uuid is null or coalesce(p.details::jsonb #>> '{submitted,by}', p.created_by::text) = $8::text)) s
+        on conflict (customer_id, spender_id, currency, period_kind, period_start) do update set amount = excluded.amount, max_amount = excluded.max_amount`,
       // An id is made a moment before its row is.
-      values: [customerIds, currency, kind, start, limit.toString(), idAt(Date.parse(from) - 300_000), from],
+      values: [customerIds, currency, kind, start, limit.toString(), idAt(Date.parse(from) - 300_000), from, spenderId],
     })
   }
 }

@@ -1,7 +1,7 @@
 /** Transactions as exports read them: how many there are, and all of them, a batch at a time. */
 import { sql } from 'kysely'
 import { asUnavailable, type Database } from './database.ts'
-import { all, readPage, type Position, type ReadDatabase } from './queries/page.ts'
+import { all, conditionsOf, readPage, type Position, type ReadDatabase } from './queries/page.ts'
 import { transactionBranch, transactionRecord, type TransactionFilters, type TransactionRow } from './queries/transactions.ts'
 import { catchUp } from './transactions.ts'
 import type { TransactionRecord } from '../lib/transactions/transaction.ts'
@@ -18,8 +18,8 @@ const branchOf = ({ customerId, filters, q }: ExportQuestion) => transactionBran
 /** How many there are, as of what was committed before; `max` + 1 for more. @throws DatabaseUnavailable */
 export async function countTransactions(database: Database, db: ReadDatabase, question: ExportQuestion, max: number, now: number): Promise<number> {
   await catchUp(database, question.customerId, now)
-  const { from, where } = branchOf(question)
-  const { rows } = await sql<{ count: string }>`select count(*) from (select from ${from} where ${all(where)} limit ${sql.lit(max + 1)}) found`.execute(db.kysely)
+  const branch = branchOf(question)
+  const { rows } = await sql<{ count: string }>`select count(*) from (select from ${branch.from} where ${all(conditionsOf(branch))} limit ${sql.lit(max + 1)}) found`.execute(db.kysely)
     .catch((error: unknown) => { throw asUnavailable(error) })
   return Number(rows[0]?.count ?? 0)
 }
@@ -29,7 +29,7 @@ export async function* transactionsOf(db: ReadDatabase, question: ExportQuestion
   const branch = branchOf(question)
   let position: Position | null = null
   for (;;) {
-    const page: Awaited<ReturnType<typeof readPage<TransactionRow>>> = await readPage<TransactionRow>(db, [branch], { limit, position, withTotal: false })
+    const page: Awaited<ReturnType<typeof readPage<TransactionRow>>> = await readPage<TransactionRow>(db, [branch], { limit, position, withTotal: false, q: question.q })
       .catch((error: unknown) => { throw asUnavailable(error) })
     if (page.rows.length > 0) yield page.rows.map(transactionRecord)
     if (!page.hasMore) return

@@ -139,16 +139,17 @@ export interface Claim {
 
 /**
  * Takes up jobs that wait, and those whose node has died. A tenant's jobs are done one after the other in the order in which
- * they were asked for, so that no tenant keeps the others from theirs; two nodes that look at once take different ones.
+ * they were asked for, so that no tenant keeps the others from theirs; one that waits for longer than a lease lets the next
+ * begin. Two nodes that look at once take different ones.
  */
 export async function claimJobs(database: Database, { now, until, shards, running, lease, max }: Claim): Promise<TakenJob[]> {
   const { rows } = await database.pool.query<JobColumns>({
     name: 'jobs_claim', values: [timestamp(now), timestamp(until), shards, running, lease, max],
     text: `with due as materialized (
         select w.id from job w where w.due_at <= $1 and ($3::smallint[] is null or w.shard = any($3::smallint[])) and w.id <> all($4::uuid[])
-          and not exists (select from job o where o.tenant_id = w.tenant_id and o.id < w.id and o.due_at is not null)
+          and not exists (select from job o where o.tenant_id = w.tenant_id and o.id < w.id and o.due_at <= $2)
         order by w.due_at limit $6 for update skip locked)
-      update job j set status = 'running', version = j.version + 1, attempts = j.attempts + 1, lease = $5, due_at = $2, started_at = coalesce(j.started_at, $1), processed = 0
+      update job j set status = 'running', version = j.version + 1, attempts = j.attempts + 1, lease = $5, due_at = $2, started_at = coalesce(j.started_at, $1), processed = case when j.attempts = 0 then j.processed else 0 end
       from due where j.id = due.id returning ${JOB_COLUMNS}`,
   })
   return rows.map((row) => ({ ...jobRecord(row), lease }))
@@ -163,11 +164,26 @@ export async function renewJob(database: Database, { id, lease }: Pick<TakenJob,
   return rowCount === 1
 }
 
-/** Gives a job back: another try is due then. */
+/** Gives a job back: another try is due then, and begins anew. */
 export async function releaseJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { dueAt, countsAsAttempt }: { readonly dueAt: number; readonly countsAsAttempt: boolean }): Promise<void> {
   await database.pool.query({
     name: 'job_release', values: [id, lease, timestamp(dueAt), countsAsAttempt ? 0 : 1],
     text: 'update job set due_at = $3, lease = null, attempts = attempts - $4 where id = $1 and lease = $2 and due_at is not null',
+  })
+}
+
+/** Gives a job back that has come so far, and goes on from there then: what was tried before is forgotten. */
+export async function pauseJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { dueAt, processed, total }: { readonly dueAt: number; readonly processed: number; readonly total: number | null }): Promise<void> {
+  await database.pool.query({
+    name: 'job_pause', values: [id, lease, timestamp(dueAt), processed, total],
+    text: 'update job set due_at = $3, lease = null, attempts = 0, processed = $4, total = $5 where id = $1 and lease = $2 and due_at is not null',
+  })
+}
+
+/** Lets a job that waits be taken up now; `evenIfHeld`, also one whose holder has come to nothing: it loses its lease. */
+export async function resumeJob(client: TransactionClient, id: string, { now, evenIfHeld }: { readonly now: number; readonly evenIfHeld: boolean }): Promise<void> {
+  await client.query({
+    name: 'job_resume', values: [id, timestamp(now), evenIfHeld], text: 'update job set due_at = $2, lease = null where id = $1 and due_at > $2 and (lease is null or $3)',
   })
 }
 

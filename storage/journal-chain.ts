@@ -46,9 +46,9 @@ function digestOf(own: readonly string[]): string {
   return `sha256(convert_to(${[...own, ...shared].map(FIELD).join(' || ')}, 'UTF8'))`
 }
 
-/** The lines of the balance `chain` whose numbers are above `since` and up to `until`, with their digests. */
-export function balanceLines(chain: string, since: string, until: string): string {
-  const side = (name: 'debit' | 'credit'): string => `select p.${name}_sequence as sequence, ${digestOf([`'${name}'`, `p.${name}_sequence::text`, `p.${name}_balance::text`])} as digest
+/** The lines of the balance `chain` whose numbers are above `since` and up to `until`, with their digests; `more` are columns besides. */
+export function balanceLines(chain: string, since: string, until: string, more: (side: string) => string = () => ''): string {
+  const side = (name: 'debit' | 'credit'): string => `select p.${name}_sequence as sequence, ${digestOf([`'${name}'`, `p.${name}_sequence::text`, `p.${name}_balance::text`])} as digest${more(name)}
     from posting p where p.${name}_account = ${chain} and p.${name}_sequence > ${since} and p.${name}_sequence <= ${until}`
   return `${side('debit')} union all ${side('credit')}`
 }
@@ -123,7 +123,11 @@ async function findDue(client: TransactionClient): Promise<{ readonly due: reado
   return { due, lag: Number(rows[0]?.lag ?? 0) }
 }
 
-const BATCH = (lines: string): string => `select count(*) as lines, string_agg(digest, ''::bytea order by sequence) as digests, string_agg(substr(digest, 1, 8), ''::bytea order by sequence) as marks from (${lines}) l`
+const BATCH = (lines: string, more = ''): string => `select count(*) as lines, string_agg(digest, ''::bytea order by sequence) as digests, string_agg(substr(digest, 1, 8), ''::bytea order by sequence) as marks${more} from (${lines}) l`
+/** What a checkpoint says of its lines to those who search (storage/journal-search.ts); no hash is over it. */
+const SUMMARY = ['kinds', 'amount_least', 'amount_most', 'value_first', 'value_last'] as const
+const SUMMED = (side: string): string => `, p.rule || '/${side}' as kind, p.amount, p.value_date`
+const SUMMARISED = `, array_agg(distinct kind) as kinds, min(amount) as amount_least, max(amount) as amount_most, min(value_date) as value_first, max(value_date) as value_last`
 const HEADS = `insert into journal_chain (chain_id, sequence, hash) select chain_id, last_sequence, hash from written
   on conflict (chain_id) do update set sequence = excluded.sequence, hash = excluded.hash`
 
@@ -132,10 +136,10 @@ async function chainBalances(client: TransactionClient, due: readonly Stretch[],
   const { rows } = await client.query<{ chain_id: string; lines: string }>({
     name: 'chain_balances', values: [plainArray(due.map(({ chainId }) => chainId)), plainArray(due.map(({ since }) => since)), plainArray(due.map(({ until }) => until)), block],
     text: `with written as (
-        insert into journal_checkpoint (chain_id, first_sequence, last_sequence, block, hash, marks)
-        select d.chain_id, d.since + 1, d.until, $4, sha256(coalesce(c.hash, ''::bytea) || b.digests), b.marks
+        insert into journal_checkpoint (chain_id, first_sequence, last_sequence, block, hash, marks, ${SUMMARY.join(', ')})
+        select d.chain_id, d.since + 1, d.until, $4, sha256(coalesce(c.hash, ''::bytea) || b.digests), b.marks, ${SUMMARY.map((name) => `b.${name}`).join(', ')}
         from unnest($1::uuid[], $2::bigint[], $3::bigint[]) as d(chain_id, since, until) left join journal_chain c on c.chain_id = d.chain_id
-        cross join lateral (${BATCH(balanceLines('d.chain_id', 'd.since', 'd.until'))}) b
+        cross join lateral (${BATCH(balanceLines('d.chain_id', 'd.since', 'd.until', SUMMED), SUMMARISED)}) b
         where b.lines = d.until - d.since returning chain_id, first_sequence, last_sequence, hash),
       heads as (${HEADS})
       select chain_id, last_sequence - first_sequence + 1 as lines from written`,

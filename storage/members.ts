@@ -1,4 +1,5 @@
 /** Rows of memberships, teams and invitations. Statements only; rules are elsewhere. */
+import { limitsOf, type CurrencyLimits, type LimitsJson } from '../lib/customers/limits.ts'
 import type { MemberRole } from '../lib/identity/capabilities.ts'
 import { timestamp } from '../lib/clock.ts'
 import type { TransactionClient } from './transaction.ts'
@@ -18,19 +19,23 @@ export interface MemberRecord {
   readonly role: MemberRole
   readonly status: 'active' | 'suspended' | 'removed'
   readonly isPrimaryOwner: boolean
+  readonly limits: readonly CurrencyLimits[] | null
   readonly version: bigint
 }
 
 /** A membership of a customer; null when it is not its. */
 export async function findMember(client: Client, customerId: string, id: string): Promise<MemberRecord | null> {
-  const { rows: [row] } = await client.query<{ id: string; user_id: string; email: string; name: string; role: MemberRole; status: MemberRecord['status']; is_primary_owner: boolean; version: string }>({
+  const { rows: [row] } = await client.query<{ id: string; user_id: string; email: string; name: string; role: MemberRole; status: MemberRecord['status']; is_primary_owner: boolean; limits: LimitsJson | null; version: string }>({
     name: 'find_member',
-    text: `select m.id, m.user_id, u.email, u.name, m.role, m.status, m.is_primary_owner, m.version from membership m join platform_user u on u.id = m.user_id
+    text: `select m.id, m.user_id, u.email, u.name, m.role, m.status, m.is_primary_owner, m.limits, m.version from membership m join platform_user u on u.id = m.user_id
       where m.id = $2 and m.tenant_id = $1 and m.level = 'customer'`,
     values: [customerId, id],
   })
   if (row === undefined) return null
-  return { id: row.id, userId: row.user_id, email: row.email, name: row.name, role: row.role, status: row.status, isPrimaryOwner: row.is_primary_owner, version: BigInt(row.version) }
+  return {
+    id: row.id, userId: row.user_id, email: row.email, name: row.name, role: row.role, status: row.status, isPrimaryOwner: row.is_primary_owner,
+    limits: row.limits === null ? null : limitsOf(row.limits), version: BigInt(row.version),
+  }
 }
 
 /** Active owners of a customer besides one membership. */

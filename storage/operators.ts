@@ -1,8 +1,10 @@
 /** Operators as rows: what they are called, what they let their customers do, and what they have switched. */
+import type { RailLimits } from '../lib/payments/rails.ts'
 import type { RecipientMode } from '../lib/approvals/policy.ts'
 import { timestamp } from '../lib/clock.ts'
 import type { ExchangeTerms } from '../lib/exchange/terms.ts'
 import type { VerificationOutcome } from '../lib/recipients/verification.ts'
+import { railLimitsOf, type RailLimitsJson } from './rail-limits.ts'
 import type { TransactionClient } from './transaction.ts'
 
 export interface OperatorRecord {
@@ -27,6 +29,8 @@ export interface OperatorRecord {
     /** What holds for its customers; null: nothing is charged. */
     readonly defaultTemplateId: string | null
   }
+  /** What may be paid by rails that it has limits of its own for. */
+  readonly railLimits: RailLimits
   /** The features it has switched, by name. */
   readonly features: Readonly<Record<string, boolean>>
   readonly createdAt: number
@@ -44,6 +48,7 @@ interface Row {
   readonly four_eyes_release: boolean
   readonly four_eyes_exceptions: boolean
   readonly pricing_template_id: string | null
+  readonly rail_limits: RailLimitsJson
   readonly exchange: Omit<ExchangeTerms, 'minSellEur'> & { readonly minSellEur: string }
   readonly features: Readonly<Record<string, boolean>>
   readonly created_ms: number
@@ -58,7 +63,7 @@ export const EXCHANGE_TERMS = `json_build_object('quoteSeconds', o.exchange_quot
       'minSellEur', o.exchange_min_sell_eur::text)`
 
 const SELECT = `select version, name, recipient_approval_mode as mode, recipient_require_verification as required, recipient_allowed_overrides as overrides, features,
-    compliance_four_eyes_release as four_eyes_release, payments_four_eyes_exceptions as four_eyes_exceptions, pricing_template_id, ${EXCHANGE_TERMS} as exchange,
+    compliance_four_eyes_release as four_eyes_release, payments_four_eyes_exceptions as four_eyes_exceptions, pricing_template_id, rail_limits, ${EXCHANGE_TERMS} as exchange,
     (extract(epoch from created_at) * 1000)::float8 as created_ms, updated_by, (extract(epoch from updated_at) * 1000)::float8 as updated_ms
   from operator o where id = $1`
 
@@ -69,7 +74,7 @@ export async function readOperator(client: Pick<TransactionClient, 'query'>, id:
     id, version: row.version, name: row.name, features: row.features, createdAt: row.created_ms, updatedBy: row.updated_by, updatedAt: row.updated_ms,
     recipients: { approvalMode: row.mode, requireVerification: row.required, allowedOverrides: row.overrides },
     compliance: { fourEyesRelease: row.four_eyes_release }, payments: { fourEyesExceptions: row.four_eyes_exceptions },
-    pricing: { defaultTemplateId: row.pricing_template_id }, exchange: { ...row.exchange, minSellEur: BigInt(row.exchange.minSellEur) },
+    railLimits: railLimitsOf(row.rail_limits), pricing: { defaultTemplateId: row.pricing_template_id }, exchange: { ...row.exchange, minSellEur: BigInt(row.exchange.minSellEur) },
   }
 }
 

@@ -4,15 +4,20 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { RecipientSnapshot } from '../lib/payments/payment.ts'
-import type { BankField } from '../lib/payments/rails.ts'
+import { railTable, type BankField, type RailTable } from '../lib/payments/rails.ts'
 import { payeeOf } from '../lib/recipients/payee.ts'
 import type { PayeeQuestion, RecipientVerification, VerificationPolicy } from '../lib/recipients/verification.ts'
 import { IS_OWN_ACCOUNT } from './account-details.ts'
+import { plainArray } from './array-literal.ts'
+import { railLimitsOf, type RailLimitsJson } from './rail-limits.ts'
 import type { Database } from './database.ts'
 import type { TransactionClient } from './transaction.ts'
+import { REQUIRES_VERIFICATION } from './verification-policy.ts'
 
 /** About 600 bytes each. */
 const REMEMBERED_MAX = 20_000
+/** Tables of rails: one for each set of limits that an operator has. */
+const TABLES_MAX = 64
 
 /**
  * A digest of what a review of a recipient looks at, of a row called `r`: while it stays the same, what was approved is what
@@ -40,8 +45,10 @@ export interface PayableRecipient extends RecipientSnapshot {
   readonly payee: PayeeQuestion | null
   /** The last check that was kept. */
   readonly verification: RecipientVerification | null
-  /** What the operator of its customer allows. */
+  /** What its customer and the operator want and allow. */
   readonly verificationPolicy: VerificationPolicy
+  /** The rails under its limits. The paying balance knows the version that holds, and says so when this one is another. */
+  readonly rails: { readonly version: number; readonly table: RailTable }
 }
 
 export class RecipientDirectory {
@@ -57,8 +64,21 @@ export class RecipientDirectory {
     return this.#remembered.get(id) ?? await (this.#reading.get(id) ?? this.#read(id))
   }
 
+  /** Those of many that there are, by id: what is not remembered is read at once. @throws what the driver throws */
+  async findMany(ids: readonly string[]): Promise<ReadonlyMap<string, PayableRecipient>> {
+    const found = new Map<string, PayableRecipient>()
+    const unknown = [...new Set(ids)].filter((id) => {
+      const remembered = this.#remembered.get(id)
+      if (remembered !== undefined) found.set(id, remembered)
+      return remembered === undefined
+    })
+    // Not remembered: a file of many thousand would push out everybody else's.
+    if (unknown.length > 0) for (const recipient of await load(this.#database, unknown)) found.set(recipient.id, recipient)
+    return found
+  }
+
   #read(id: string): Promise<PayableRecipient | null> {
-    const reading = load(this.#database, id).then((found) => {
+    const reading = load(this.#database, [id]).then(([found]) => {
       // What was read before it had to be forgotten is not kept.
       if (found !== undefined && this.#reading.get(id) === reading) this.#remembered.set(id, found)
       return found ?? null
@@ -75,6 +95,13 @@ export class RecipientDirectory {
     this.#reading.delete(id)
   }
 
+  /** The next find of any of a customer's reads it again. */
+  forgetOf(customerId: string): void {
+    for (const [id, recipient] of this.#remembered.entries()) if (recipient.customerId === customerId) this.#remembered.delete(id)
+    // Whose the ones are that are being read is not known yet.
+    this.#reading.clear()
+  }
+
   /** The next find reads any of them again. */
   forgetAll(): void {
     this.#remembered.clear()
@@ -82,21 +109,37 @@ export class RecipientDirectory {
   }
 }
 
-async function load(database: Database, id: string): Promise<PayableRecipient | undefined> {
-  const [row] = await database.query<[string, string, 'business' | 'individual', string, string, string, string, string, Record<string, string | null>, boolean, string | null, string, RecipientVerification | null, boolean, string[], boolean]>({
+type PayableColumns = [string, string, string, 'business' | 'individual', string, string, string, string, string, Record<string, string | null>, boolean, string | null, string, RecipientVerification | null, boolean, string[], boolean, RailLimitsJson, number]
+
+async function load(database: Database, ids: readonly string[]): Promise<PayableRecipient[]> {
+  const rows = await database.query<PayableColumns>({
     name: 'payable_recipient',
-    text: `select r.customer_id, r.name, r.type, r.masked_identifier, r.currency, r.bank_country, r.status, r.version, r.bank, r.address is not null,
-        r.default_reference, ${REVIEWED_DIGEST}, r.verification, o.recipient_require_verification, o.recipient_allowed_overrides, ${IS_OWN_ACCOUNT}
-      from recipient r join customer c on c.id = r.customer_id join operator o on o.id = c.operator_id where r.id = $1 and r.status <> 'deleted'`,
-    values: [id],
+    text: `select r.id, r.customer_id, r.name, r.type, r.masked_identifier, r.currency, r.bank_country, r.status, r.version, r.bank, r.address is not null,
+        r.default_reference, ${REVIEWED_DIGEST}, r.verification, ${REQUIRES_VERIFICATION}, o.recipient_allowed_overrides, ${IS_OWN_ACCOUNT}, o.rail_limits, o.rail_version
+      from recipient r join customer c on c.id = r.customer_id join operator o on o.id = c.operator_id where r.id = any($1::uuid[]) and r.status <> 'deleted'`,
+    values: [plainArray(ids)],
   })
-  if (row === undefined) return undefined
-  const [customerId, name, type, maskedIdentifier, currency, bankCountry, status, version, bank, hasAddress, defaultReference, digest, verification, requireVerification, allowedOverrides, ownAccount] = row
+  return rows.map(payableRecipient)
+}
+
+/** Operators share most of their limits with all of their recipients, so a table is made once. */
+const tables = new LRUCache<string, RailTable>({ max: TABLES_MAX })
+
+function tableOf(limits: RailLimitsJson): RailTable {
+  const text = JSON.stringify(limits)
+  const table = tables.get(text) ?? railTable(railLimitsOf(limits))
+  tables.set(text, table)
+  return table
+}
+
+function payableRecipient(row: PayableColumns): PayableRecipient {
+  const [id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version, bank, hasAddress, defaultReference, digest, verification, requireVerification, allowedOverrides, ownAccount, railLimits, railVersion] = row
   const fields = new Set(Object.keys(bank).filter((field) => bank[field] !== null) as BankField[])
   if (hasAddress) fields.add('address')
   return {
     id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest, fields, defaultReference, ownAccount,
     iban: bank['iban'] ?? null, payee: payeeOf({ name, type, currency, bankCountry, bank }), verification, verificationPolicy: { requireVerification, allowedOverrides },
+    rails: { version: railVersion, table: tableOf(railLimits) },
   }
 }
 

@@ -6,6 +6,7 @@ import type { CheckedRecipient } from '../lib/recipients/validation.ts'
 import type { RecipientVerification, VerificationPolicy } from '../lib/recipients/verification.ts'
 import { recipientColumns, recipientRecord, type RecipientColumns, type RecipientRecord } from './queries/recipients.ts'
 import type { TransactionClient } from './transaction.ts'
+import { REQUIRES_VERIFICATION } from './verification-policy.ts'
 
 /** What a recipient is written from. */
 export interface RecipientValues extends CheckedRecipient {
@@ -48,11 +49,11 @@ function parametersOf(values: RecipientValues): unknown[] {
 const json = (value: object | null): string | null => (value === null ? null : JSON.stringify(value))
 const place = (index: number): string => `$${FIRST + index}`
 
-/** The customer of recipients, and what its operator allows. @throws when there is none */
+/** The customer of recipients, and what it and its operator want and allow. @throws when there is none */
 export async function recipientCustomer(client: Pick<TransactionClient, 'query'>, customerId: string): Promise<RecipientCustomer> {
   const { rows: [row] } = await client.query<{ operator_id: string; shard: number; mode: RecipientMode; required: boolean; overrides: string[] }>({
     name: 'recipient_customer',
-    text: `select c.operator_id, c.shard, o.recipient_approval_mode as mode, o.recipient_require_verification as required, o.recipient_allowed_overrides as overrides
+    text: `select c.operator_id, c.shard, o.recipient_approval_mode as mode, ${REQUIRES_VERIFICATION} as required, o.recipient_allowed_overrides as overrides
       from customer c join operator o on o.id = c.operator_id where c.id = $1`,
     values: [customerId],
   })

@@ -4,7 +4,8 @@
  *
  *  * S1 One transaction: a start that is cut short leaves nothing behind, and the next one seeds from the beginning.
  *  * S2 Nodes that start at once take turns under an advisory lock; one seeds, the others find it done.
- *  * S3 Keys are kept as hashes only. Whoever has lost their text gets new ones, and the lost ones stop working.
+ *  * S3 Keys are kept as hashes only. They follow from the service's secret, as its people do: nodes that share it agree on them,
+ *    and a lost file comes back as it was. Under another secret there are new ones, and the lost ones stop working.
  */
 import { strict as assert } from 'node:assert'
 import { randomBytes } from 'node:crypto'
@@ -21,6 +22,7 @@ import { maskAccountNumber, maskIban } from '../lib/recipients/masking.ts'
 import { openedReview } from '../lib/recipients/review.ts'
 import { accountIdentityOf } from '../lib/recipients/validation.ts'
 import { FEATURE_DEFAULTS } from '../lib/operators/features.ts'
+import type { SecretBox } from '../lib/secret-box.ts'
 import { shardOf } from '../lib/shard.ts'
 import { provideSandboxAccounts } from './account-details.ts'
 import { writeEffects } from './approvals.ts'
@@ -31,7 +33,7 @@ import { InternalAccountDirectory } from './internal-accounts.ts'
 import { seedActivity } from './seed-activity.ts'
 import { sandboxBookings } from './sandbox-book.ts'
 
-/** The content of `sandbox.json`: the only place that keeps the text of the keys. */
+/** The content of `sandbox.json`, with the text of the keys. */
 export interface SandboxContent {
   readonly operator: { readonly id: string; readonly apiKey: string }
   readonly customer: {
@@ -69,11 +71,12 @@ const CHUNK_ROWS = 1_000
 
 /**
  * Makes the content of a new sandbox, or finds it. `kept` is what `sandbox.json` says, null when there is no such file: if
- * its keys work it is returned as it is, otherwise the ids come with new keys and the keys seeded before are revoked.
+ * its keys work it is returned as it is, and so are the keys that follow from the secret. Otherwise the ids come with new keys, and
+ * the keys seeded before are revoked.
  *
  * @throws what the driver throws; then nothing was written.
  */
-export async function seedSandbox(world: SeedWorld & { readonly kept: SandboxContent | null }): Promise<SandboxContent> {
+export async function seedSandbox(world: SeedWorld & { readonly kept: SandboxContent | null; readonly secrets?: Pick<SecretBox, 'derive'> }): Promise<SandboxContent> {
   return await inTransaction(world, async (tx) => {
     await tx.client.query(`select pg_advisory_xact_lock(${SEED_LOCK})`)
     const found = await findSeed(tx)
@@ -137,7 +140,8 @@ interface Transaction {
   readonly client: pg.PoolClient
   readonly ids: IdSource
   readonly now: number
-  readonly random: (bytes: number) => Uint8Array
+  /** What the keys of a tenant are made of: random bytes, or those that follow from the service's secret. */
+  readonly keyBytes: (tenantId: string) => (bytes: number) => Uint8Array
   readonly accounts: InternalAccountDirectory
 }
 
@@ -203,15 +207,30 @@ function pick<Name extends string>(found: Record<string, string>, names: readonl
 async function renewKeys(tx: Transaction, found: Found, kept: SandboxContent | null): Promise<SandboxContent> {
   const { operatorId, customerId, balances, recipients } = found
   if (kept !== null && await keysWork(tx, found, kept)) return kept
+  const own: SandboxContent = {
+    operator: { id: operatorId, apiKey: keyText(tx, operatorId) }, customer: { id: customerId, apiKey: keyText(tx, customerId), balances, recipients },
+  }
+  if (await keysWork(tx, found, own)) return own
   await tx.client.query(
     `update api_key set status = 'revoked', revoked_at = now()
      where operator_id = $1 and tenant_id in ($1, $2) and name = $3 and status = 'active' and created_at <= $4`,
     [operatorId, customerId, KEY_NAME, timestamp(tx.now - START_TOGETHER_MS)],
   )
+  // One that was revoked, whoever did it, is not made again.
+  const { rows: [used] } = await tx.client.query('select from api_key where sha256 = any($1::bytea[])', [[own.operator.apiKey, own.customer.apiKey].map((text) => Buffer.from(apiKeyHash(text), 'hex'))])
+  const making = used === undefined ? tx : { ...tx, keyBytes: () => randomBytes }
   return {
-    operator: { id: operatorId, apiKey: await insertKey(tx, { level: 'operator', tenantId: operatorId, operatorId }) },
-    customer: { id: customerId, apiKey: await insertKey(tx, { level: 'customer', tenantId: customerId, operatorId }), balances, recipients },
+    operator: { id: operatorId, apiKey: await insertKey(making, { level: 'operator', tenantId: operatorId, operatorId }) },
+    customer: { id: customerId, apiKey: await insertKey(making, { level: 'customer', tenantId: customerId, operatorId }), balances, recipients },
   }
+}
+
+const keyText = ({ keyBytes }: Transaction, tenantId: string): string => generateApiKey('test', keyBytes(tenantId)).secret
+
+/** Bytes that are the same whenever they are asked for. */
+function derivedBytes(secrets: Pick<SecretBox, 'derive'>, tenantId: string): (bytes: number) => Uint8Array {
+  let nth = 0
+  return (bytes) => secrets.derive(`sandbox key of ${tenantId} ${nth++}`, bytes)
 }
 
 async function keysWork({ client }: Transaction, { operatorId, customerId }: Found, kept: SandboxContent): Promise<boolean> {
@@ -246,7 +265,7 @@ async function insertKey(tx: Transaction, owner: { readonly level: 'customer' | 
 }
 
 function newKey(tx: Transaction, owner: { readonly level: 'customer' | 'operator'; readonly tenantId: string; readonly operatorId: string }) {
-  const { secret, prefix, sha256 } = generateApiKey('test', tx.random)
+  const { secret, prefix, sha256 } = generateApiKey('test', tx.keyBytes(owner.tenantId))
   const id = tx.ids.next()
   const row = {
     id, level: owner.level, tenant_id: owner.tenantId, operator_id: owner.operatorId, name: KEY_NAME, environment: 'test', prefix,
@@ -415,8 +434,9 @@ async function insertRows(client: pg.PoolClient, table: string, rows: readonly R
   }
 }
 
-async function inTransaction<Result>(world: SeedWorld, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-  const { database, clock, ids, random = randomBytes } = world
+async function inTransaction<Result>(world: SeedWorld & { readonly secrets?: Pick<SecretBox, 'derive'> }, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  const { database, clock, ids, secrets, random = randomBytes } = world
+  const keyBytes = (tenantId: string) => (secrets === undefined ? random : derivedBytes(secrets, tenantId))
   const client = await database.pool.connect()
   // Accounts are made where they are needed, so within the same transaction.
   const within = {
@@ -428,7 +448,7 @@ async function inTransaction<Result>(world: SeedWorld, work: (tx: Transaction) =
   let failure: Error | undefined
   try {
     await client.query('begin')
-    const result = await work({ client, ids, now: clock.now(), random, accounts: new InternalAccountDirectory(within, ids) })
+    const result = await work({ client, ids, now: clock.now(), keyBytes, accounts: new InternalAccountDirectory(within, ids) })
     await client.query('commit')
     return result
   } catch (error) {

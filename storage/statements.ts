@@ -4,11 +4,11 @@
  */
 import { timestamp } from '../lib/clock.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
-import { journalDescription, journalLineId, journalType, type JournalSide } from '../lib/ledger/journal-line.ts'
 import type { StatementFormat, StatementHead, StatementHolder, StatementKind, StatementLine, StatementStatus } from '../lib/statements/statement.ts'
 import { accountDetailsOf } from './account-details.ts'
 import { asUnavailable, type Database } from './database.ts'
 import { keepFile } from './files.ts'
+import { bookedLine, firstLineSince, lineColumns, linesFrom, SIDES, type LineRow } from './journal-lines.ts'
 import type { TransactionClient } from './transaction.ts'
 
 /** A statement as it is kept. */
@@ -115,27 +115,10 @@ export interface StatementPlan {
   readonly now: number
 }
 
-/**
- * The first line of a balance that was booked at a moment or later: lines are booked in the order of their sequence, so they
- * are halved. A line whose clock was a little behind its neighbour's is on one side or the other, always the same.
- */
-const FIRST_SINCE = `with recursive search(low, high) as (
-    select 1::bigint, (select sequence + 1 from balance where id = $1)
-    union all
-    select case when line.booked_at < $2::timestamptz then middle + 1 else low end, case when line.booked_at < $2::timestamptz then high else middle end
-    from search cross join lateral (select (low + high) / 2 as middle) m
-    cross join lateral (
-      (select booked_at from posting where debit_account = $1 and debit_sequence = middle)
-      union all
-      (select booked_at from posting where credit_account = $1 and credit_sequence = middle)
-      limit 1) line
-    where low < high)
-  select low::text as sequence from search where low = high`
-
-async function firstSince(client: TransactionClient, balanceId: string, at: string): Promise<bigint> {
-  const { rows: [row] } = await client.query<{ sequence: string }>({ name: 'statement_first_since', text: FIRST_SINCE, values: [balanceId, at] })
-  if (row === undefined) throw new Error(`The journal of balance ${balanceId} has a hole.`)
-  return BigInt(row.sequence)
+async function firstSince(client: TransactionClient, balanceId: string, day: string): Promise<bigint> {
+  const first = await firstLineSince(client, balanceId, Date.parse(`${day}T00:00:00Z`))
+  if (first === null) throw new Error(`The journal of balance ${balanceId} has a hole.`)
+  return first
 }
 
 const SUMS = `select coalesce(sum(amount) filter (where not debit), 0)::text as credits, coalesce(sum(amount) filter (where debit), 0)::text as debits,
@@ -151,8 +134,8 @@ export type Measured = Pick<StatementRecord, 'firstSequence' | 'lastSequence' | 
 
 /** Measures the lines that were booked in a period, both days included; or those from a line on until its end. */
 export async function measureStatement(client: TransactionClient, balanceId: string, { from, to }: { readonly from: string; readonly to: string }, begin: bigint | null = null): Promise<Measured> {
-  const first = begin ?? await firstSince(client, balanceId, `${from}T00:00:00Z`)
-  const until = await firstSince(client, balanceId, `${Temporal.PlainDate.from(to).add({ days: 1 }).toString()}T00:00:00Z`)
+  const first = begin ?? await firstSince(client, balanceId, from)
+  const until = await firstSince(client, balanceId, Temporal.PlainDate.from(to).add({ days: 1 }).toString())
   const last = until > first ? until - 1n : first - 1n
   const { rows: [edge] } = await client.query<{ balance: string }>({ name: 'statement_opening', text: BALANCE_AFTER, values: [balanceId, first - 1n] })
   const { rows: [sums] } = await client.query<{ credits: string; debits: string; credit_count: string; debit_count: string; largest: string }>({ name: 'statement_sums', text: SUMS, values: [balanceId, first, last] })
@@ -218,44 +201,19 @@ export async function statementFile(database: Database, id: string, format: Stat
   return row?.[0] ?? null
 }
 
-interface LineRow {
-  readonly side: JournalSide
-  readonly entry_id: string
-  readonly ordinal: number
-  readonly sequence: string
-  readonly running: string
-  readonly amount: string
-  readonly rule: string
-  readonly counterpart: string
-  readonly source_object: string
-  readonly description: string | null
-  readonly reference: string | null
-  readonly counterparty: string | null
-  readonly end_to_end_id: string | null
-  readonly reversal_of: string | null
-  readonly booked_ms: number
-  readonly value_day: string
-}
-
 /** Both sides are ranges of an index: a sequence has no holes, so so many numbers are so many lines. */
-const LINES = ['debit', 'credit'].map((side) => `select '${side}' as side, p.entry_id, p.ordinal, p.${side}_sequence as sequence, p.${side}_balance as running, p.amount, p.rule,
-    coalesce(a.key, 'cust') as counterpart, p.source_object, p.description, p.reference, p.counterparty, p.reversal_of,
+const LINES = SIDES.map((side) => `select ${lineColumns(side)},
     case p.source_object when 'payment' then (select o.details::json->>'endToEndId' from payment o where o.id = p.source_id)
-      when 'incoming_payment' then (select i.end_to_end_id from incoming_payment i where i.id = p.source_id) end as end_to_end_id,
-    (extract(epoch from p.booked_at) * 1000)::float8 as booked_ms, p.value_date::text as value_day
-  from posting p left join account a on a.id = p.${side === 'debit' ? 'credit' : 'debit'}_account
-  where p.${side}_account = $1 and p.${side}_sequence is not null and p.${side}_sequence >= $2 and p.${side}_sequence <= $3`).join(' union all ')
+      when 'incoming_payment' then (select i.end_to_end_id from incoming_payment i where i.id = p.source_id) end as end_to_end_id
+  from ${linesFrom(side)} where p.${side}_account = $1 and p.${side}_sequence is not null and p.${side}_sequence >= $2 and p.${side}_sequence <= $3`).join(' union all ')
 
 /** Lines of a balance by their sequences, both ends included, in order. @throws DatabaseUnavailable */
 export async function readLines(database: Database, balanceId: string, from: number, to: number): Promise<StatementLine[]> {
-  const { rows } = await database.pool.query<LineRow>({ name: 'statement_lines', text: LINES, values: [balanceId, from, to] }).catch((error: unknown) => { throw asUnavailable(error) })
+  const { rows } = await database.pool.query<LineRow & { readonly end_to_end_id: string | null }>({ name: 'statement_lines', text: LINES, values: [balanceId, from, to] })
+    .catch((error: unknown) => { throw asUnavailable(error) })
   const lines = rows.map((row): StatementLine => {
-    const type = journalType({ rule: row.rule, side: row.side, counterpart: row.counterpart, sourceObject: row.source_object })
-    return {
-      id: journalLineId(row.entry_id, row.ordinal, row.side), entryId: row.entry_id, sequence: Number(row.sequence), direction: row.side, amount: BigInt(row.amount), running: BigInt(row.running),
-      type, description: row.description ?? journalDescription(type), reference: row.reference, counterparty: row.counterparty, endToEndId: row.end_to_end_id, bookedAt: row.booked_ms,
-      valueDate: row.value_day, isReversal: row.reversal_of !== null,
-    }
+    const { reversalOf, ...line } = bookedLine(row)
+    return { ...line, endToEndId: row.end_to_end_id, isReversal: reversalOf !== null }
   })
   return lines.sort((left, right) => left.sequence - right.sequence)
 }

@@ -1,23 +1,19 @@
 /**
- * Reads a camt.053 in a thread, piece by piece as it comes through a port, and gives its entries back in batches. At most one piece
- * and one batch are in memory: the other side sends the next piece when it is asked for.
+ * Reads a camt.053 in a thread, piece by piece, and gives its entries back in batches. At most one piece and one batch are in
+ * memory: the other side sends the next piece when it is asked for.
  *
  * Entities are off: a document type is refused, and the parser knows no entity but XML's own five.
  */
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import type { MessagePort } from 'node:worker_threads'
 import { SaxesParser } from 'saxes'
 import { Camt053Reader } from '../lib/reconciliation/camt053.ts'
 import { StatementError, type StatementEntry, type StatementHead } from '../lib/reconciliation/statement.ts'
+import { readingSteps } from './reading.ts'
 
 /** Entries of one batch. */
 const BATCH = 1_000
 /** A statement larger than this is none of ours: some ten million entries. */
 const BYTES_MAX = 8 * 1024 ** 3
-
-/** What the thread says: that it wants the next piece, what it has read so far, or that this was all. Its result takes another way, and may be there first. */
-export type FromReader = { readonly entries: readonly StatementEntry[] } | 'next' | 'done'
 
 /** What was read. */
 export interface ReadStatement {
@@ -28,8 +24,7 @@ export interface ReadStatement {
   readonly error: string | null
 }
 
-/** What the pool calls. */
-export default async function read({ port }: { readonly port: MessagePort }): Promise<ReadStatement> {
+async function* readStatement(_: object, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<StatementEntry, ReadStatement> {
   let batch: StatementEntry[] = []
   const reader = new Camt053Reader((entry) => { batch.push(entry) })
   const parser = new SaxesParser()
@@ -43,29 +38,22 @@ export default async function read({ port }: { readonly port: MessagePort }): Pr
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let size = 0
   try {
-    for (;;) {
-      port.postMessage('next' satisfies FromReader)
-      const [piece] = await once(port, 'message') as [Uint8Array | 'end' | 'broken']
-      if (piece === 'end') break
-      if (piece === 'broken') throw new StatementError('The statement ended in the middle.')
+    for await (const piece of pieces) {
       size += piece.byteLength
       if (size > BYTES_MAX) throw new StatementError('The statement is too large.')
       hash.update(piece)
       parser.write(decoder.decode(piece, { stream: true }))
-      if (batch.length >= BATCH) {
-        port.postMessage({ entries: batch } satisfies FromReader)
-        batch = []
-      }
+      yield* batch
+      batch = []
     }
     parser.write(decoder.decode()).close()
-    port.postMessage({ entries: batch } satisfies FromReader)
+    yield* batch
     return { head: reader.head(), sha256: hash.digest('hex'), error: null }
   } catch (error) {
     // A class of errors does not survive the way between threads.
     if (!(error instanceof StatementError) && !(error instanceof TypeError)) throw error
     return { head: { id: '', account: '', currency: '', opening: 0n, closing: 0n }, sha256: '', error: error.message }
-  } finally {
-    port.postMessage('done' satisfies FromReader)
-    port.close()
   }
 }
+
+export default readingSteps(readStatement, BATCH)

@@ -32,7 +32,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 }
 
 /** How an approval that ended without a yes ends its payment. */
-function withdrawalOf({ status, reason }: Ending): Withdrawal {
+export function withdrawalOf({ status, reason }: Pick<Ending, 'status' | 'reason'>): Withdrawal {
   if (status === 'rejected') return { status: 'rejected', reason: { code: 'rejected', message: reason ?? 'The payment was rejected.' }, by: 'member' }
   const code = status === 'expired' ? 'approval_expired' : reason ?? 'cancelled_by_user'
   return { status: 'cancelled', reason: { code, message: MESSAGES[code] ?? 'The payment was cancelled.' }, by: code === 'cancelled_by_user' ? 'member' : 'system' }
@@ -70,7 +70,7 @@ export function paymentSubject(
 }
 
 /** When a payment is due whose money is set aside on its day: then, or as soon as may be when that has passed. */
-async function dueOf(client: ApprovalTx['client'], { id, rail }: PaymentState, now: number): Promise<{ readonly dueAt: number; readonly until: number }> {
+export async function dueOf(client: ApprovalTx['client'], { id, rail }: PaymentState, now: number): Promise<{ readonly dueAt: number; readonly until: number }> {
   const { executionDate, calendar } = await datesOf(client, id)
   return dueTiming(rail, executionDate, calendar, now)
 }

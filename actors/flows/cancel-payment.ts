@@ -1,7 +1,7 @@
 /**
- * Cancelling a payment that has not left yet: one that waits for people ends with its approval, one that waits for its day is
- * moved under the lock of its row, and one that waits for the partner is taken out of the queue by its own actor, which alone
- * knows whether it has been handed over.
+ * Cancelling a payment that has not left yet: one that waits for people ends with its approval; one that waits for its day, or
+ * with others of its file for one approval, is moved by itself; and one that waits for the partner is taken out of the queue by
+ * its own actor, which alone knows whether it has been handed over.
  */
 import type { CommandKey } from '../../lib/ledger/decision.ts'
 import type { Effects } from '../../lib/ledger/effects.ts'
@@ -46,9 +46,10 @@ export async function cancelPayment(world: CancelWorld, asker: Asker, paymentId:
     if (payment === null || payment.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
     if (!isCancellable(payment)) return await sayNo(world, asker, payment)
     const withdrawal: Withdrawal = { status: 'cancelled', reason: { code: 'cancelled_by_user', message: reason ?? CANCELLED }, by: 'member' }
-    const outcome = payment.status === 'pending_approval' ? await endApproval(world, asker, payment)
-      : payment.status === 'scheduled' ? await unlessRecorded(async () => (await withdrawScheduled(world, payment.id, withdrawal, asker.key) ? 'cancelled' : 'moved_on'))
-        : await leaveQueue(world, asker, payment, withdrawal)
+    const { status, details } = payment
+    const from = status === 'scheduled' || (status === 'pending_approval' && details.sharesApproval === true) ? status : null
+    const outcome = from !== null ? await unlessRecorded(async () => (await withdrawWaiting(world, payment.id, from, withdrawal, asker.key) ? 'cancelled' : 'moved_on'))
+      : status === 'pending_approval' ? await endApproval(world, asker, payment) : await leaveQueue(world, asker, payment, withdrawal)
     if (outcome === 'cancelled') return { kind: 'cancelled', payment: await findPayment(world.database, paymentId) as PaymentRecord }
     if (outcome !== 'moved_on') return outcome
   }
@@ -77,12 +78,14 @@ async function leaveQueue({ system, ids }: CancelWorld, asker: Asker, payment: P
   }
 }
 
-/** P12: a scheduled payment is withdrawn. @returns false when it is no longer scheduled @throws CommitConflict `recorded` when the key has an answer */
-export async function withdrawScheduled({ database, ids, clock }: Pick<CancelWorld, 'database' | 'ids' | 'clock'>, paymentId: string, withdrawal: Withdrawal, key: CommandKey | null): Promise<boolean> {
+/** P12, and P9 of one that shares its approval: a payment is withdrawn. @returns false when it no longer waits for that @throws CommitConflict `recorded` when the key has an answer */
+export async function withdrawWaiting(
+  { database, ids, clock }: Pick<CancelWorld, 'database' | 'ids' | 'clock'>, paymentId: string, from: 'scheduled' | 'pending_approval', withdrawal: Withdrawal, key: CommandKey | null,
+): Promise<boolean> {
   try {
     return await inTransaction(database, async (client) => {
       const now = clock.now()
-      const { reply, effects } = movePayment(await readPayment(client, paymentId), { kind: 'withdraw', from: 'scheduled', withdrawal, context: { ids }, key }, now)
+      const { reply, effects } = movePayment(await readPayment(client, paymentId), { kind: 'withdraw', from, withdrawal, context: { ids }, key }, now)
       if (reply.kind === 'moved') await writeEffects({ client, now }, effects ?? {})
       return reply.kind === 'moved'
     })

@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
-import { tierFor } from '../../lib/approvals/policy.ts'
+import { tierFor, type Convert } from '../../lib/approvals/policy.ts'
 import type { BalanceState } from '../../lib/ledger/balance.ts'
 import { moneyJson } from '../../lib/money.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
@@ -19,7 +19,7 @@ import { paymentWithExternalId } from '../../storage/drafts.ts'
 import type { PayableRecipient } from '../../storage/recipient-directory.ts'
 import { loadBalances } from '../../storage/states.ts'
 import type { CancelWorld } from './cancel-payment.ts'
-import { commandOf, type Asker, type PaymentInput } from './submit-payment.ts'
+import { commandOf, convertAt, type Asker, type PaymentInput, type PayWorld } from './submit-payment.ts'
 
 export interface PaymentIssue {
   readonly severity: 'error' | 'warning'
@@ -45,18 +45,38 @@ const WITHOUT: Partial<Record<ProblemSlug, (balance: BalanceState, command: Crea
  * @throws CalendarUnknown; what the driver throws
  */
 export async function checkPayment(world: CancelWorld, asker: Asker, input: PaymentInput) {
-  const { database, clock } = world
-  const issues: PaymentIssue[] = []
-  const recipient = await world.recipients.find(input.recipientId)
-  const payee = recipient?.customerId === asker.customerId ? recipient : null
+  const { database } = world
+  const externalId = input.externalId ?? null
   const balance = (await loadBalances({ query: async (statement) => ({ rows: await database.query(statement) }) }, [input.sourceBalanceId], false)).get(input.sourceBalanceId) ?? null
-  const payer = balance?.customerId === asker.customerId ? balance : null
+  const remembered = await world.recipients.find(input.recipientId)
+  const current = balance === null || remembered === null || remembered.rails.version === balance.railVersion
+  if (!current) world.recipients.forget(input.recipientId)
+  const recipient = current ? remembered : await world.recipients.find(input.recipientId)
+  return await examinePayment(world, asker, input, {
+    payee: recipient?.customerId === asker.customerId ? recipient : null,
+    payer: balance?.customerId === asker.customerId ? balance : null,
+    externalIdOwner: externalId === null ? null : await paymentWithExternalId(database.pool, { customerId: asker.customerId, externalId, except: NO_PAYMENT }),
+  })
+}
+
+/** What a payment is looked at with; null where the customer has no such thing. */
+export interface PaymentFacts {
+  readonly payee: PayableRecipient | null
+  readonly payer: BalanceState | null
+  /** The payment that has its external id already. */
+  readonly externalIdOwner: string | null
+}
+
+/** The same for whoever has read what it needs, as files of many payments have. */
+export async function examinePayment(world: PayWorld, asker: Asker, input: PaymentInput, { payee, payer, externalIdOwner }: PaymentFacts) {
+  const { clock } = world
+  const issues: PaymentIssue[] = []
   if (payer === null) issues.push(field('/sourceBalanceId', 'not_found', 'No such balance.'))
   if (payee === null) issues.push(field('/recipientId', 'not_found', 'No such recipient.'))
   let verification: RecipientVerification | null = null
   let conversion: ConversionOrder | undefined
   if (payee !== null) {
-    const asked = await command(world, asker, input, payee)
+    const asked = await command(world, asker, input, payee, externalIdOwner)
     if ('problem' in asked) issues.push(...issuesOf(asked.problem))
     else {
       verification = verificationIn(asked.command)
@@ -66,7 +86,7 @@ export async function checkPayment(world: CancelWorld, asker: Asker, input: Paym
   }
   const choice = payee === null || payee.currency !== input.amount.currency ? null : chosen(payee, input)
   const terms = payer === null || payee === null || choice === null || (payer.currency !== input.amount.currency && conversion === undefined) ? null
-    : termsOf(payer, { rail: choice.rail, toOwnAccount: payee.ownAccount, quote: conversion?.quote }, input, clock.now())
+    : termsOf(payer, { rail: choice.rail, toOwnAccount: payee.ownAccount, quote: conversion?.quote, convert: convertAt(world, payer.connectionId) }, input, clock.now())
   if (choice !== null && payee !== null) issues.push(...warnings(payee, choice.rail, verification))
   return {
     valid: issues.every(({ severity }) => severity === 'warning'),
@@ -76,9 +96,7 @@ export async function checkPayment(world: CancelWorld, asker: Asker, input: Paym
   }
 }
 
-async function command(world: CancelWorld, asker: Asker, input: PaymentInput, payee: PayableRecipient): Promise<{ readonly command: CreatePayment } | { readonly problem: Problem }> {
-  const externalId = input.externalId ?? null
-  const externalIdOwner = externalId === null ? null : await paymentWithExternalId(world.database.pool, { customerId: asker.customerId, externalId, except: NO_PAYMENT })
+async function command(world: PayWorld, asker: Asker, input: PaymentInput, payee: PayableRecipient, externalIdOwner: string | null): Promise<{ readonly command: CreatePayment } | { readonly problem: Problem }> {
   try {
     // Nothing is made, so no number is used up.
     return { command: await commandOf({ ...world, orderNumbers: { take: async () => 0n } }, { ...asker, key: null }, input, payee, { externalIdOwner, usedBy: null, draft: null, draw: false }) }
@@ -104,17 +122,17 @@ function objections(payer: BalanceState, asked: CreatePayment, now: number): Pay
 }
 
 function chosen(payee: PayableRecipient, { amount, requestedRail }: PaymentInput): { readonly rail: Rail; readonly reason: 'requested' | Speed } | null {
-  const choice = chooseRail({ currency: amount.currency as CurrencyCode, amountMinor: BigInt(amount.amountMinor), bankCountry: payee.bankCountry, fields: payee.fields, requested: requestedRail ?? null })
+  const choice = chooseRail({ currency: amount.currency as CurrencyCode, amountMinor: BigInt(amount.amountMinor), bankCountry: payee.bankCountry, fields: payee.fields, requested: requestedRail ?? null }, payee.rails.table)
   return 'rail' in choice ? choice : null
 }
 
-function termsOf(payer: BalanceState, { rail, toOwnAccount, quote }: { readonly rail: Rail; readonly toOwnAccount: boolean; readonly quote: QuoteRecord | undefined }, input: PaymentInput, now: number) {
+function termsOf(payer: BalanceState, { rail, toOwnAccount, quote, convert }: { readonly rail: Rail; readonly toOwnAccount: boolean; readonly quote: QuoteRecord | undefined; readonly convert: Convert }, input: PaymentInput, now: number) {
   const amount = BigInt(input.amount.amountMinor)
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: payer.currency as CurrencyCode })
   const fee = quote?.fee ?? feeOf(payer.fees, rail, amount)
   const timing = timingOf(rail, input.executionDate ?? null, payer.calendar, now)
   const row = RAILS.get(rail)
-  const match = payer.policy === null ? null : tierFor(payer.policy, { amount, currency: input.amount.currency, balanceId: payer.id, rail, recipientId: input.recipientId, toOwnAccount })
+  const match = payer.policy === null ? null : tierFor(payer.policy, { amount, currency: input.amount.currency, balanceId: payer.id, rail, recipientId: input.recipientId, toOwnAccount }, convert)
   return {
     fee: fee === 0n ? null : money(fee), totalDebit: money((quote?.sellAmount ?? amount) + fee), executionDate: timing.executionDate,
     estimatedArrival: timestamp(arrivalOf(rail, row !== undefined && speedOf(row, amount) === 'instant', timing, payer.calendar, now)),

@@ -68,6 +68,8 @@ export interface PaymentQueueOptions {
   readonly clock: Clock
   /** The rows of a shard are worked on where it is at home, once. */
   readonly shards: Shards
+  /** Tells the home of a shard that a payment of it waits: it was moved by a request that another node answered. */
+  readonly elsewhere?: (shard: number) => void
   readonly onError: (error: unknown, what: string) => void
 }
 
@@ -114,7 +116,7 @@ export class PaymentQueue {
     this.#timers.add(silence)
     const timer = setInterval(() => { this.#background(this.#attend()); this.#background(this.#clear()); this.#pump() }, ATTENTION_TICK_MS)
     this.#timers.add(timer)
-    this.#timers.add(setInterval(() => { this.#more = true; this.#pump() }, LOOK_MS))
+    this.#timers.add(setInterval(() => this.look(), LOOK_MS))
     this.#pump()
   }
 
@@ -135,9 +137,18 @@ export class PaymentQueue {
   /** Payments a second that leave the queue, at least one. */
   get rate(): number { return this.#handedOver.rate }
 
-  /** A payment was committed and waits. When its shard has moved meanwhile, its row is found where the shard is now. */
+  /** Looks at the rows for payments that nobody offered here. */
+  look(): void {
+    this.#more = true
+    this.#pump()
+  }
+
+  /** A payment was committed and waits. When its shard is not here, its row is found where it is. */
   offer(id: string, shard: number): void {
-    if (!this.#options.shards.owns(shard)) return
+    if (!this.#options.shards.owns(shard)) {
+      this.#options.elsewhere?.(shard)
+      return
+    }
     this.#backlog += 1
     if (!this.#running) return
     if (this.#waiting.length < LIMITS.dispatchQueueMax) this.#waiting.push({ id, shard })
@@ -424,6 +435,7 @@ export class PaymentQueue {
 
   async #ask(id: string, shard: number, command: PaymentCommand | RecallCommand): Promise<Outcome<PaymentReply>> {
     const outcome = await this.#options.system.ask(paymentActor, id, shard, command)
+    if (outcome.kind === 'credit_refused' && command.kind === 'returned') return await this.#ask(id, shard, { ...command, suspenseId: this.#options.ids.next() })
     if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isAtRest(outcome.reply.state)) this.#options.system.forget('payment', id)
     return outcome
   }

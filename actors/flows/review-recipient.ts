@@ -32,6 +32,13 @@ export interface Requester {
   readonly byKey: boolean
 }
 
+/** In whose name a recipient is made, and how the trail knows them. */
+export interface RecipientMaker {
+  readonly customerId: string
+  readonly requester: Requester
+  readonly trail: AuditBy
+}
+
 export interface ReviewWorld {
   /** Where there is a sandbox, tokens in a name may decide. */
   readonly sandbox: boolean

@@ -4,6 +4,7 @@
  * Everything that needs reading happens here, before the balance decides: the recipient, the rail, the reference rules.
  * What was read may be old; the commit says so, and the flow reads again and asks again.
  */
+import { NO_RATES, type Convert } from '../../lib/approvals/policy.ts'
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
 import { orderNumber, type IdSource } from '../../lib/ids.ts'
@@ -14,7 +15,7 @@ import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
 import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment.ts'
 import { railDate } from '../../lib/payments/business-days.ts'
-import type { PaymentRecord, QueuePlace } from '../../lib/payments/payment.ts'
+import { spenderOf, type PaymentRecord, type QueuePlace } from '../../lib/payments/payment.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/payments/timing.ts'
 import { checkReference, chooseRail, RAILS, railReference, speedOf, type Rail } from '../../lib/payments/rails.ts'
 import { refuse, type FieldErrorCode, type Problem } from '../../lib/problems.ts'
@@ -25,8 +26,10 @@ import type { StoredOutcome } from '../../storage/commit.ts'
 import type { OrderNumbers } from '../../storage/order-numbers.ts'
 import type { PayableRecipient, RecipientDirectory } from '../../storage/recipient-directory.ts'
 import { balanceActor, type BalanceReply } from '../balance.ts'
+import { marketConvert } from './create-exchange.ts'
 import type { Conversions } from './payment-conversions.ts'
 import type { PayeeVerifier } from '../partners/bank.ts'
+import type { FxPartner } from '../partners/fx.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
@@ -37,7 +40,7 @@ import { payeeGate } from './verify-payee.ts'
 /** What the flows share. */
 export interface FlowWorld {
   readonly system: ActorSystem
-  readonly recipients: RecipientDirectory
+  readonly recipients: Pick<RecipientDirectory, 'find' | 'findMany' | 'forget'>
   /** Where names of payees are checked. */
   readonly payees: PayeeVerifier
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
@@ -51,6 +54,8 @@ export interface FlowWorld {
 export interface PayWorld extends FlowWorld {
   /** What quotes of customers come to; where nobody exchanges there are none. */
   readonly conversions?: Conversions
+  /** By which what is paid is compared with tiers in another currency; where nobody exchanges nothing can be. */
+  readonly market?: Pick<FxPartner, 'mid'>
   /** What people have put in to support payments; where nobody does there is nothing. */
   readonly documents?: PaymentDocuments
   readonly queue: Pick<PaymentQueue, 'place' | 'offer'>
@@ -62,9 +67,15 @@ export interface Asker {
   readonly shard: number
   readonly createdBy: string
   readonly createdByName: string
-  readonly createdVia: 'api_key' | 'web' | 'mobile' | 'schedule'
+  readonly createdVia: 'api_key' | 'web' | 'mobile' | 'schedule' | 'bulk'
   /** The schedule in whose name it asks. */
   readonly scheduledPaymentId?: string
+  /** The file and the row for which it asks. */
+  readonly bulk?: { readonly bulkPaymentId: string; readonly bulkRowId: string }
+  /** The approval of the file, for which the payment waits with all others of it. */
+  readonly batchApprovalId?: string
+  /** The recipient's bank is not asked for its name: the customer has waived it for this payment. */
+  readonly skipPayeeVerification?: boolean
   /** The id that the payment gets; made here where nobody has to know it before. */
   readonly paymentId?: string
   readonly key: CommandKey | null
@@ -97,7 +108,7 @@ export interface PaymentInput {
 }
 
 export type FlowOutcome =
-  | Exclude<BalanceReply, { readonly kind: 'payment_released' }>
+  | Exclude<BalanceReply, { readonly kind: 'payment_released' | 'rails_changed' }>
   /** The same key was decided before. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
@@ -140,6 +151,11 @@ export async function askBalance(world: PayWorld, asker: Asker, input: PaymentIn
     switch (outcome.kind) {
       case 'decided':
         if (outcome.reply.kind === 'payment_released') throw new Error('A balance has answered another question.')
+        // Terms for rails come with the recipient.
+        if (outcome.reply.kind === 'rails_changed') {
+          world.recipients.forget(input.recipientId)
+          break
+        }
         if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing' && command.conversion === undefined) enqueue(world, asker.shard, outcome.reply, command)
         return outcome.reply
       case 'recorded': case 'payment_stale': return outcome
@@ -161,7 +177,7 @@ function enqueue({ system, queue }: PayWorld, shard: number, { payment, operator
     number: payment.number, status: payment.status, version: payment.version, sent: false,
     sourceBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
     fee: payment.fee, rail, reference: payment.details.reference, recipientName: payment.details.recipient.name, createdAt: payment.details.heldAt ?? payment.createdAt,
-    recall: null, charges: payment.details.charges,
+    spenderId: spenderOf(payment), recall: null, charges: payment.details.charges,
   })
   if (notBefore === undefined) queue.offer(payment.id, shard)
 }
@@ -175,7 +191,7 @@ export async function commandOf(
   const amount = BigInt(input.amount.amountMinor)
   if (currency !== recipient.currency) invalid('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
   const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry,
-    fields: recipient.fields, requested: input.requestedRail ?? null })
+    fields: recipient.fields, requested: input.requestedRail ?? null }, recipient.rails.table)
   const rail = 'rail' in choice ? choice.rail : null
   if (rail !== null) {
     const fault = checkReference(rail, input.reference)
@@ -186,7 +202,7 @@ export async function commandOf(
   checkDate(input.executionDate ?? null, rail ?? 'internal', now)
   const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
   if (paymentFault !== null) invalid(paymentFault.field, paymentFault.code, paymentFault.message)
-  const gate = rail === null || recipient.status !== 'active' ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: asker.createdBy })
+  const gate = rail === null || recipient.status !== 'active' || asker.skipPayeeVerification === true ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: asker.createdBy })
   const documentIds = await checkedDocuments(world.documents, asker.customerId, input.documentIds)
   const conversion = input.quoteId == null ? undefined : await conversionFor(world, asker, input.quoteId, { usedBy, draw })
   if (conversion !== undefined && input.executionDate != null && input.executionDate > railDate(rail ?? 'internal', now)) {
@@ -215,7 +231,7 @@ export async function commandOf(
     createdBy: asker.createdBy,
     createdByName: asker.createdByName,
     createdVia: asker.createdVia,
-    approving: { ids: world.ids, sandbox: world.sandbox },
+    approving: { ids: world.ids, sandbox: world.sandbox, convertAt: (connectionId) => convertAt(world, connectionId) },
     externalId: input.externalId ?? null,
     externalIdOwner,
     policyRefusal: policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),
@@ -231,13 +247,20 @@ export async function commandOf(
       notifyRecipient: input.notifyRecipient ?? false,
       ...(documentIds.length === 0 ? {} : { documentIds }),
       ...(gate !== null && 'verification' in gate ? { verification: keptVerification(gate.verification) } : {}),
+      ...(asker.bulk === undefined ? {} : { bulk: asker.bulk }),
     },
     metadata: inStoredOrder(input.metadata ?? {}),
     queued: delayMs === 0 ? world.queue.place(now) : placeAfter(world.queue.place(now), now, delayMs),
     ...(delayMs === 0 ? {} : { notBefore: now + delayMs }),
     ...(asker.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: asker.scheduledPaymentId }),
+    ...(asker.batchApprovalId === undefined ? {} : { batchApprovalId: asker.batchApprovalId }),
     ...(draft === null ? {} : { draft }),
   }
+}
+
+/** Amounts in other currencies, at the middle of a bank's market. */
+export function convertAt({ market }: Pick<PayWorld, 'market'>, connectionId: string): Convert {
+  return market === undefined ? NO_RATES : marketConvert(market, connectionId)
 }
 
 /** What a quote comes to. @throws ProblemError when there is no such quote, or nowhere for what it buys */

@@ -62,7 +62,7 @@ export async function submitTransfer(world: TransferWorld, asker: Asker, input: 
     const outcome = await world.system.ask(balanceActor, input.fromBalanceId, asker.shard, command, asker.deadline)
     switch (outcome.kind) {
       case 'decided':
-        if (outcome.reply.kind === 'payment_released') throw new Error('A balance has answered another question.')
+        if (outcome.reply.kind === 'payment_released' || outcome.reply.kind === 'rails_changed') throw new Error('A balance has answered another question.')
         return outcome.reply
       case 'recorded': return outcome
       case 'credit_refused': creditRefused = true; break

@@ -9,11 +9,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { OperatingError } from '../../lib/errors.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import { ATTEMPTS_MAX, type JobKind, type JobResult } from '../../lib/jobs/job.ts'
+import type { Mail, Mailer } from '../../lib/mail.ts'
 import { ProblemError, type Problem } from '../../lib/problems.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { plainArray, plainArrayOrNull } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
-import { claimJobs, endJob, expireJobs, lockJob, releaseJob, renewJob, type JobEnd, type JobRecord, type JobTx, type TakenJob } from '../../storage/jobs.ts'
+import { claimJobs, endJob, expireJobs, lockJob, pauseJob, releaseJob, renewJob, type JobEnd, type JobRecord, type JobTx, type TakenJob } from '../../storage/jobs.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import { Lookout } from '../runtime/lookout.ts'
 
@@ -45,12 +46,26 @@ export interface JobOutcome {
   readonly result: JobResult
   /** The file of the result, lent so far; kept with the job's end, for as long as results are. */
   readonly fileId: string | null
-  /** What is written with the job's end, in its transaction. */
-  readonly finish?: (tx: JobTx) => Promise<void>
+  /** What is written with the job's end, in its transaction. Resolves with the mails that are sent when it is written. */
+  readonly finish?: (tx: JobTx) => Promise<readonly Mail[] | void>
+}
+
+/** Thrown by the work of a job that has come further and is to wait: it is taken up again then, or when somebody makes it due. */
+export class JobPaused extends Error {
+  override readonly name = 'JobPaused'
+  /** Epoch milliseconds. */
+  readonly until: number
+
+  constructor(until: number) {
+    super('The job waits.')
+    this.until = until
+  }
 }
 
 /** One kind of job. */
 export interface JobWork {
+  /** False for work that is cancelled through what it works on, and not by itself. */
+  readonly cancellable?: boolean
   /** @throws ProblemError for what no further try can help; anything else is tried again */
   run(job: JobRecord, context: JobContext): Promise<JobOutcome>
   /** What is written with the end of a job that has come to nothing, in its transaction. */
@@ -62,6 +77,7 @@ export interface JobsOptions {
   readonly clock: Clock
   readonly ids: IdSource
   readonly shards: Shards
+  readonly mailer: Mailer
   readonly kinds: Readonly<Partial<Record<JobKind, JobWork>>>
   readonly onError: (error: unknown, what: string) => void
 }
@@ -117,6 +133,7 @@ export class Jobs {
   async cancel(tx: JobTx, tenantId: string, id: string): Promise<{ readonly before: JobRecord; readonly after: JobRecord | null } | null> {
     const before = await lockJob(tx.client, id)
     if (before === null || before.tenantId !== tenantId) return null
+    if (this.#options.kinds[before.kind]?.cancellable === false) return { before, after: null }
     const after = await endJob(tx, before, { move: 'cancel' })
     if (after !== null) await this.#options.kinds[before.kind]?.abandoned?.(tx, after)
     return { before, after }
@@ -166,7 +183,8 @@ export class Jobs {
       const { result, fileId, finish } = await work.run(job, { signal: stop.signal, progress: (processed, total) => { progress = { processed, total } } })
       await this.#end(job, { move: 'succeed', result, fileId }, finish)
     } catch (error) {
-      await this.#broke(job, error, stop.signal.aborted)
+      if (error instanceof JobPaused && !stop.signal.aborted) await pauseJob(database, job, { dueAt: error.until, ...progress })
+      else await this.#broke(job, error, stop.signal.aborted)
     } finally {
       await renewal.stop()
     }
@@ -184,15 +202,17 @@ export class Jobs {
 
   /** Writes the end, if the job is still this node's. */
   async #end(job: TakenJob, end: JobEnd, finish?: JobOutcome['finish']): Promise<void> {
-    const { database, clock, ids, kinds } = this.#options
-    await inTransaction(database, async (client) => {
+    const { database, clock, ids, kinds, mailer, onError } = this.#options
+    const mails = await inTransaction(database, async (client): Promise<readonly Mail[]> => {
       const held = await lockJob(client, job.id, job.lease)
-      if (held === null) return
+      if (held === null) return []
       const tx = { client, ids, now: clock.now() }
       const ended = await endJob(tx, held, end)
-      if (ended === null) return
-      if (end.move === 'succeed') await finish?.(tx)
-      else await kinds[job.kind]?.abandoned?.(tx, ended)
+      if (ended === null) return []
+      if (end.move === 'succeed') return await finish?.(tx) ?? []
+      await kinds[job.kind]?.abandoned?.(tx, ended)
+      return []
     })
+    for (const mail of mails) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
   }
 }

@@ -2,10 +2,13 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import { NO_RESULT } from '../../lib/jobs/job.ts'
+import type { Mail } from '../../lib/mail.ts'
 import { refuse } from '../../lib/problems.ts'
 import { fitsMt940 } from '../../lib/statements/mt940.ts'
 import { FORMATS, statementFileName, type StatementFormat, type StatementKind, type StatementLine } from '../../lib/statements/statement.ts'
 import type { Database } from '../../storage/database.ts'
+import type { JobTx } from '../../storage/jobs.ts'
+import { insertNotices, peopleInRoles } from '../../storage/notices.ts'
 import { failStatement, finishStatement, holderOf, planStatement, readLines, statementBalance, type StatementRecord } from '../../storage/statements.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import type { DocumentPool } from '../../workers/documents/pool.ts'
@@ -46,6 +49,17 @@ export async function* linesOf(database: Database, { firstSequence, lastSequence
   }
 }
 
+/** Who is told of a month's statement; of any other, whoever has asked for it. */
+const ROLES = ['owner', 'admin', 'accountant'] as const
+
+async function tellReady({ client, ids, now }: JobTx, { id, customerId, kind, from, to, currency, holder }: StatementRecord, requestedBy: string): Promise<readonly Mail[]> {
+  const people = kind === 'monthly' ? await peopleInRoles(client, customerId, ROLES) : [requestedBy]
+  const subject = `The statement of ${holder.balanceName} is ready`
+  const text = `The ${currency} statement of the balance ${holder.balanceName} from ${from} to ${to} can be downloaded now.`
+  const addresses = await insertNotices(client, ids, people, { tenantId: customerId, type: 'statement_ready', title: subject, text, object: { type: 'statement', id } }, now)
+  return addresses.map((address) => ({ to: address, subject, text }))
+}
+
 export function statementJob(world: StatementJobWorld): JobWork {
   const { database, clock, ids, documents } = world
   return {
@@ -73,7 +87,10 @@ export function statementJob(world: StatementJobWorld): JobWork {
         },
         // The files are the statement's, for good, and not the job's.
         fileId: null,
-        finish: ({ client }) => finishStatement(client, statement.id, formats.map((format, index) => ({ format, fileId: files[index]!.id }))),
+        finish: async (tx) => {
+          await finishStatement(tx.client, statement.id, formats.map((format, index) => ({ format, fileId: files[index]!.id })))
+          return await tellReady(tx, statement, job.requestedBy)
+        },
       }
     },
     abandoned: ({ client }, { id }) => failStatement(client, id),

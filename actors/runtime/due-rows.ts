@@ -51,6 +51,11 @@ export abstract class DueRows<Row> {
     await this.#lookout.stop()
   }
 
+  /** Looks now: something has become due here. */
+  nudge(): void {
+    this.#lookout.nudge()
+  }
+
   async #look(): Promise<void> {
     const { clock, shards, take, takenMs, max, follow, nameOf, onError } = this.#options
     const [now, owned] = [clock.now(), shards.owned()]

@@ -28,6 +28,8 @@ export class ActorSystem {
     exchange: new Activations(LIMITS.activationsMax.exchange), quote: new Activations(LIMITS.activationsMax.quote),
   }
   readonly #sweeper: NodeJS.Timeout
+  /** How often actors of each kind were asked so far. */
+  readonly asked: Record<ActorName, number> = { balance: 0, payment: 0, exchange: 0, quote: 0 }
 
   constructor(options: SystemOptions) {
     this.#clock = options.clock
@@ -59,6 +61,7 @@ export class ActorSystem {
     const activation = this.#activation(kind, id, shard)
     const now = this.#clock.now()
     activation.lastAskedAt = now
+    this.asked[kind.name] += 1
     return new Promise((resolve, reject) => {
       const ask: Ask<Command, Reply> = { command, deadline: deadline ?? now + LIMITS.requestDeadlineMs, attempts: 0, resolve, reject }
       activation.lane.enqueue(activation as unknown as Activation, ask as unknown as Ask<unknown, unknown>)

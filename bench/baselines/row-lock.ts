@@ -132,7 +132,7 @@ async function query(client: pg.PoolClient, name: string, text: string, values: 
 function balanceState(row: unknown[]): BalanceState {
   const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version] =
     row as [string, string, string, string, number, string, string, BalanceState['status'], string, string]
-  return { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version), policy: null, exchangePolicy: null, limits: null, fees: [], calendar: null }
+  return { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version), policy: null, exchangePolicy: null, limits: null, fees: [], calendar: null, railVersion: 1 }
 }
 
 /** Writes what a decision on a payment wants written, one statement a row. */

@@ -4,6 +4,7 @@ import { p1 } from './p1.ts'
 import { p2 } from './p2.ts'
 import { p3 } from './p3.ts'
 import { p4 } from './p4.ts'
+import { p5 } from './p5.ts'
 import { p6 } from './p6.ts'
 import { p7 } from './p7.ts'
 import { p8 } from './p8.ts'
@@ -12,5 +13,6 @@ import { p10 } from './p10.ts'
 import { p12 } from './p12.ts'
 import { p13 } from './p13.ts'
 import { overload } from './overload.ts'
+import { year } from './year.ts'
 
-export const SCENARIOS: readonly Scenario[] = [p1, p2, p3, p4, p6, p7, p8, p9, p10, p12, p13, overload]
+export const SCENARIOS: readonly Scenario[] = [p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p12, p13, overload, year]

@@ -42,7 +42,8 @@ interface Side extends AsyncDisposable {
   condition(): Promise<Condition>
 }
 
-async function startSide(bench: Bench, name: string, file: string, payers: readonly Payer[]): Promise<Side> {
+/** The engine or the ceiling, in a process of its own, on a database of its own. */
+export async function startSide(bench: Bench, name: string, file: string, payers: readonly Payer[]): Promise<Side> {
   await using started = new AsyncDisposableStack()
   const database = started.use(await bench.databases.clone(name))
   const child = bench.start<EnginePlan, EngineReport>(file)

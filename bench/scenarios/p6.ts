@@ -38,7 +38,7 @@ export const p6: Scenario = {
     const { payers } = bench.databases
     await using bare = await startBare(bench)
     await using service = await startService(bench, {
-      dispatch: false, prepare: async (database) => { await loadHistory(database, LINES * Math.max(bench.scale, 0.25), bench.log) },
+      dispatch: false, prepare: async (database) => { await loadHistory(database, { lines: LINES * Math.max(bench.scale, 0.25) }, bench.log) },
     })
     const bareGet: Operation = [{ method: 'GET', path: `/v1/balances/${payers[0]!.balanceId}`, expect: 200 }]
 

@@ -13,7 +13,7 @@ export const p9: Scenario = {
   async run(bench) {
     let lines = 0
     await using full = await startService(bench, {
-      dispatch: false, name: 'full', prepare: async (database) => { lines = await loadHistory(database, LINES * bench.scale, bench.log) },
+      dispatch: false, name: 'full', prepare: async (database) => { lines = await loadHistory(database, { lines: LINES * bench.scale }, bench.log) },
     })
     await using empty = await startService(bench, { dispatch: false, name: 'empty' })
     const load = { operations: bench.databases.payers.map(paymentOperation), connections: CONNECTIONS }

@@ -1,6 +1,6 @@
 /** What a sandbox can let come in, and be asked back for. */
 import { route } from '../route.ts'
-import { SandboxIncomingPayment, SimIncomingPayment, SimIncomingRecall } from '../schemas/incoming-payment.ts'
+import { SandboxIncomingPayment, SimIncomingDebit, SimIncomingPayment, SimIncomingRecall } from '../schemas/incoming-payment.ts'
 import { SandboxSimulation, SimulationResult } from '../schemas/simulation.ts'
 
 export const simulateIncomingPayment = route({
@@ -41,6 +41,26 @@ export const simulateSandboxIncomingPayment = route({
   problems: ['simulation-not-possible', 'limit-exceeded'],
   handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
     await incomingCommands.simulate({ tenant, principal, session, source, requestId }, body, idempotency, 'receipt'),
+})
+
+export const simulateIncomingDebit = route({
+  method: 'post',
+  path: '/simulations/incoming-debits',
+  operationId: 'simulateIncomingDebit',
+  tag: 'simulations',
+  summary: 'Let somebody collect from a balance',
+  description: 'For sandboxes of banking partners. The sandbox bank collects for nobody, so on its connections this is not possible.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  sandbox: 'simulation',
+  idempotency: 'optional',
+  limits: ['simulate'],
+  body: SimIncomingDebit,
+  success: { status: 202, description: 'The partner is about to collect.', schema: SimulationResult },
+  problems: ['simulation-not-possible'],
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
+    await incomingCommands.simulateDebit({ tenant, principal, session, source, requestId }, body, idempotency),
 })
 
 export const simulateIncomingRecall = route({

@@ -11,7 +11,11 @@ import { listAuditEvents } from './audit-events.ts'
 import * as bankLookups from './bank-lookups.ts'
 import * as balanceChanges from './balance-changes.ts'
 import * as balances from './balances.ts'
+import * as bulkPayments from './bulk-payments.ts'
+import * as bulkReports from './bulk-reports.ts'
+import * as bulkSubmissions from './bulk-submissions.ts'
 import * as complianceHolds from './compliance-holds.ts'
+import * as connectionCalendars from './connection-calendars.ts'
 import * as contracts from './contracts.ts'
 import * as currencies from './currencies.ts'
 import * as customerLife from './customer-life.ts'
@@ -68,6 +72,7 @@ export const routes: readonly Route[] = [
   ...operatorApiKeyRoutes,
   ...Object.values(operator),
   ...Object.values(pricingTemplates),
+  ...Object.values(connectionCalendars),
   listAuditEvents,
   ...Object.values(balances),
   ...Object.values(balanceChanges),
@@ -89,6 +94,9 @@ export const routes: readonly Route[] = [
   ...Object.values(incomingPayments),
   ...Object.values(incomingSuspense),
   ...Object.values(incomingSimulations),
+  ...Object.values(bulkPayments),
+  ...Object.values(bulkReports),
+  ...Object.values(bulkSubmissions),
   ...Object.values(scheduledPayments),
   ...Object.values(complianceHolds),
   ...Object.values(exceptions),

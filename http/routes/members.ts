@@ -47,7 +47,7 @@ export const updateMembership = route({
   method: 'patch',
   path: '/customers/{customerId}/memberships/{membershipId}',
   operationId: 'updateMembership',
-  summary: 'Change the role, the teams or the access of a member',
+  summary: 'Change the role, the teams, the limits or the access of a member',
   description: 'Only owners change owners. Nobody changes their own membership, and one active owner remains.',
   stepUp,
   ifMatch: true,

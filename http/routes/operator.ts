@@ -50,7 +50,7 @@ export const updateOperatorSettings = route({
   path: '/operator/settings',
   operationId: 'updateOperatorSettings',
   summary: 'Change what the operator sets for its customers',
-  description: 'Only what is given changes; limits of a type are given whole. Effective for whatever is asked after the answer. What customers have paid out in the running day and month counts.',
+  description: 'Only what is given changes; limits of a type and limits of rails are given whole. Effective for whatever is asked after the answer. What customers have paid out in the running day and month counts.',
   ifMatch: true,
   current: current(({ operators }, id) => operators.getSettings(id)),
   body: OperatorSettingsUpdate,

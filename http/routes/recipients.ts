@@ -156,12 +156,12 @@ export const getRecipientRequirements = route({
   query: RequirementsQuery,
   success: { status: 200, description: 'The requirements of every rail that reaches the country’s banks.', schema: RecipientRequirements, etag: true },
   problems: ['validation-error'],
-  handle: ({ query: { currency, country, type = null } }) => {
+  handle: async ({ tenant, query: { currency, country, type = null } }, { operators }) => {
     const fault = currencyFault(currency)
     if (fault !== null) refuse(fault.code === 'currency_withdrawn' ? 'validation-error' : 'malformed-request', fault.message, { errors: [{ field: 'query.currency', ...fault }] })
     const message = 'Is no country of ISO 3166.'
     if (!isCountry(country)) refuse('malformed-request', message, { errors: [{ field: 'query.country', code: 'invalid_value', message }] })
-    const requirements = requirementsOf({ currency: currency as CurrencyCode, country, type })
+    const requirements = requirementsOf({ currency: currency as CurrencyCode, country, type }, await operators.railLimits(tenant.id))
     return { ...json(200, requirements), etag: `W/"${requirements.version}"` }
   },
 })

@@ -5,16 +5,22 @@ import { CurrencyCode, Money, Nullable, PositiveMoney, Timestamp, Uuid, Words } 
 /** As many as there are currencies. */
 const CURRENCIES_MAX = 200
 
+const limit = {
+  currency: CurrencyCode,
+  single: Nullable(Money, { description: 'Of one payment.' }),
+  daily: Nullable(Money, { description: 'Of a day in UTC.' }),
+  monthly: Nullable(Money, { description: 'Of a month in UTC.' }),
+}
+/** Limits without what was used of them. */
+export const LimitsShown = Type.Array(Type.Object(limit, { title: 'LimitTerms' }))
+
 const Used = Type.Object({ used: Money, remaining: Money }, { title: 'LimitUse' })
 
 export const CustomerLimits = Type.Object({
   customerId: Uuid,
   source: Words('LimitSource', ['customer', 'operator', 'none'], '`operator`: those of the operator for customers of this type.'),
   limits: Type.Array(Type.Object({
-    currency: CurrencyCode,
-    single: Nullable(Money, { description: 'Of one payment.' }),
-    daily: Nullable(Money, { description: 'Of a day in UTC.' }),
-    monthly: Nullable(Money, { description: 'Of a month in UTC.' }),
+    ...limit,
     today: Nullable(Used),
     thisMonth: Nullable(Used),
   }, { title: 'CurrencyLimits' })),

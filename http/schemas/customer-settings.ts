@@ -1,6 +1,6 @@
 /** What a customer sets about itself. */
 import Type, { type Static } from 'typebox'
-import { Nullable, PositiveMoney, Timestamp, Uuid } from './primitives.ts'
+import { Nullable, PositiveMoney, Timestamp, Uuid, Words } from './primitives.ts'
 
 const DOMAINS_MAX = 50
 /** Labels of letters, digits and hyphens, at least two of them; lower case. */
@@ -23,10 +23,10 @@ export const ApprovedDomainsWrite = Type.Object(domains, { title: 'ApprovedDomai
 export const ApprovedDomains = Type.Object({ ...domains, ...provenance }, { title: 'ApprovedDomains' })
 
 const preferences = {
-  timezone: Type.String({ maxLength: 64, description: 'IANA name.', examples: ['Europe/Amsterdam'] }),
-  language: Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$', examples: ['en'] }),
-  requireVerification: Type.Boolean({ description: 'Whether an account name that cannot be checked stops a payment.' }),
-  preNotificationDays: Type.Integer({ minimum: 1, maximum: 14, description: 'Days between telling a debtor and collecting.' }),
+  timezone: Type.String({ maxLength: 64, description: 'IANA name. Confirmations show times in it. Exports name a zone of their own; statements and limits keep days of UTC.', examples: ['Europe/Amsterdam'] }),
+  language: Words('DocumentLanguage', ['en'], 'Of documents and mails. There is only English so far.'),
+  requireVerification: Type.Boolean({ description: 'Whether an account name that cannot be checked stops a recipient or a payment. What the operator requires holds in any case.' }),
+  preNotificationDays: Type.Integer({ minimum: 1, maximum: 14, description: 'Days between telling a debtor and collecting. It governs direct debits; without that feature it has no effect.' }),
   closeEmptyBalances: Type.Boolean({ description: 'Whether a sub-balance that stays empty for a year is closed.' }),
 }
 export const CustomerPreferences = Type.Object({ ...preferences, ...provenance }, { title: 'CustomerPreferences' })

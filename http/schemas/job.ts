@@ -15,6 +15,8 @@ export const Job = Type.Object({
   progress: Type.Object({
     processed: Type.Integer({ minimum: 0 }),
     total: Nullable(Type.Integer({ minimum: 0, description: 'Null while it is not known.' })),
+    ratePerSecond: Nullable(Type.Number({ minimum: 0, description: 'While it runs.' })),
+    etaSeconds: Nullable(Type.Integer({ minimum: 0, description: 'While it runs, where `total` is known.' })),
   }),
   subject: Nullable(Type.Object({ object: Type.String({ examples: ['balance'] }), id: Uuid }, { description: 'What it is about.' })),
   result: Nullable(Type.Object({

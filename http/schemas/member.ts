@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { MEMBER_ROLES } from '../../lib/identity/capabilities.ts'
 import { list } from '../list.ts'
+import { LimitsShown, LimitsWrite } from './customer-limits.ts'
 import { Email, Nullable, Text, Timestamp, Uuid, Words } from './primitives.ts'
 import { Password } from './session.ts'
 
@@ -24,6 +25,7 @@ export const Member = Type.Object({
   status: Words('MembershipStatus', MEMBER_STATUSES),
   isPrimaryOwner: Type.Boolean(),
   teamIds: Type.Array(Uuid),
+  limits: Nullable(LimitsShown, { description: 'What may be paid out in the name of the member, beside the limits of the customer. Null: no more is said of it.' }),
   mfaEnabled: Type.Boolean(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -34,7 +36,8 @@ export const MemberUpdate = Type.Object({
   role: Type.Optional(Role),
   status: Type.Optional(Type.Enum(['active', 'suspended'])),
   teamIds: Type.Optional(Teams),
-}, { title: 'MemberUpdate', additionalProperties: false })
+  limits: Type.Optional(Nullable(LimitsWrite, { description: 'In place of those before. What was paid out in the running day and month counts. Null: none.' })),
+}, { title: 'MemberUpdate', additionalProperties: false, examples: [{ limits: [{ currency: 'EUR', daily: { amountMinor: '1000000', currency: 'EUR' } }] }] })
 export type MemberUpdate = Static<typeof MemberUpdate>
 
 export const memberList = list({

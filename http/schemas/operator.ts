@@ -3,7 +3,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import type { Feature } from '../../lib/operators/features.ts'
 import { RECIPIENT_MODES } from '../../lib/approvals/policy.ts'
 import { LimitsWrite } from './customer-limits.ts'
-import { CurrencyCode, Money, MONEY_PATTERN, Nullable, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { CurrencyCode, Money, MONEY_PATTERN, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 const NAME_MAX = 140
 
@@ -39,6 +39,16 @@ const exchange = {
 }
 const payments = { fourEyesExceptions: Type.Boolean({ description: 'Two people resolve an exception.' }) }
 
+/** More than there are rails: each is named once. */
+const RAIL_LIMITS_MAX = 60
+const rails = {
+  limits: Type.Array(Type.Object({
+    rail: Rail, limit: Nullable(PositiveMoney, { description: 'Of a single payment, in the currency of the rail. Null: none.' }),
+  }, { title: 'RailLimit', additionalProperties: false, examples: [{ rail: 'faster_payments', limit: { amountMinor: '25000000', currency: 'GBP' } }] }), {
+    maxItems: RAIL_LIMITS_MAX, description: 'What may be paid by a rail, in place of what its scheme allows. Rails that are not named keep that.',
+  }),
+}
+
 const Limits = Nullable(Type.Array(Type.Object({
   currency: CurrencyCode, single: Nullable(Money), daily: Nullable(Money), monthly: Nullable(Money),
 }, { title: 'DefaultLimits' })))
@@ -51,6 +61,7 @@ export const OperatorSettings = Type.Object({
   }, { title: 'OperatorLimitSettings' }),
   compliance: Type.Object(compliance, { title: 'OperatorComplianceSettings' }),
   payments: Type.Object(payments, { title: 'OperatorPaymentSettings' }),
+  rails: Type.Object(rails, { title: 'OperatorRailSettings' }),
   pricing: Type.Object(pricing, { title: 'OperatorPricingSettings' }),
   exchange: Type.Object(exchange, { title: 'OperatorExchangeSettings' }),
   ...provenance,
@@ -66,6 +77,7 @@ export const OperatorSettingsUpdate = Type.Object({
   }, { title: 'OperatorLimitSettingsUpdate', additionalProperties: false })),
   compliance: Type.Optional(Type.Object({ fourEyesRelease: Type.Optional(compliance.fourEyesRelease) }, { title: 'OperatorComplianceSettingsUpdate', additionalProperties: false })),
   payments: Type.Optional(Type.Object({ fourEyesExceptions: Type.Optional(payments.fourEyesExceptions) }, { title: 'OperatorPaymentSettingsUpdate', additionalProperties: false })),
+  rails: Type.Optional(Type.Object({ limits: Type.Optional(rails.limits) }, { title: 'OperatorRailSettingsUpdate', additionalProperties: false })),
   exchange: Type.Optional(Type.Partial(Type.Object(exchange), { title: 'OperatorExchangeSettingsUpdate', additionalProperties: false })),
   pricing: Type.Optional(Type.Object({ defaultTemplateId: Type.Optional(pricing.defaultTemplateId) }, { title: 'OperatorPricingSettingsUpdate', additionalProperties: false })),
 }, { title: 'OperatorSettingsUpdate', additionalProperties: false, examples: [{ recipients: { approvalMode: 'operator_queue' } }] })
@@ -76,6 +88,7 @@ const SWITCHES = {
   'exchange.forwards': Type.Boolean({ description: 'Forwards can be quoted, agreed on and looked at. Those that exist go on.' }),
   'exchange.held_rates': Type.Boolean({ description: 'Rates can be quoted to be held, held and looked at. Those that are held go on.' }),
   'exchange.spot': Type.Boolean({ description: 'Currencies can be quoted and exchanged. What was booked is settled all the same.' }),
+  'payments.bulk': Type.Boolean({ description: 'Bulk payments can be sent in, looked at and submitted. What is being submitted goes on.' }),
   'payments.funds_requests': Type.Boolean({ description: 'Funds requests can be made and looked at, by payers too. What comes in is counted all the same.' }),
   'payments.scheduled': Type.Boolean({ description: 'Scheduled payments can be set up and looked at. Those that exist are made all the same.' }),
   webhooks: Type.Boolean({ description: 'Integrator webhooks can be set up and looked at. What exists is delivered to all the same.' }),

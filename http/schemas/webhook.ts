@@ -10,7 +10,7 @@ const URL_MAX = 2_048
 const EVENTS_MAX = 50
 
 export const IntegratorEventType = Words('IntegratorEventType', EVENT_TYPES,
-  'An event is sent to the endpoints that subscribe to its type. The types of customers, KYB cases, providers, deprecated operations and compliance holds are for operators.')
+  'An event is sent to the endpoints that subscribe to its type. `bulk_payment.status_changed` tells of a file as a whole, first with `previousStatus` null; each of its payments has events of its own. The types of customers, KYB cases, providers, deprecated operations and compliance holds are for operators.')
 
 const Events = Type.Array(IntegratorEventType, { minItems: 1, maxItems: EVENTS_MAX })
 const Url = Text(1, URL_MAX, {

@@ -1,6 +1,6 @@
 /**
- * What a customer may pay out: in one payment, in a day and in a month, each currency by itself. Days and months are those
- * of UTC, because balances of one currency may pay by rails of several zones.
+ * What a customer and each of its members may pay out: in one payment, in a day and in a month, each currency by itself. Days
+ * and months are those of UTC, because balances of one currency may pay by rails of several zones.
  *
  * What has been paid out is counted with the payment itself: the balance remembers the count as it remembers what is
  * available, and the commit refuses to count beyond the limit whatever was remembered.
@@ -21,6 +21,14 @@ export interface CurrencyLimits {
 /** What a row keeps: amounts as text. */
 export interface LimitsJson {
   readonly currencies: readonly { readonly currency: string; readonly single: string | null; readonly daily: string | null; readonly monthly: string | null }[]
+}
+
+/** Limits as they are shown. */
+export function limitsShown(limits: readonly CurrencyLimits[]) {
+  return limits.map(({ currency, single, daily, monthly }) => {
+    const money = (amountMinor: bigint | null) => (amountMinor === null ? null : moneyJson({ amountMinor, currency: currency as CurrencyCode }))
+    return { currency, single: money(single), daily: money(daily), monthly: money(monthly) }
+  })
 }
 
 export const LIMIT_KINDS = ['single', 'daily', 'monthly'] as const
@@ -59,13 +67,35 @@ export function periodsOf(now: number): { readonly day: string; readonly month: 
 /** What counts in the period that begins then: what is known of an earlier one counts no more. */
 const usedIn = (used: Used, start: string): bigint => (used.start === start ? used.amount : 0n)
 
+/** Nothing was paid out yet. */
+export const NOTHING: Used = { start: '', amount: 0n }
+
+/** The limits of payments from a balance, in its currency. */
+export interface PaymentLimits {
+  /** For all that is paid; null is none. */
+  readonly customer: LimitState | null
+  /** For what is paid in a member's name, by the id of the person. Whoever is not in it has none. */
+  readonly members: ReadonlyMap<string, LimitState>
+}
+
+/** What is paid, and in whose name: a person, or a key, which has no limits of its own. */
+export interface Spending {
+  readonly customerId: string
+  readonly spenderId: string
+  readonly amount: bigint
+}
+
 /** The limits as on a day on which nothing has been paid out. */
-export const unusedLimits = ({ limits }: LimitState): LimitState => ({ limits, day: NOTHING, month: NOTHING })
-const NOTHING: Used = { start: '', amount: 0n }
+export function unusedLimits({ customer, members }: PaymentLimits): PaymentLimits {
+  const unused = ({ limits }: LimitState): LimitState => ({ limits, day: NOTHING, month: NOTHING })
+  return { customer: customer === null ? null : unused(customer), members: new Map([...members].map(([id, state]) => [id, unused(state)])) }
+}
 
 /** What a payment would add to, for its commit. */
 export interface Outflow {
   readonly customerId: string
+  /** Whose count it is: the customer's own id, or a person's. */
+  readonly spenderId: string
   readonly currency: string
   readonly periodKind: 'day' | 'month'
   readonly periodStart: string
@@ -73,32 +103,52 @@ export interface Outflow {
   readonly maxAmount: bigint
 }
 
-/** The limit that an amount would break, the first of single, daily and monthly; null when it breaks none. */
-export function brokenLimit({ limits, day, month }: LimitState, amount: bigint, now: number): Problem | null {
+/** The limit that a payment would break, the customer's before the member's; null when it breaks none. */
+export function brokenLimit({ customer, members }: PaymentLimits, { spenderId, amount }: Spending, now: number): Problem | null {
+  const member = members.get(spenderId)
+  return (customer === null ? null : brokenBy('The', customer, amount, now)) ?? (member === undefined ? null : brokenBy('The member\'s', member, amount, now))
+}
+
+/** The first of single, daily and monthly. */
+function brokenBy(whose: string, { limits, day, month }: LimitState, amount: bigint, now: number): Problem | null {
   const periods = periodsOf(now)
-  if (limits.single !== null && amount > limits.single) return exceeded(limits, 'single', limits.single, null, limits.single)
+  const exceeded = exceededBy(whose, limits)
+  if (limits.single !== null && amount > limits.single) return exceeded('single', limits.single, null, limits.single)
   for (const [kind, limit, used, period] of [
     ['daily', limits.daily, usedIn(day, periods.day), periods.day], ['monthly', limits.monthly, usedIn(month, periods.month), periods.month.slice(0, 7)],
   ] as const) {
-    if (limit !== null && used + amount > limit) return exceeded(limits, kind, limit, period, limit > used ? limit - used : 0n)
+    if (limit !== null && used + amount > limit) return exceeded(kind, limit, period, limit > used ? limit - used : 0n)
   }
   return null
 }
 
-function exceeded({ currency }: CurrencyLimits, kind: LimitKind, amount: bigint, period: string | null, remaining: bigint): Problem {
+const exceededBy = (whose: string, { currency }: CurrencyLimits) => (kind: LimitKind, amount: bigint, period: string | null, remaining: bigint): Problem => {
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
   return {
-    slug: 'limit-exceeded', detail: `The ${kind} limit is ${formatMajor(amount, currency as CurrencyCode)} ${currency}, of which ${formatMajor(remaining, currency as CurrencyCode)} ${currency} remain.`,
+    slug: 'limit-exceeded', detail: `${whose} ${kind} limit is ${formatMajor(amount, currency as CurrencyCode)} ${currency}, of which ${formatMajor(remaining, currency as CurrencyCode)} ${currency} remain.`,
     extra: { limit: { kind, amount: money(amount), period, remaining: money(remaining) } },
   }
 }
 
-/** The state after an amount was paid out, and what the commit counts. */
-export function countOutflow(state: LimitState, customerId: string, amount: bigint, now: number): { readonly state: LimitState; readonly outflows: readonly Outflow[] } {
+/** The limits after a payment was made, and what the commit counts. */
+export function countOutflow(limits: PaymentLimits, { customerId, spenderId, amount }: Spending, now: number): { readonly limits: PaymentLimits; readonly outflows: readonly Outflow[] } {
+  const { customer, members } = limits
+  const outflows: Outflow[] = []
+  const count = (state: LimitState, countedFor: string): LimitState => {
+    const counted = counting(state, { customerId, spenderId: countedFor, amount }, now)
+    outflows.push(...counted.outflows)
+    return counted.state
+  }
+  const all = customer === null ? null : count(customer, customerId)
+  const member = members.get(spenderId)
+  return { limits: { customer: all, members: member === undefined ? members : new Map(members).set(spenderId, count(member, spenderId)) }, outflows }
+}
+
+function counting(state: LimitState, { amount, ...spending }: Spending, now: number): { readonly state: LimitState; readonly outflows: readonly Outflow[] } {
   const { limits } = state
   const periods = periodsOf(now)
   const outflows: Outflow[] = []
-  const shared = { customerId, currency: limits.currency, amount }
+  const shared = { ...spending, currency: limits.currency, amount }
   if (limits.daily !== null) outflows.push({ ...shared, periodKind: 'day', periodStart: periods.day, maxAmount: limits.daily })
   if (limits.monthly !== null) outflows.push({ ...shared, periodKind: 'month', periodStart: periods.month, maxAmount: limits.monthly })
   return {

@@ -1,5 +1,5 @@
 /** What a confirmation of an exchange says. */
-import { at, day, grouped, linesOf, moment, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
+import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
 import { formatRate, formatRateInFull, inverseOf } from './rate.ts'
 import type { ExchangeKind, ExchangeRecord } from './exchange.ts'
 
@@ -19,13 +19,14 @@ export interface ExchangeParties {
 /** The confirmation of an exchange that has come to its end. A contract shows what was agreed on, each of its drawdowns what was exchanged. */
 export function exchangeConfirmation(exchange: ExchangeRecord, { sell, buy }: ExchangeParties): Confirmation {
   const { sellCurrency, buyCurrency } = exchange
+  const { timezone } = sell
   const sold = (minor: bigint): string => grouped(minor, sellCurrency)
   const bought = grouped(exchange.buyAmount, buyCurrency)
   return {
     issuer: sell.operatorName,
     title: 'Exchange confirmation',
     headline: `${bought} for ${sold(exchange.sellAmount)}`,
-    status: `Completed on ${day(at(exchange.settledAt ?? exchange.updatedAt))}`,
+    status: `Completed on ${day(at(exchange.settledAt ?? exchange.updatedAt, timezone))}`,
     sections: [
       { title: 'Customer', lines: linesOf(['Name', sell.customerName]) },
       {
@@ -45,10 +46,10 @@ export function exchangeConfirmation(exchange: ExchangeRecord, { sell, buy }: Ex
       },
       {
         title: 'Dates',
-        lines: linesOf(['Ordered', moment(at(exchange.createdAt))], ['Trade date', day(exchange.tradeDate)], ['Settlement date', day(exchange.settlementDate)], ['Settled', moment(at(exchange.settledAt))]),
+        lines: linesOf(['Ordered', moment(at(exchange.createdAt, timezone))], ['Trade date', day(exchange.tradeDate)], ['Settlement date', day(exchange.settlementDate)], ['Settled', moment(at(exchange.settledAt, timezone))]),
       },
     ],
-    footer: `Issued electronically by ${sell.operatorName}; valid without a signature. Exchange ${exchange.id}. Times are UTC.`,
+    footer: `Issued electronically by ${sell.operatorName}; valid without a signature. Exchange ${exchange.id}. ${timesNote(timezone)}`,
     createdAt: exchange.updatedAt,
   }
 }

@@ -27,6 +27,21 @@ export function moveJob(status: JobStatus, move: JobMove): JobStatus | null {
   return MOVES[status][move] ?? null
 }
 
+/** How fast work that runs goes, and how long it still takes, both since it was first begun; null where that cannot be known. */
+export interface Pace {
+  readonly ratePerSecond: number | null
+  readonly etaSeconds: number | null
+}
+
+const NO_PACE: Pace = { ratePerSecond: null, etaSeconds: null }
+
+/** The pace of a job. Times are epoch milliseconds; the rate has one decimal. */
+export function paceOf({ status, progress: { processed, total }, startedAt }: { readonly status: JobStatus; readonly progress: { readonly processed: number; readonly total: number | null }; readonly startedAt: number | null }, now: number): Pace {
+  if (status !== 'running' || startedAt === null || processed === 0 || now <= startedAt) return NO_PACE
+  const perSecond = (processed * 1_000) / (now - startedAt)
+  return { ratePerSecond: Math.round(perSecond * 10) / 10, etaSeconds: total === null ? null : Math.ceil(Math.max(0, total - processed) / perSecond) }
+}
+
 /** How long the result of a job is kept, milliseconds. */
 export const RESULT_MS = 7 * 86_400_000
 /** A job that is over is forgotten after this, milliseconds; its result is gone by then. */

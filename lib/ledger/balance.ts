@@ -3,7 +3,7 @@
  * never high, and a yes from memory is always good (I4).
  */
 import type { PolicyTerms } from '../approvals/policy.ts'
-import type { LimitState } from '../customers/limits.ts'
+import type { PaymentLimits } from '../customers/limits.ts'
 import type { CalendarTerms } from '../payments/business-days.ts'
 import type { FeeRule } from '../payments/fees.ts'
 
@@ -27,10 +27,12 @@ export interface BalanceState {
   readonly policy: PolicyTerms | null
   /** Its policy for exchanges, or where that was never set the one for payments. Fenced in the same manner. */
   readonly exchangePolicy: PolicyTerms | null
-  /** What the customer may pay out in this currency, and has; null where there is no limit. Fenced as the policy is. */
-  readonly limits: LimitState | null
+  /** What the customer and its members may pay out in this currency, and have; null where there is no limit. Fenced as the policy is. */
+  readonly limits: PaymentLimits | null
   /** What the operator charges in this currency. */
   readonly fees: readonly FeeRule[]
+  /** Moves with the limits that the operator sets for rails: a rail that was chosen by others is chosen again. Fenced in the same manner. */
+  readonly railVersion: number
   /** What is set for the days of its connection; null where cut-offs and calendars are ignored. */
   readonly calendar: CalendarTerms | null
 }

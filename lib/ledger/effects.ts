@@ -198,6 +198,8 @@ export interface IncomingPaymentRow {
   /** When it came to its balance; null: not yet. */
   readonly creditedAt: number | null
   readonly receivedAt: number
+  /** The payment that came back to a balance that takes no money any more. */
+  readonly paymentId?: string
 }
 
 /** A transfer that travels by the partner, from balance to balance of two connections or, in a sandbox, of one. */
@@ -272,6 +274,8 @@ export interface Attention {
 /** A payment that did not leave: what it counted in its day and month is free again. */
 export interface OutflowReturn {
   readonly customerId: string
+  /** In whose name it was made: what was counted for them and for the customer is both given back. */
+  readonly spenderId: string
   readonly currency: string
   /** `YYYY-MM-DD`: the day it was made on. */
   readonly day: string

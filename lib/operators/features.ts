@@ -5,6 +5,7 @@ export const FEATURE_DEFAULTS = {
   'exchange.forwards': false,
   'exchange.held_rates': false,
   'exchange.spot': true,
+  'payments.bulk': true,
   'payments.funds_requests': true,
   'payments.scheduled': true,
   webhooks: true,

@@ -4,7 +4,9 @@
  */
 import { addDays, dateIn } from '../clock.ts'
 import { OperatingError } from '../errors.ts'
-import { railDays, type BusinessCalendar, type HolidayRule } from './calendars.ts'
+import { railDays } from './calendars.ts'
+import { keptHolidays } from './holidays.ts'
+import type { BusinessCalendar } from './national-calendars.ts'
 import { RAILS, type Rail } from './rails.ts'
 
 /** A date lies in a year that a calendar is not known for: nobody guesses bank holidays. */
@@ -23,41 +25,6 @@ export const PLAIN_CALENDAR: CalendarTerms = {}
 
 /** No rail is closed for longer; a search that goes on is a calendar without a business day. */
 const CLOSED_DAYS_MAX = 60
-
-/** Easter Sunday of a Gregorian year (the anonymous algorithm of 1876). */
-export function easterSunday(year: number): string {
-  const golden = year % 19
-  const century = Math.floor(year / 100)
-  const rest = year % 100
-  const epact = (19 * golden + century - Math.floor(century / 4) - Math.floor((century - Math.floor((century + 8) / 25) + 1) / 3) + 15) % 30
-  const weekday = (32 + 2 * (century % 4) + 2 * Math.floor(rest / 4) - epact - (rest % 4)) % 7
-  const late = Math.floor((golden + 11 * epact + 22 * weekday) / 451)
-  const sum = epact + weekday - 7 * late + 114
-  return Temporal.PlainDate.from({ year, month: Math.floor(sum / 31), day: (sum % 31) + 1 }).toString()
-}
-
-function dateOf(rule: HolidayRule, year: number): Temporal.PlainDate {
-  if (rule.kind === 'easter') return Temporal.PlainDate.from(easterSunday(year)).add({ days: rule.offset })
-  if (rule.kind === 'fixed') return Temporal.PlainDate.from({ year, month: rule.month, day: rule.day })
-  const first = Temporal.PlainDate.from({ year, month: rule.month, day: 1 })
-  if (rule.nth > 0) return first.add({ days: ((rule.weekday - first.dayOfWeek + 7) % 7) + 7 * (rule.nth - 1) })
-  const last = first.add({ months: 1 }).subtract({ days: 1 })
-  return last.subtract({ days: ((last.dayOfWeek - rule.weekday + 7) % 7) + 7 * (-rule.nth - 1) })
-}
-
-/** The holidays of a year as they are kept. Those on weekdays stay; those that move take the next weekday that is free. */
-function keptHolidays({ holidays, weekend }: BusinessCalendar, year: number): ReadonlySet<string> {
-  const dated = holidays.map((rule) => ({ rule, date: dateOf(rule, year) }))
-  const kept = new Set(dated.filter(({ date }) => !weekend.has(date.dayOfWeek)).map(({ date }) => date.toString()))
-  for (const { rule, date } of dated) {
-    if (rule.kind !== 'fixed' || !weekend.has(date.dayOfWeek)) continue
-    if (rule.substitute === 'none' || (rule.substitute === 'from_sunday' && date.dayOfWeek !== 7)) continue
-    let moved = date.add({ days: 1 })
-    while (weekend.has(moved.dayOfWeek) || kept.has(moved.toString())) moved = moved.add({ days: 1 })
-    kept.add(moved.toString())
-  }
-  return kept
-}
 
 /** Holidays by calendar and year, computed once: a handful of calendars and a few years. */
 const known = new WeakMap<BusinessCalendar, Map<number, ReadonlySet<string>>>()

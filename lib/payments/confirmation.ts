@@ -1,5 +1,5 @@
 /** What a confirmation of a payment says. */
-import { at, day, grouped, linesOf, moment, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
+import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
 import type { PaymentRecord } from './payment.ts'
 
 /** Rails as people call them; the others go by their word. */
@@ -15,7 +15,7 @@ export function isConfirmed({ status }: Pick<PaymentRecord, 'status'>): boolean 
 }
 
 /** The confirmation of a payment that has arrived, or has come back since. */
-export function paymentConfirmation(payment: PaymentRecord, { operatorName, customerName, account }: ConfirmationParty): Confirmation {
+export function paymentConfirmation(payment: PaymentRecord, { operatorName, customerName, account, timezone }: ConfirmationParty): Confirmation {
   const { details, rail, returnInfo } = payment
   const amountOf = (minor: bigint): string => grouped(minor, payment.currency)
   const returned = payment.status === 'returned'
@@ -23,7 +23,7 @@ export function paymentConfirmation(payment: PaymentRecord, { operatorName, cust
     issuer: operatorName,
     title: 'Payment confirmation',
     headline: amountOf(payment.amount),
-    status: returned ? `Returned on ${day(returnInfo?.receivedAt ?? null) ?? day(at(payment.updatedAt))}` : `Completed on ${day(at(payment.completedAt))}`,
+    status: returned ? `Returned on ${day(at(returnInfo?.receivedAt ?? payment.updatedAt, timezone))}` : `Completed on ${day(at(payment.completedAt, timezone))}`,
     sections: [
       { title: 'Payer', lines: linesOf(['Name', customerName], ['Account', account], ['Account name', details.sourceBalanceName]) },
       {
@@ -41,18 +41,18 @@ export function paymentConfirmation(payment: PaymentRecord, { operatorName, cust
       {
         title: 'Dates',
         lines: linesOf(
-          ['Ordered', moment(at(payment.createdAt))], ['Execution date', day(payment.executionDate)], ['Sent', moment(at(payment.sentAt))], ['Completed', moment(at(payment.completedAt))],
+          ['Ordered', moment(at(payment.createdAt, timezone))], ['Execution date', day(payment.executionDate)], ['Sent', moment(at(payment.sentAt, timezone))], ['Completed', moment(at(payment.completedAt, timezone))],
         ),
       },
       ...(returned ? [{
         title: 'Return',
         lines: linesOf(
-          ['Amount returned', payment.returnedAmount === null ? null : amountOf(payment.returnedAmount)], ['Received', moment(returnInfo?.receivedAt ?? null)],
+          ['Amount returned', payment.returnedAmount === null ? null : amountOf(payment.returnedAmount)], ['Received', moment(at(returnInfo?.receivedAt ?? null, timezone))],
           ['Reason', [returnInfo?.reasonCode, returnInfo?.reason].filter((part) => part !== null && part !== undefined).join(' – ')],
         ),
       }] : []),
     ],
-    footer: `Issued electronically by ${operatorName}; valid without a signature. Payment ${payment.id}. Times are UTC.`,
+    footer: `Issued electronically by ${operatorName}; valid without a signature. Payment ${payment.id}. ${timesNote(timezone)}`,
     createdAt: payment.updatedAt,
   }
 }

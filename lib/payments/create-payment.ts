@@ -6,7 +6,7 @@
  * beside the balance travels in the command, so the same command on the same balance is decided the same way.
  */
 import { opening } from '../approvals/opening.ts'
-import { tierFor, type TierMatch } from '../approvals/policy.ts'
+import { tierFor, type Convert, type TierMatch } from '../approvals/policy.ts'
 import { brokenLimit, countOutflow, unusedLimits } from '../customers/limits.ts'
 import type { BalanceState } from '../ledger/balance.ts'
 import type { Effects } from '../ledger/effects.ts'
@@ -35,6 +35,8 @@ export interface CreatePayment extends Recorded {
     readonly digest: string
     /** Whether it is an account of the payer's own. */
     readonly ownAccount: boolean
+    /** Which limits the rail was chosen by. */
+    readonly rails: { readonly version: number }
   }
   readonly amount: bigint
   readonly currency: string
@@ -47,20 +49,22 @@ export interface CreatePayment extends Recorded {
   readonly createdBy: string
   readonly createdByName: string
   readonly createdVia: PaymentRecord['createdVia']
-  /** What else an approval needs, should one be needed: its ids, and whether a sandbox may decide it. */
-  readonly approving: { readonly ids: { next(): string }; readonly sandbox: boolean }
+  /** What else an approval needs, should one be needed: its ids, whether a sandbox may decide it, and what amounts are worth at a connection. */
+  readonly approving: { readonly ids: { next(): string }; readonly sandbox: boolean; readonly convertAt?: (connectionId: string) => Convert }
   readonly externalId: string | null
   /** The payment that has this external id already; learned from a commit that found it. */
   readonly externalIdOwner: string | null
   /** A no of limits or rails, found before the balance was asked. */
   readonly policyRefusal: Problem | null
-  readonly shown: Pick<PaymentDetails, 'chargeBearer' | 'requestedRail' | 'reference' | 'endToEndId' | 'uetr' | 'purposeCode' | 'purpose' | 'internalNote' | 'notifyRecipient' | 'verification' | 'documentIds'>
+  readonly shown: Pick<PaymentDetails, 'chargeBearer' | 'requestedRail' | 'reference' | 'endToEndId' | 'uetr' | 'purposeCode' | 'purpose' | 'internalNote' | 'notifyRecipient' | 'verification' | 'documentIds' | 'bulk'>
   readonly metadata: Readonly<Record<string, string>>
   readonly queued: QueuePlace
   /** Not handed over before then, epoch milliseconds. */
   readonly notBefore?: number
   /** The schedule that makes it. */
   readonly scheduledPaymentId?: string | undefined
+  /** The approval of the file that it is part of; it waits for that, and for none of its own. */
+  readonly batchApprovalId?: string | undefined
   /** The draft that it was until now. */
   readonly draft?: SubmittedDraft
 }
@@ -72,6 +76,17 @@ export interface PaymentCreated {
   readonly kind: 'payment_created'
   readonly payment: PaymentRecord
   readonly operatorId: string
+}
+
+/** The operator's terms for rails are not those that the rail was chosen by: it is chosen again, and the payment asked for anew. */
+export interface RailsChanged {
+  readonly kind: 'rails_changed'
+}
+
+/** Whether its rail has to be chosen again; null when it was chosen by the terms that hold. A no is only given on fresh state (I4). */
+export function railsChanged(balance: BalanceState | null, { customerId, recipient }: CreatePayment): { readonly state: BalanceState; readonly reply: RailsChanged; readonly effects: null; readonly refused: true } | null {
+  if (balance === null || balance.customerId !== customerId || recipient.rails.version === balance.railVersion) return null
+  return { state: balance, reply: { kind: 'rails_changed' }, effects: null, refused: true }
 }
 
 /** Decides one payment. Pure: `now` is epoch milliseconds. */
@@ -104,7 +119,7 @@ export function createPayment(balance: BalanceState | null, command: CreatePayme
   const later = timing.dueAt !== null && conversion === undefined
   const spent = conversion?.quote.sellAmount ?? command.amount
   // What leaves on a later day counts on that day; only what no day would let pass is refused now.
-  const broken = balance.limits === null ? null : brokenLimit(later ? unusedLimits(balance.limits) : balance.limits, spent, now)
+  const broken = balance.limits === null ? null : brokenLimit(later ? unusedLimits(balance.limits) : balance.limits, spending(command, spent), now)
   if (broken !== null) return { ...refuse(balance, command, now, broken), refused: true }
   const fee = conversion === undefined ? feeOf(balance.fees, command.rail, command.amount) : 0n
   const need = spent + (conversion?.quote.fee ?? fee)
@@ -121,6 +136,9 @@ export function createPayment(balance: BalanceState | null, command: CreatePayme
 
 const NOTHING_TO_BUY = { field: '/quoteId', code: 'not_applicable', message: 'The balance is in the currency that is paid.' } as const
 
+/** What counts against limits: of a payment whose money is bought, what is sold. Who submits a draft of somebody else's pays it. */
+const spending = ({ customerId, createdBy }: CreatePayment, spent: bigint) => ({ customerId, spenderId: createdBy, amount: spent })
+
 interface Terms {
   readonly timing: Timing
   /** Its money is set aside on its day. */
@@ -132,17 +150,19 @@ interface Terms {
 }
 
 function accept(balance: BalanceState, command: CreatePayment, now: number, { timing, later, spent, fee, need }: Terms): BalanceDecision<PaymentCreated> {
-  const match = balance.policy === null ? null : tierFor(balance.policy, {
+  const { batchApprovalId } = command
+  const match = balance.policy === null || batchApprovalId !== undefined ? null : tierFor(balance.policy, {
     amount: command.amount, currency: command.currency, balanceId: balance.id, rail: command.rail, recipientId: command.recipient.id, toOwnAccount: command.recipient.ownAccount,
-  })
+  }, command.approving.convertAt?.(balance.connectionId))
   const approval = match === null ? null : openingOf(balance, command, match, now)
   const { draft, notBefore } = command
-  const status = approval !== null ? 'pending_approval' : later ? 'scheduled' : 'processing'
-  const counted = balance.limits === null || later ? null : countOutflow(balance.limits, balance.customerId, spent, now)
+  const approvalId = approval?.approvals[0]!.id ?? batchApprovalId
+  const status = approvalId !== undefined ? 'pending_approval' : later ? 'scheduled' : 'processing'
+  const counted = balance.limits === null || later ? null : countOutflow(balance.limits, spending(command, spent), now)
   const charges = chargesOf(command.conversion?.fees ?? balance.fees, { rail: command.rail, amount: command.amount, fee, chargeBearer: command.shown.chargeBearer })
   const buying = command.conversion === undefined ? null : exchangeFor(balance, command.conversion, {
     id: command.paymentId, number: command.number, createdBy: command.createdBy, createdVia: command.createdVia === 'operator' ? 'system' : command.createdVia,
-    waits: approval !== null, approvalId: approval?.approvals[0]!.id ?? null,
+    waits: approvalId !== undefined, approvalId: approvalId ?? null,
   }, command.approving.ids, now)
   const details: PaymentDetails = {
     sourceBalanceName: balance.name,
@@ -156,8 +176,10 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
     queued: status === 'processing' && buying === null ? command.queued : null,
     ...(buying === null ? {} : { conversion: conversionOf(buying.exchange) }),
     ...(charges === undefined ? {} : { charges }),
-    ...(approval === null ? {} : { approvalId: approval.approvals[0]!.id }),
-    ...(later ? { recipientDigest: command.recipient.digest, ...(approval === null ? { beganScheduled: true as const } : {}) } : {}),
+    ...(approvalId === undefined ? {} : { approvalId }),
+    ...(batchApprovalId === undefined ? {} : { sharesApproval: true as const }),
+    ...(later || batchApprovalId !== undefined ? { recipientDigest: command.recipient.digest } : {}),
+    ...(later && approvalId === undefined ? { beganScheduled: true as const } : {}),
     ...(draft === undefined ? {} : { submitted: { by: command.createdBy, at: now }, ...(later ? {} : { heldAt: now }) }),
   }
   const payment: PaymentRecord = {
@@ -184,11 +206,11 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
     ...(holdId === null ? {} : { holds: [{ id: holdId, balanceId: balance.id, customerId: balance.customerId, amount: need, subjectType: 'payment',
       subjectId: payment.id, description: `Payment ${payment.number}`, createdAt: now }] }),
     statusUpdates: [{ objectId: payment.id, version: payment.version, customerId: balance.customerId, status,
-      previousStatus: draft === undefined ? null : 'draft', message: approval === null ? 'Payment submitted.' : 'Payment submitted for approval.', actor: 'member', at: now }],
+      previousStatus: draft === undefined ? null : 'draft', message: approvalId === undefined ? 'Payment submitted.' : 'Payment submitted for approval.', actor: 'member', at: now }],
     events: [{ id: command.eventId, createdAt: now, customerId: balance.customerId, operatorId: balance.operatorId,
       shard: balance.shard, type: 'payment.created', object: 'payment', objectId: payment.id, status,
       previousStatus: null, amount: payment.amount, currency: payment.currency }, ...(approval?.events ?? [])],
-    ...(approval !== null ? { approvals: approval.approvals } : buying !== null ? {} : timing.dueAt !== null
+    ...(approval !== null ? { approvals: approval.approvals } : approvalId !== undefined || buying !== null ? {} : timing.dueAt !== null
       ? { paymentsDue: [{ paymentId: payment.id, shard: balance.shard, dueAt: timing.dueAt, until: timing.until }] }
       : { instructions: [{ paymentId: payment.id, shard: balance.shard, ...(notBefore === undefined ? {} : { notBefore }) }] }),
     ...(counted === null ? {} : { outflows: counted.outflows }),
@@ -200,7 +222,7 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
   }
   const available = later ? balance.available : balance.available - need
   return {
-    state: counted === null ? { ...balance, available } : { ...balance, available, limits: counted.state },
+    state: counted === null ? { ...balance, available } : { ...balance, available, limits: counted.limits },
     reply: { kind: 'payment_created', payment, operatorId: balance.operatorId },
     effects: buying === null ? effects : together(effects, buying.effects),
   }

@@ -98,6 +98,12 @@ export function failureFor(schemeCode: string, scheme: Scheme | null = null): Fa
   return { ...failureOf('unknown'), scheme: scheme ?? 'provider', schemeCode }
 }
 
+/** The reason of ISO 20022 that says the same, the first where several do; null where there is none. */
+export function isoReasonOf(code: FailureCode): string | null {
+  const row: Row = ROWS[code]
+  return row.iso20022?.split(' ')[0] ?? null
+}
+
 /** Whether a code is a listed reason of ISO 20022 or of ACH, the two lists the sandbox can be told to fail with. */
 export function isIsoOrAchCode(code: string): boolean {
   return BY_SCHEME.get('iso20022')!.has(code) || BY_SCHEME.get('ach')!.has(code)

@@ -6,7 +6,8 @@
 import type { Posting } from '../ledger/effects.ts'
 import { entry } from '../ledger/entry.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
-import { payingBalance, type MoveContext, type PaymentState } from './payment-moves.ts'
+import { payingBalance } from './move-parts.ts'
+import type { MoveContext, PaymentState } from './payment-moves.ts'
 
 /** L16, or L17 where the sender bears it: nothing where the partner takes nothing. */
 export function partnerCharge(payment: PaymentState, context: MoveContext, now: number): readonly Posting[] {

@@ -20,6 +20,9 @@ export type PaymentStatus =
   | 'draft' | 'pending_approval' | 'scheduled' | 'processing' | 'on_hold' | 'completed' | 'failed' | 'returned'
   | 'exception' | 'rejected' | 'cancelled'
 
+/** In whose name a payment is: of the person or key that submitted it. */
+export const spenderOf = ({ createdBy, details }: Pick<PaymentRecord, 'createdBy' | 'details'>): string => details.submitted?.by ?? createdBy
+
 /** The recipient as it was when the payment was submitted. */
 export interface RecipientSnapshot {
   readonly name: string
@@ -73,6 +76,10 @@ export interface PaymentDetails {
   readonly quoteId?: string
   /** The exchange that buys what is paid; absent where nothing has to be bought. */
   readonly conversion?: Conversion
+  /** The file and the row that it was made of. */
+  readonly bulk?: { readonly bulkPaymentId: string; readonly bulkRowId: string }
+  /** Its approval is that of the whole file; then it ends without it. */
+  readonly sharesApproval?: true
   /** What supports it; absent where there is nothing. */
   readonly documentIds?: readonly string[]
   /** What was changed since, as its creation showed it. */
@@ -100,6 +107,8 @@ export interface PaymentReturn {
   readonly reason: string | null
   /** RFC 3339. */
   readonly receivedAt: string
+  /** It did not come to the balance, which takes no money any more, and waits for its owner. */
+  readonly suspended?: true
 }
 
 /** What the customer asked the recipient's bank for, and what it said. Times are RFC 3339. */
@@ -212,8 +221,8 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
     recall: payment.recall === null ? null : recallJson(payment.recall),
     verification: details.verification === undefined ? null : shownVerification(details.verification, details.recipient.name),
     cancellable: isCancellable(payment),
-    bulkPaymentId: null,
-    bulkRowId: null,
+    bulkPaymentId: payment.details.bulk?.bulkPaymentId ?? null,
+    bulkRowId: payment.details.bulk?.bulkRowId ?? null,
     scheduledPaymentId: payment.scheduledPaymentId,
     fundsRequestId: null,
     documentIds: [...details.documentIds ?? []],
@@ -250,8 +259,8 @@ function costJson({ amount, fee, details: { conversion } }: PaymentRecord, money
   }
 }
 
-const returnJson = (paymentId: string, { amountMinor, reasonCode, reason, receivedAt }: PaymentReturn, money: (amountMinor: bigint) => MoneyJson) =>
-  ({ amount: money(BigInt(amountMinor)), reasonCode, reason, receivedAt, transactionId: transactionId(paymentId, 'return') })
+const returnJson = (paymentId: string, { amountMinor, reasonCode, reason, receivedAt, suspended }: PaymentReturn, money: (amountMinor: bigint) => MoneyJson) =>
+  ({ amount: money(BigInt(amountMinor)), reasonCode, reason, receivedAt, transactionId: suspended === true ? null : transactionId(paymentId, 'return') })
 
 const recallJson = ({ status, reasonCode, requestedAt, decidedAt, response }: PaymentRecall) => ({ status, reasonCode, requestedAt, decidedAt, response })
 

@@ -279,6 +279,21 @@ const ROWS: readonly RailTerms[] = [
 /** The default rail table. */
 export const RAILS: RailTable = new Map(ROWS.map((row) => [row.rail, row]))
 
+/** What an operator allows on rails in place of the schemes' own limits, minor units of the rail's currency; null for no limit. */
+export type RailLimits = { readonly [rail in Rail]?: bigint | null }
+
+/** The table as it is under an operator's limits. */
+export function railTable(limits: RailLimits): RailTable {
+  if (Object.keys(limits).length === 0) return RAILS
+  return new Map(ROWS.map((row) => [row.rail, underLimits(row, limits)]))
+}
+
+/** A rail as it is under an operator's limits. */
+export function underLimits(row: RailTerms, limits: RailLimits): RailTerms {
+  const limitMinor = limits[row.rail]
+  return limitMinor === undefined ? row : { ...row, limitMinor }
+}
+
 /** How fast a rail carries an amount: several national rails are instant up to a step and same-day above it. */
 export function speedOf(row: RailTerms, amountMinor: bigint): Speed {
   return row.instantMaxMinor !== null && amountMinor <= row.instantMaxMinor ? 'instant' : row.speed

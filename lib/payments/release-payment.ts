@@ -11,8 +11,8 @@ import type { BalanceState } from '../ledger/balance.ts'
 import type { Effects } from '../ledger/effects.ts'
 import { timestamp } from '../clock.ts'
 import { failureOf } from './failure-codes.ts'
-import { changeEvents } from './payment-moves.ts'
-import type { PaymentRecord, PaymentStatus } from './payment.ts'
+import { changeEvents } from './move-parts.ts'
+import { spenderOf, type PaymentRecord, type PaymentStatus } from './payment.ts'
 
 export interface ReleasePayment {
   readonly kind: 'release_payment'
@@ -55,18 +55,21 @@ export function releasePayment(balance: BalanceState | null, command: ReleasePay
 }
 
 /** What stands in the way of paying now; null: nothing. */
-function shortage(balance: BalanceState, { amount, fee }: PaymentRecord, now: number): 'insufficient_funds' | 'amount_limit_exceeded' | null {
+function shortage(balance: BalanceState, payment: PaymentRecord, now: number): 'insufficient_funds' | 'amount_limit_exceeded' | null {
+  const { amount, fee } = payment
   if (balance.status !== 'active' || balance.available < amount + fee) return 'insufficient_funds'
-  return balance.limits !== null && brokenLimit(balance.limits, amount, now) !== null ? 'amount_limit_exceeded' : null
+  return balance.limits !== null && brokenLimit(balance.limits, spendingOf(payment), now) !== null ? 'amount_limit_exceeded' : null
 }
+
+const spendingOf = (payment: PaymentRecord) => ({ customerId: payment.customerId, spenderId: spenderOf(payment), amount: payment.amount })
 
 /** P10 */
 function release(balance: BalanceState, command: ReleasePayment, recipient: NonNullable<ReleasePayment['recipient']>, now: number): ReleaseDecision {
   const { payment, holdId, notBefore } = command
   const total = payment.amount + payment.fee
-  const counted = balance.limits === null ? null : countOutflow(balance.limits, balance.customerId, payment.amount, now)
+  const counted = balance.limits === null ? null : countOutflow(balance.limits, spendingOf(payment), now)
   return {
-    state: { ...balance, available: balance.available - total, ...(counted === null ? {} : { limits: counted.state }) },
+    state: { ...balance, available: balance.available - total, ...(counted === null ? {} : { limits: counted.limits }) },
     reply: { kind: 'payment_released', status: 'processing' },
     effects: {
       ...moved(balance, command, { status: 'processing', message: 'The payment is due.', changes: { holdId, details: JSON.stringify({ ...payment.details, heldAt: now }) } }, now),

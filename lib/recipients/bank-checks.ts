@@ -55,6 +55,8 @@ const IBAN_FAULTS = {
 
 export const SANDBOX_CLABE_BANK = '999'
 const SANDBOX_SORT_CODE = '990001'
+/** National codes of the sandbox bank, which is in no list. */
+export const SANDBOX_CODES: ReadonlySet<string> = new Set([SANDBOX_SORT_CODE, '099000011'])
 /** The central bank of Poland: it keeps the accounts of tax offices and other public bodies. */
 const POLISH_CENTRAL_BANK = '1010'
 

@@ -1,10 +1,12 @@
 /**
  * What can be said about a bank from an IBAN or one of its codes: which parts it has, by which rails it is reached, and what
- * vouches for it. Directories of all banks with their names are sold, not published; where none is known, name and BIC are null.
+ * vouches for it. Directories of all banks with their names are sold, not published; where none was given to the service, name
+ * and BIC are null.
  */
 import type { FieldErrorCode } from '../problems.ts'
 import { RAILS, type Rail } from '../payments/rails.ts'
-import { CHECKS, SANDBOX_CLABE_BANK, type BankMember } from './bank-checks.ts'
+import { CHECKS, SANDBOX_CLABE_BANK, SANDBOX_CODES, type BankMember } from './bank-checks.ts'
+import type { BankDirectory, DirectoryEntry, ListedKind } from './bank-directory.ts'
 import { bankingCountry, ibanParts, isCountry } from './iban.ts'
 import { MEXICAN_BANKS } from './mexican-banks.ts'
 import { marketOf, type MemberRule } from './requirements.ts'
@@ -44,6 +46,8 @@ export type BankLookup = { readonly found: BankFound } | { readonly fault: Looku
 /** What is looked into. */
 export interface LookupWorld {
   readonly ukModulus: UkModulusTable
+  /** Names of banks, and the codes there are, as far as somebody has listed them. */
+  readonly banks?: BankDirectory
   /** Where there is a sandbox, its bank is known. */
   readonly sandbox: boolean
 }
@@ -56,7 +60,7 @@ const compact = (text: string): string => text.replaceAll(/[\s-]/g, '').toUpperC
 const fault = (parameter: LookupFault['parameter'], code: FieldErrorCode | null, message: string): BankLookup => ({ fault: { parameter, code, message } })
 
 /** The bank of an IBAN, which may be grouped. What is inside it is checked as it would be for a recipient. */
-export function lookupIban({ ukModulus, sandbox }: LookupWorld, text: string): BankLookup {
+export function lookupIban({ ukModulus, banks, sandbox }: LookupWorld, text: string): BankLookup {
   const iban = compact(text)
   const country = iban.slice(0, 2)
   const context = { bank: {}, bankCountry: country, ukModulus, sandbox }
@@ -66,24 +70,29 @@ export function lookupIban({ ukModulus, sandbox }: LookupWorld, text: string): B
   const british = country === 'GB' && branchCode !== null
   const impossible = british ? CHECKS.uk_modulus(branchCode, { ...context, bank: { accountNumber: iban.slice(-8) } }) : null
   if (impossible !== null) return fault('iban', impossible.code, impossible.message)
+  const listed = bankCode === null ? null : banks?.find(country, 'iban', bankCode) ?? null
   return { found: {
-    country, kind: 'iban', code: iban, bankCode, branchCode, ...sandboxBank(sandbox && bankCode === SANDBOX_BANK.code, country),
-    vouchedBy: british && ukSortCodeListed(ukModulus, branchCode) ? 'list' : 'check_digits', rails: railsOf(country, 'iban'),
+    country, kind: 'iban', code: iban, bankCode, branchCode, ...(listed ? named(listed) : sandboxBank(sandbox && bankCode === SANDBOX_BANK.code, country)),
+    vouchedBy: listed !== null || (british && ukSortCodeListed(ukModulus, branchCode)) ? 'list' : 'check_digits', rails: railsOf(country, 'iban', listed),
   } }
 }
 
 /** The bank that has a code in a country: its BIC, or what the country's own payments name banks by. */
-export function lookupBank({ ukModulus, sandbox }: LookupWorld, { country, code: text }: { readonly country: string; readonly code: string }): BankLookup {
+export function lookupBank({ ukModulus, banks, sandbox }: LookupWorld, { country, code: text }: { readonly country: string; readonly code: string }): BankLookup {
   if (!isCountry(country)) return fault('country', 'invalid_value', 'Is no country of ISO 3166.')
   const code = compact(text)
   const context = { bank: {}, bankCountry: country, ukModulus, sandbox }
-  const rails = railsOf(country, null)
+  const rails = railsOf(country, null, null)
   if (BIC.test(code)) {
     const wrong = CHECKS.bic(code, context) ?? CHECKS.country_match(code, context)
     if (wrong !== null) return fault('code', wrong.code, wrong.message)
     const bankCode = code.slice(0, 4)
-    const { bankName } = sandboxBank(sandbox && bankCode === SANDBOX_BANK.code, country)
-    return { found: { country, kind: 'bic', code, bankCode, branchCode: code.length === 11 ? code.slice(8) : null, bankName, bic: code, vouchedBy: 'form', rails } }
+    const listed = banks?.find(bankingCountry(country), 'bic', code) ?? null
+    const { bankName } = listed === null ? sandboxBank(sandbox && bankCode === SANDBOX_BANK.code, country) : named(listed)
+    return { found: {
+      country, kind: 'bic', code, bankCode, branchCode: code.length === 11 ? code.slice(8) : null, bankName, bic: code,
+      vouchedBy: listed === null ? 'form' : 'list', rails: railsOf(country, null, listed),
+    } }
   }
   const found = { country, code, bankCode: code, branchCode: null, bankName: null, bic: null, rails }
   if (country === 'MX' && /^[0-9]{3}$/.test(code)) {
@@ -98,9 +107,15 @@ export function lookupBank({ ukModulus, sandbox }: LookupWorld, { country, code:
     const wrong = CHECKS[check](code, context)
     if (wrong !== null) return fault('code', wrong.code, wrong.message)
   }
-  const listed = rule.member === 'sortCode' && ukSortCodeListed(ukModulus, code)
-  return { found: { ...found, kind: rule.member as BankCodeKind, vouchedBy: listed ? 'list' : rule.checks.includes('aba') ? 'check_digits' : 'form' } }
+  const kind = rule.member as ListedKind & BankCodeKind
+  const listed = banks?.find(bankingCountry(country), kind, code) ?? null
+  if (listed !== null) return { found: { ...found, ...named(listed), kind, vouchedBy: 'list', rails: railsOf(country, null, listed) } }
+  if (banks?.has(bankingCountry(country), kind) === true && !(sandbox && SANDBOX_CODES.has(code))) return fault('code', null, `No bank has the code ${code}.`)
+  const hasWeights = kind === 'sortCode' && ukSortCodeListed(ukModulus, code)
+  return { found: { ...found, kind, vouchedBy: hasWeights ? 'list' : rule.checks.includes('aba') ? 'check_digits' : 'form' } }
 }
+
+const named = ({ name, bic }: DirectoryEntry): Pick<BankFound, 'bankName' | 'bic'> => ({ bankName: name, bic })
 
 function sandboxBank(isOurs: boolean, country: string): Pick<BankFound, 'bankName' | 'bic'> {
   return isOurs ? { bankName: SANDBOX_BANK.name, bic: `${SANDBOX_BANK.code}${bankingCountry(country)}2A` } : { bankName: null, bic: null }
@@ -119,10 +134,10 @@ function wordsFor(country: string, rules: readonly MemberRule[]): string {
   return rules.map(({ label, example }) => `a ${/^[A-Z]{2}/.test(label) ? label : label.toLowerCase()} such as ${example}`).join(', ')
 }
 
-/** Rails that reach a country's banks; with a member only those for which it identifies the account. */
-function railsOf(country: string, member: 'iban' | null): BankFound['rails'] {
+/** Rails that reach a country's banks; with a member only those for which it identifies the account, of a bank that is listed those that reach it. */
+function railsOf(country: string, member: 'iban' | null, listed: DirectoryEntry | null): BankFound['rails'] {
   return [...RAILS.values()]
     .filter(({ rail, countries, withdrawnSince, needs }) => rail !== 'internal' && withdrawnSince === null && (countries === null || countries.has(country))
-      && (member === null || needs.some((group) => group.includes(member))))
+      && (member === null || needs.some((group) => group.includes(member))) && (listed?.rails?.has(rail) ?? true))
     .map(({ rail, currency }) => ({ rail, currency }))
 }

@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto'
 import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../currency.ts'
 import { moneyJson, type MoneyJson } from '../money.ts'
-import { CHARACTERS, PARTNER_ZONE, RAILS, SEPA_COUNTRIES, type BankField, type Rail, type RailTerms } from '../payments/rails.ts'
+import { CHARACTERS, PARTNER_ZONE, RAILS, SEPA_COUNTRIES, underLimits, type BankField, type Rail, type RailLimits, type RailTerms } from '../payments/rails.ts'
 import type { BankMember, BankValues, CheckName } from './bank-checks.ts'
 import { bankingCountry, ibanLength, ibanOf, usesIban } from './iban.ts'
 
@@ -317,20 +317,26 @@ export interface Requirements {
   readonly verification: { readonly scheme: VerificationScheme; readonly mandatory: boolean }
 }
 
+/** Of an operator that has never set any. */
+const NO_LIMITS = { limits: {}, version: 1 } as const
+
 const NAME_LENGTH = { minLength: 2, maxLength: 140 } as const
 const TYPES = [{ value: 'business', label: 'Business' }, { value: 'individual', label: 'Individual' }]
 const SEPA_RAILS: ReadonlySet<Rail> = new Set(['sepa', 'sepa_instant'])
 
-/** What must be known of a recipient. `currency` must be one of ours that is not withdrawn. */
-export function requirementsOf({ currency, country, type }: { readonly currency: CurrencyCode; readonly country: string; readonly type: 'business' | 'individual' | null }): Requirements {
-  const rows = reachableRails(currency, country)
+/** What must be known of a recipient. `currency` must be one of ours that is not withdrawn. `set`: the limits that the operator has for rails, and their version. */
+export function requirementsOf(
+  { currency, country, type }: { readonly currency: CurrencyCode; readonly country: string; readonly type: 'business' | 'individual' | null },
+  set: { readonly limits: RailLimits; readonly version: number } = NO_LIMITS,
+): Requirements {
+  const rows = reachableRails(currency, country).map((row) => underLimits(row, set.limits))
   const market = marketOf(currency, country)
   const rails = rows.map(({ rail }) => rail)
   const members = market.members.map((member) => memberField(member, rows, market))
   const always = (name: string, label: string, example: string, rest: Partial<RequirementField> = {}): RequirementField =>
     ({ name, label, required: true, type: 'string', example, description: '', checks: [], rails, ...rest })
   return {
-    currency, country, type, version: REQUIREMENTS_VERSION,
+    currency, country, type, version: set.version === NO_LIMITS.version ? REQUIREMENTS_VERSION : `${REQUIREMENTS_VERSION}-${set.version}`,
     rails: rows.map((row) => railJson(row, market, currency)),
     fields: [
       always('/name', 'Name', 'Amsterdam Trading BV', { ...NAME_LENGTH, checks: market.nameChecks ?? [], description: 'Longer names than a rail carries are cut.' }),

@@ -5,7 +5,8 @@
 import type { BankField } from '../payments/rails.ts'
 import type { CurrencyCode } from '../currency.ts'
 import type { FieldError, FieldErrorCode } from '../problems.ts'
-import { CHECKS, type BankMember, type BankValues, type CheckContext } from './bank-checks.ts'
+import { CHECKS, SANDBOX_CODES, type BankMember, type BankValues, type CheckContext } from './bank-checks.ts'
+import { LISTED_KINDS, type BankDirectory } from './bank-directory.ts'
 import { bankingCountry, isCountry } from './iban.ts'
 import { halfWidthName } from './kana.ts'
 import { maskAccountNumber, maskIban } from './masking.ts'
@@ -65,6 +66,8 @@ export type Validation = { readonly errors: readonly FieldError[] } | { readonly
 /** What validation looks things up in. */
 export interface ValidationWorld {
   readonly ukModulus: UkModulusTable
+  /** What codes of banks there are; where it is absent, or has no list of a country, their form is enough. */
+  readonly banks?: BankDirectory
   /** In the sandbox test BICs and the account numbers of the sandbox bank are right. */
   readonly sandbox: boolean
 }
@@ -97,6 +100,7 @@ export function validateRecipient(world: ValidationWorld, input: RecipientInput)
   if (errors.length > 0) return { errors }
   const bank = completed(market, sent, errors)
   errors.push(...checkErrors({ ...world, bank, bankCountry }, market, sent))
+  errors.push(...listErrors(world, currency, { bankCountry, bank }, errors))
   errors.push(...missingErrors({ currency, bankCountry, market, bank, hasAddress: input.address !== null }))
   if (market.nameChecks?.includes('kana') === true && halfWidthName(input.name) === null) {
     errors.push(fault('/name', 'invalid_characters', 'Must be in kana or Latin letters, which is what Japanese banks print.'))
@@ -193,6 +197,21 @@ function checkErrors(context: CheckContext, market: Market, sent: BankValues): F
     }
   }
   return errors
+}
+
+/** Codes that are in none of the lists there are, or whose bank is reached by no rail of the currency. What is wrong already is left alone. */
+function listErrors({ banks, sandbox }: ValidationWorld, currency: CurrencyCode, { bankCountry, bank }: { readonly bankCountry: string; readonly bank: BankValues }, known: readonly FieldError[]): FieldError[] {
+  if (banks === undefined) return []
+  const country = bankingCountry(bankCountry)
+  return LISTED_KINDS.flatMap((kind) => {
+    const code = bank[kind]
+    const field = `/bank/${kind}`
+    if (code === undefined || !banks.has(country, kind) || (sandbox && SANDBOX_CODES.has(code)) || known.some((error) => error.field === field)) return []
+    const found = banks.find(country, kind, code)
+    if (found === null) return [fault(field, 'invalid_value', 'No bank has this code.')]
+    const reached = found.rails === null || reachableRails(currency, bankCountry).some(({ rail }) => found.rails?.has(rail) === true)
+    return reached ? [] : [fault(field, 'account_not_eligible', `${found.name} does not take payments in ${currency}.`)]
+  })
 }
 
 interface Held {

@@ -1,4 +1,5 @@
 /** The catalogue of simulations: what can be made to happen, and what happens by itself. */
+import { bulkRules } from './bulk-payments.ts'
 import { exchangeRules } from './exchanges.ts'
 import { incomingRules } from './incoming.ts'
 import { payeeRules } from './payees.ts'
@@ -32,7 +33,7 @@ export const SIMULATIONS: readonly SimulationEntry[] = [
     rules: incomingRules().map(({ rule }) => rule) },
   { kind: 'incoming_recall', operationId: 'simulateIncomingRecall', path: '/v1/simulations/incoming-payments/{incomingPaymentId}/recall', summary: 'Let the payer’s bank ask for money back', providers: ['sandbox'],
     rules: ['once for each incoming payment that was received', 'all of it and FRAD unless the body says otherwise; the operator’s people decide'] },
-  { kind: 'incoming_debit', operationId: 'simulateIncomingDebit', path: '/v1/simulations/incoming-debits', summary: 'Let somebody collect from a balance', providers: ['partner'], rules: [] },
+  { kind: 'incoming_debit', operationId: 'simulateIncomingDebit', path: '/v1/simulations/incoming-debits', summary: 'Let somebody collect from a balance', providers: ['partner'], rules: ['the sandbox bank collects for nobody'] },
   { kind: 'scheduled_run', operationId: 'simulateScheduledRun', path: '/v1/simulations/scheduled-payments/{scheduledPaymentId}/run-now', summary: 'Let the next payment of a schedule be due now', providers: ['platform'], rules: [] },
   { kind: 'collection_status', operationId: 'simulateCollectionStatus', path: '/v1/simulations/direct-debits/collections/{collectionId}/status', summary: 'Let a collection end', providers: ['sandbox'], rules: [] },
   { kind: 'exchange_status', operationId: 'simulateExchangeStatus', path: '/v1/simulations/exchanges/{exchangeId}/status', summary: 'Let an exchange end', providers: ['sandbox'],
@@ -48,5 +49,5 @@ export const SIMULATIONS: readonly SimulationEntry[] = [
 
 /** What the sandbox does by itself, made from the tables that it reads. */
 export function sandboxRules(): readonly CatalogueRule[] {
-  return [...catalogueRules(), ...payeeRules(), ...incomingRules(), ...exchangeRules(), ...scannerRules()]
+  return [...catalogueRules(), ...bulkRules(), ...payeeRules(), ...incomingRules(), ...exchangeRules(), ...scannerRules()]
 }

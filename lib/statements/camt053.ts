@@ -4,6 +4,7 @@
  */
 import { timestamp } from '../clock.ts'
 import { formatMajor } from '../money.ts'
+import { xmlElement, xmlReference, xmlText } from '../xml.ts'
 import type { TransactionType } from '../ledger/postings.ts'
 import { signed, type StatementHead, type StatementLine } from './statement.ts'
 
@@ -34,24 +35,6 @@ const CODES: Readonly<Record<TransactionType, readonly [string, string, string]>
   adjustment: ['ACMT', 'MCOP', 'ADJT'],
 }
 
-/** What is no character of XML, and what would be markup. */
-const FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
-const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-/** Text of at most so many characters, as XML. */
-export function xmlText(text: string, max: number): string {
-  const clean = text.replace(FORBIDDEN, '')
-  const cut = clean.length > max ? Array.from(clean).slice(0, max).join('') : clean
-  return cut.replace(/[&<>"]/g, (character) => MARKUP[character] as string)
-}
-
-/** Nothing where nothing is left to say: the schema has no empty texts. */
-function element(name: string, text: string | null, max: number): string {
-  const said = text === null ? '' : xmlText(text, max)
-  return said === '' ? '' : `<${name}>${said}</${name}>`
-}
-/** An id without its dashes: 32 characters, where the schema allows 35. */
-const reference = (id: string): string => id.replaceAll('-', '')
 const indicator = (amount: bigint): string => (amount < 0n ? 'DBIT' : 'CRDT')
 const absolute = (amount: bigint): bigint => (amount < 0n ? -amount : amount)
 
@@ -62,15 +45,15 @@ export function camt053Head(head: StatementHead): string {
   const money = (amount: bigint): string => formatMajor(absolute(amount), currency)
   const balance = (code: string, amount: bigint, day: string): string =>
     `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="${currency}">${money(amount)}</Amt><CdtDbtInd>${indicator(amount)}</CdtDbtInd><Dt><Dt>${day}</Dt></Dt></Bal>\n`
-  const address = holder.address.length === 0 ? '' : `<PstlAdr>${holder.address.slice(0, 7).map((line) => element('AdrLine', line, 70)).join('')}</PstlAdr>`
+  const address = holder.address.length === 0 ? '' : `<PstlAdr>${holder.address.slice(0, 7).map((line) => xmlElement('AdrLine', line, 70)).join('')}</PstlAdr>`
   return `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="${NAMESPACE}"><BkToCstmrStmt>
-<GrpHdr><MsgId>${reference(head.id)}</MsgId><CreDtTm>${at}</CreDtTm><MsgPgntn><PgNb>1</PgNb><LastPgInd>true</LastPgInd></MsgPgntn></GrpHdr>
-<Stmt><Id>${reference(head.id)}</Id>${head.sequenceNumber === 0 ? '' : `<ElctrncSeqNb>${head.sequenceNumber}</ElctrncSeqNb><LglSeqNb>${head.sequenceNumber}</LglSeqNb>`}<CreDtTm>${at}</CreDtTm>
+<GrpHdr><MsgId>${xmlReference(head.id)}</MsgId><CreDtTm>${at}</CreDtTm><MsgPgntn><PgNb>1</PgNb><LastPgInd>true</LastPgInd></MsgPgntn></GrpHdr>
+<Stmt><Id>${xmlReference(head.id)}</Id>${head.sequenceNumber === 0 ? '' : `<ElctrncSeqNb>${head.sequenceNumber}</ElctrncSeqNb><LglSeqNb>${head.sequenceNumber}</LglSeqNb>`}<CreDtTm>${at}</CreDtTm>
 <FrToDt><FrDtTm>${head.from}T00:00:00.000Z</FrDtTm><ToDtTm>${head.to}T23:59:59.999Z</ToDtTm></FrToDt>
-<Acct><Id>${holder.iban === null ? `<Othr><Id>${xmlText(holder.accountNumber ?? reference(holder.balanceId), 34)}</Id></Othr>` : `<IBAN>${xmlText(holder.iban, 34)}</IBAN>`}</Id>`
-    + `<Ccy>${currency}</Ccy>${element('Nm', holder.balanceName, 70)}<Ownr>${element('Nm', holder.name, 140)}${address}</Ownr>`
-    + `<Svcr><FinInstnId>${element('BICFI', holder.bic, 11)}${element('Nm', holder.bankName ?? holder.operatorName, 140)}</FinInstnId></Svcr></Acct>\n`
+<Acct><Id>${holder.iban === null ? `<Othr><Id>${xmlText(holder.accountNumber ?? xmlReference(holder.balanceId), 34)}</Id></Othr>` : `<IBAN>${xmlText(holder.iban, 34)}</IBAN>`}</Id>`
+    + `<Ccy>${currency}</Ccy>${xmlElement('Nm', holder.balanceName, 70)}<Ownr>${xmlElement('Nm', holder.name, 140)}${address}</Ownr>`
+    + `<Svcr><FinInstnId>${xmlElement('BICFI', holder.bic, 11)}${xmlElement('Nm', holder.bankName ?? holder.operatorName, 140)}</FinInstnId></Svcr></Acct>\n`
     + balance('OPBD', opening, head.from) + balance('CLBD', closing, head.to)
     + `<TxsSummry><TtlNtries><NbOfNtries>${creditCount + debitCount}</NbOfNtries><Sum>${money(credits + debits)}</Sum>`
     + `<TtlNetNtry><Amt>${money(credits - debits)}</Amt><CdtDbtInd>${indicator(credits - debits)}</CdtDbtInd></TtlNetNtry></TtlNtries>`
@@ -85,18 +68,18 @@ export function camt053Lines({ currency }: Pick<StatementHead, 'currency'>, line
     const [domain, family, subFamily] = CODES[line.type]
     const way = indicator(signed(line))
     const money = formatMajor(line.amount, currency)
-    const party = element('Nm', line.counterparty, 140)
-    const remittance = element('Ustrd', line.reference, 140)
+    const party = xmlElement('Nm', line.counterparty, 140)
+    const remittance = xmlElement('Ustrd', line.reference, 140)
     const role = line.direction === 'debit' ? 'Cdtr' : 'Dbtr'
     text += `<Ntry><NtryRef>${line.sequence}</NtryRef><Amt Ccy="${currency}">${money}</Amt><CdtDbtInd>${way}</CdtDbtInd>${line.isReversal ? '<RvslInd>true</RvslInd>' : ''}`
       + `<Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>${timestamp(line.bookedAt)}</DtTm></BookgDt><ValDt><Dt>${line.valueDate}</Dt></ValDt>`
-      + `<AcctSvcrRef>${reference(line.id)}</AcctSvcrRef>`
+      + `<AcctSvcrRef>${xmlReference(line.id)}</AcctSvcrRef>`
       + `<BkTxCd><Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${subFamily}</SubFmlyCd></Fmly></Domn><Prtry><Cd>${line.type}</Cd></Prtry></BkTxCd>`
-      + `<NtryDtls><TxDtls><Refs><AcctSvcrRef>${reference(line.entryId)}</AcctSvcrRef><EndToEndId>${xmlText(line.endToEndId ?? '', 35) || 'NOTPROVIDED'}</EndToEndId></Refs>`
+      + `<NtryDtls><TxDtls><Refs><AcctSvcrRef>${xmlReference(line.entryId)}</AcctSvcrRef><EndToEndId>${xmlText(line.endToEndId ?? '', 35) || 'NOTPROVIDED'}</EndToEndId></Refs>`
       + `<Amt Ccy="${currency}">${money}</Amt><CdtDbtInd>${way}</CdtDbtInd>`
       + (party === '' ? '' : `<RltdPties><${role}><Pty>${party}</Pty></${role}></RltdPties>`)
       + (remittance === '' ? '' : `<RmtInf>${remittance}</RmtInf>`)
-      + `</TxDtls></NtryDtls>${element('AddtlNtryInf', line.description, 500)}</Ntry>\n`
+      + `</TxDtls></NtryDtls>${xmlElement('AddtlNtryInf', line.description, 500)}</Ntry>\n`
   }
   return text
 }

@@ -1,5 +1,5 @@
 /** What a confirmation of a transaction says. */
-import { at, day, grouped, linesOf, moment, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
+import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
 import type { TransactionRecord } from './transaction.ts'
 
 /** Whether a transaction is booked for good, so that there is something to confirm. */
@@ -14,14 +14,14 @@ function titled(type: string): string {
 }
 
 /** The confirmation of a movement of money that is booked. */
-export function transactionConfirmation(record: TransactionRecord, balanceName: string, { operatorName, customerName, account }: ConfirmationParty): Confirmation {
+export function transactionConfirmation(record: TransactionRecord, balanceName: string, { operatorName, customerName, account, timezone }: ConfirmationParty): Confirmation {
   const { exchange } = record
   const amountOf = (minor: bigint): string => grouped(minor, record.currency)
   return {
     issuer: operatorName,
     title: 'Transaction confirmation',
     headline: amountOf(record.amount),
-    status: `${record.status === 'returned' ? 'Returned; booked' : 'Booked'} on ${day(at(record.bookedAt))}`,
+    status: `${record.status === 'returned' ? 'Returned; booked' : 'Booked'} on ${day(at(record.bookedAt, timezone))}`,
     sections: [
       { title: 'Account', lines: linesOf(['Name', customerName], ['Account', account], ['Account name', balanceName]) },
       { title: record.direction === 'in' ? 'From' : 'To', lines: linesOf(['Name', record.counterpartyName], ['Account', record.counterpartyIdentifier]) },
@@ -37,9 +37,9 @@ export function transactionConfirmation(record: TransactionRecord, balanceName: 
         title: 'Exchange',
         lines: linesOf(['Sold', grouped(exchange.sellAmount, exchange.sellCurrency)], ['Bought', grouped(exchange.buyAmount, exchange.buyCurrency)], ['Rate', exchange.rate]),
       }]),
-      { title: 'Dates', lines: linesOf(['Ordered', moment(at(record.createdAt))], ['Booked', moment(at(record.bookedAt))], ['Value date', day(record.valueDate)]) },
+      { title: 'Dates', lines: linesOf(['Ordered', moment(at(record.createdAt, timezone))], ['Booked', moment(at(record.bookedAt, timezone))], ['Value date', day(record.valueDate)]) },
     ].filter(({ lines }) => lines.length > 0),
-    footer: `Issued electronically by ${operatorName}; valid without a signature. Transaction ${record.id}. Times are UTC.`,
+    footer: `Issued electronically by ${operatorName}; valid without a signature. Transaction ${record.id}. ${timesNote(timezone)}`,
     createdAt: record.updatedAt,
   }
 }

@@ -44,6 +44,8 @@ export const AccountTransaction = defineEntity({
     { name: 'account_transaction_source', properties: ['sourceId'] },
     { name: 'account_transaction_recipient', expression: 'create index account_transaction_recipient on account_transaction (recipient_id, created_at, id) where recipient_id is not null' },
     { name: 'account_transaction_category', expression: 'create index account_transaction_category on account_transaction (customer_id, category, created_at, id) where category is not null' },
+    { name: 'account_transaction_type', properties: ['customerId', 'type', 'createdAt', 'id'] },
+    { name: 'account_transaction_rail', expression: 'create index account_transaction_rail on account_transaction (customer_id, rail, created_at, id) where rail is not null' },
     { name: 'account_transaction_unsettled', expression: `create index account_transaction_unsettled on account_transaction ${KEYSET} where status <> 'completed'` },
     { name: 'account_transaction_besides_out', expression: `create index account_transaction_besides_out on account_transaction ${KEYSET} where type <> 'outgoing_payment'` },
     { name: 'account_transaction_besides_in', expression: `create index account_transaction_besides_in on account_transaction ${KEYSET} where type <> 'incoming_payment'` },

@@ -11,6 +11,8 @@ import { ApprovalDecision } from './approval-decision.ts'
 import { ApprovalPolicy } from './approval-policy.ts'
 import { Approval } from './approval.ts'
 import { Balance } from './balance.ts'
+import { BulkPayment, BulkPaymentRow } from './bulk-payment.ts'
+import { BulkPaymentReport } from './bulk-report.ts'
 import { Challenge } from './challenge.ts'
 import { ComplianceHold, ComplianceNote } from './compliance-hold.ts'
 import { CustomerAddress } from './customer-address.ts'
@@ -45,6 +47,6 @@ import { Transfer } from './transfer.ts'
 import { WebhookEndpoint } from './webhook-endpoint.ts'
 
 export const ENTITIES = [
-  Account, AccountDetails, AccountTransaction, Annotation, ApiKey, Approval, ApprovalDecision, ApprovalPolicy, Balance, Challenge, ComplianceHold, ComplianceNote, Customer, CustomerAddress, Document, ExceptionCase, Exchange, FundsRequest, FundsRequestPayment, Hold, IncomingPayment, Invitation, Job, Membership, MfaFactor, Operator, PasswordReset, Payment, PlatformUser,
+  Account, AccountDetails, AccountTransaction, Annotation, ApiKey, Approval, ApprovalDecision, ApprovalPolicy, Balance, BulkPayment, BulkPaymentReport, BulkPaymentRow, Challenge, ComplianceHold, ComplianceNote, Customer, CustomerAddress, Document, ExceptionCase, Exchange, FundsRequest, FundsRequestPayment, Hold, IncomingPayment, Invitation, Job, Membership, MfaFactor, Operator, PasswordReset, Payment, PlatformUser,
   Notification, PricingTemplate, ProviderConnection, Recipient, RecipientReview, Reconciliation, ReconciliationItem, ScheduledOccurrence, ScheduledPayment, Session, Statement, StoredFile, Team, Transfer, WebhookEndpoint,
 ] as const

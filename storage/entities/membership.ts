@@ -16,6 +16,7 @@ export const Membership = defineEntity({
     status: p.text(),
     version: p.bigint().defaultRaw('1'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    limits: p.json().nullable(),
     isPrimaryOwner: p.boolean().fieldName('is_primary_owner').defaultRaw('false'),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
   },

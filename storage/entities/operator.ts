@@ -26,6 +26,8 @@ export const Operator = defineEntity({
     exchangeMarginCallBps: p.integer().fieldName('exchange_margin_call_bps').defaultRaw('300'),
     exchangeMaxTenorMonths: p.integer().fieldName('exchange_max_tenor_months').defaultRaw('12'),
     exchangeMinSellEur: p.bigint().fieldName('exchange_min_sell_eur').defaultRaw('1000000'),
+    railLimits: p.json().fieldName('rail_limits').columnType('jsonb').defaultRaw(`'{}'`),
+    railVersion: p.integer().fieldName('rail_version').defaultRaw('1'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     version: p.integer().defaultRaw('1'),
     features: p.json().columnType('jsonb').defaultRaw(`'{}'`),

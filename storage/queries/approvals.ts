@@ -6,6 +6,7 @@ import { tierJson, type PolicyKind } from '../../lib/approvals/policy.ts'
 import { APPROVAL_COLUMNS, approvalRecord, IN_TIER, MAY_DECIDE, NOT_OWN, type ApprovalColumns } from '../approvals.ts'
 import type { Database } from '../database.ts'
 import { readPolicies, type PolicyRecord } from '../policies.ts'
+import type { TransactionClient } from '../transaction.ts'
 import { Conditions, NEVER, readPage, type ListQuery, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
 
 export interface ApprovalFilters {
@@ -45,12 +46,14 @@ const ORDERS: Readonly<Record<ApprovalListQuery['sort'], Order>> = {
 const mayDecide = (viewer: Viewer) =>
   sql`exists (select from membership m where m.tenant_id = a.customer_id and m.user_id = ${viewer.id}::uuid and ${sql.raw(MAY_DECIDE)})`
 
-const columns = (viewer: Viewer) => sql`${sql.raw(APPROVAL_COLUMNS)}, ${mayDecide(viewer)} as can_decide,
-  (select count(*)::int from membership m where m.tenant_id = a.customer_id and m.status = 'active' and ${sql.raw(IN_TIER)} and ${sql.raw(NOT_OWN)}) as approvers,
-  exists (select from membership m where m.tenant_id = a.customer_id and m.status = 'active' and ${sql.raw(IN_TIER)} and not ${sql.raw(NOT_OWN)}) as requester_could,
+const SIGHT = `
+  (select count(*)::int from membership m where m.tenant_id = a.customer_id and m.status = 'active' and ${IN_TIER} and ${NOT_OWN}) as approvers,
+  exists (select from membership m where m.tenant_id = a.customer_id and m.status = 'active' and ${IN_TIER} and not ${NOT_OWN}) as requester_could,
   exists (select from membership m where m.tenant_id = a.customer_id and m.status <> 'active' and (a.tier->'approverUserIds') ? m.user_id::text) as approver_suspended,
   (a.source = 'snapshot' and a.tier is distinct from (select p.terms->'tiers'->(a.tier_number - 1) from approval_policy p
     where p.customer_id = a.customer_id and p.kind = a.kind and (p.terms->>'enabled')::boolean)) as policy_changed`
+
+const columns = (viewer: Viewer) => sql`${sql.raw(APPROVAL_COLUMNS)}, ${mayDecide(viewer)} as can_decide, ${sql.raw(SIGHT)}`
 
 /** The approvals of a customer, or of all customers of an operator. */
 export async function listApprovals(database: Database, db: ReadDatabase, { tenant, filters, sort, ...page }: ApprovalListQuery, viewer: Viewer) {
@@ -75,6 +78,16 @@ export async function getApproval(database: Database, db: ReadDatabase, tenant: 
   if (row === undefined) return null
   const decisions = await decisionsOf(database, [row.id])
   return { version: row.version, view: view(row, decisions.get(row.id) ?? [], viewer, tenant) }
+}
+
+/** An approval that nobody has decided on yet, within the transaction that is about it. */
+export async function showApproval(client: TransactionClient, tenant: Tenant, id: string, viewer: Viewer) {
+  const { rows: [row] } = await client.query<ApprovalRow>({
+    name: 'show_approval', values: [id, viewer.id],
+    text: `select ${APPROVAL_COLUMNS}, exists (select from membership m where m.tenant_id = a.customer_id and m.user_id = $2 and ${MAY_DECIDE}) as can_decide, ${SIGHT} from approval a where a.id = $1`,
+  })
+  if (row === undefined) throw new Error(`The approval ${id} has vanished.`)
+  return view(row, [], viewer, tenant)
 }
 
 function scope(tenant: Tenant): Conditions {

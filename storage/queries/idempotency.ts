@@ -25,7 +25,7 @@ export interface RecordedCommand {
     | { readonly kind: 'quote'; readonly quote: QuoteRecord }
     | { readonly kind: 'exchange'; readonly exchange: ExchangeRecord }
     /** Its answer is kept as it was given. */
-    | { readonly kind: 'recipient' | 'funds_request' | 'scheduled_payment'; readonly id: string }
+    | { readonly kind: 'recipient' | 'funds_request' | 'scheduled_payment' | 'bulk_payment' | 'job'; readonly id: string }
     | null
 }
 
@@ -55,10 +55,11 @@ export async function recordedResource(database: Database, id: string | null): P
   if (exchange !== null) return { kind: 'exchange', exchange }
   const quote = await findQuote(database, id)
   if (quote !== null) return { kind: 'quote', quote }
-  const [kept] = await database.query<['recipient' | 'funds_request' | 'scheduled_payment']>({
+  const [kept] = await database.query<['recipient' | 'funds_request' | 'scheduled_payment' | 'bulk_payment' | 'job']>({
     name: 'recorded_kept', values: [id],
     text: `select 'recipient' from recipient where id = $1 union all select 'funds_request' from funds_request where id = $1
-      union all select 'scheduled_payment' from scheduled_payment where id = $1`,
+      union all select 'scheduled_payment' from scheduled_payment where id = $1 union all select 'bulk_payment' from bulk_payment where id = $1
+      union all select 'job' from job where id = $1`,
   })
   return kept === undefined ? null : { kind: kept[0], id }
 }

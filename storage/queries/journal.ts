@@ -4,19 +4,21 @@
  *
  * Figures (a page of 25 of 300 000 to a million lines on one balance, at both ends and in the middle, both sorts, as multiples of a page without
  * filters, on a busy machine): direction 1, booked 1, a type that two thirds of the lines have 1 to 2 (10 to 30 when both sides were read to
- * their ends), amounts that every hundredth has 1 to 2. What only a few lines of a million have reads them all, in one to two seconds there;
- * an index for it would be two more entries for every posting, so there is none.
+ * their ends), amounts that every hundredth has 1 to 2. An index for what few lines have would be two more entries for every posting, so
+ * there is none; stretches that cannot have it are passed by (storage/journal-search.ts), and the others are read.
  */
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { timestamp } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
-import { journalDescription, journalLineId, journalMarks, journalType, type JournalSide } from '../../lib/ledger/journal-line.ts'
+import { journalMarks, type JournalSide } from '../../lib/ledger/journal-line.ts'
 import { moneyJson } from '../../lib/money.ts'
 import type { BalanceReader } from '../balance-reader.ts'
 import type { Database } from '../database.ts'
+import { likelyStretches, type Sought } from '../journal-search.ts'
+import { bookedLine, firstLineSince, lineColumns, linesFrom, SIDES, type LineRow } from '../journal-lines.ts'
 import { getBalance, type ReadBalance } from './balances.ts'
-import { Conditions, epochMs, readPage, type Branch, type CursorKey, type ListQuery, type ListResult, type ReadDatabase, type TimeTo } from './page.ts'
+import { Conditions, readPage, type Branch, type CursorKey, type ListQuery, type ListResult, type ReadDatabase, type TimeTo } from './page.ts'
 
 export interface JournalFilters {
   readonly direction?: readonly string[]
@@ -32,23 +34,7 @@ export interface JournalFilters {
 
 export type JournalListQuery = ListQuery<JournalFilters, '-sequence' | 'sequence'> & { readonly balanceId: string }
 
-interface LineRow {
-  readonly side: JournalSide
-  readonly entry_id: string
-  readonly ordinal: number
-  readonly sequence: string
-  readonly running: string
-  readonly amount: string
-  readonly rule: string
-  readonly counterpart: string
-  readonly source_object: string
-  readonly source_id: string
-  readonly description: string | null
-  readonly reference: string | null
-  readonly counterparty: string | null
-  readonly reversal_of: string | null
-  readonly booked_ms: number
-  readonly value_day: string
+interface JournalRow extends LineRow {
   readonly transaction_id: string
 }
 
@@ -91,30 +77,34 @@ export class JournalReader {
 
   async #read(query: JournalListQuery, currency: string, sequence: bigint): Promise<JournalPage> {
     const span = await bookedSpan(this.#database, query)
-    const { rows, ...page } = isSearch(query) ? await this.#search(query, span, sequence) : await readPage<LineRow>(this.#db, journalBranches(query, span), query)
+    const { rows, ...page } = isSearch(query) ? await this.#search(query, span, sequence) : await readPage<JournalRow>(this.#db, journalBranches(query, span), query)
     return { ...page, rows: rows.map((row) => lineJson(row, { balanceId: query.balanceId, currency })) }
   }
 
   /**
-   * A page of lines that no index finds: the journal is read in stretches from where the page begins, each eight times as long as the one
-   * before it, until there are enough. Otherwise the side that has none of them would be read to its end, while the other has many.
+   * A page of lines that no index finds: where they can be, the journal is read in stretches from where the page begins, each eight times
+   * as long as the one before it, until there are enough. Otherwise the side that has none of them would be read to its end, while the
+   * other has many.
    */
-  async #search(query: JournalListQuery, { from, before }: Span, sequence: bigint): Promise<Awaited<ReturnType<typeof readPage<LineRow>>>> {
+  async #search(query: JournalListQuery, { from, before }: Span, sequence: bigint): Promise<Awaited<ReturnType<typeof readPage<JournalRow>>>> {
     const { sort, position, limit } = query
     const backwards = position?.direction === 'before'
     const descending = (sort === '-sequence') !== backwards
     const edge = position === null ? null : BigInt(String(position.keys[0]))
-    let low = max(BigInt(from ?? 1), descending || edge === null ? 1n : edge + 1n)
-    let high = min(before === null ? sequence + 1n : BigInt(before), descending && edge !== null ? edge : sequence + 1n)
-    const found: { row: LineRow; key: readonly CursorKey[] }[] = []
-    for (let length = this.#stretch; low < high && found.length <= limit; length *= 8n) {
-      const stretch = descending ? { from: max(low, high - length), before: high } : { from: low, before: min(high, low + length) }
-      const { rows, keys } = await readPage<LineRow>(this.#db, journalBranches(query, { from: String(stretch.from), before: String(stretch.before) }), { limit: limit + 1, position, withTotal: false })
-      const lines = rows.map((row, nth) => ({ row, key: keys[nth] as readonly CursorKey[] }))
-      // In the order in which they are met.
-      found.push(...backwards ? lines.reverse() : lines)
-      if (descending) high = stretch.from
-      else low = stretch.before
+    const low = max(BigInt(from ?? 1), descending || edge === null ? 1n : edge + 1n)
+    const high = min(before === null ? sequence + 1n : BigInt(before), descending && edge !== null ? edge : sequence + 1n)
+    const found: { row: JournalRow; key: readonly CursorKey[] }[] = []
+    const likely = low < high ? await likelyStretches(this.#database, query.balanceId, { from: low, before: high }, soughtBy(query)) : []
+    let length = this.#stretch
+    for (const whole of descending ? likely.reverse() : likely) {
+      for (let rest = whole; rest.from < rest.before && found.length <= limit; length *= 8n) {
+        const part = descending ? { from: max(rest.from, rest.before - length), before: rest.before } : { from: rest.from, before: min(rest.before, rest.from + length) }
+        rest = descending ? { ...rest, before: part.from } : { ...rest, from: part.before }
+        const { rows, keys } = await readPage<JournalRow>(this.#db, journalBranches(query, { from: String(part.from), before: String(part.before) }), { limit: limit + 1, position, withTotal: false })
+        const lines = rows.map((row, nth) => ({ row, key: keys[nth] as readonly CursorKey[] }))
+        // In the order in which they are met.
+        found.push(...backwards ? lines.reverse() : lines)
+      }
     }
     const shown = found.slice(0, limit)
     if (backwards) shown.reverse()
@@ -130,6 +120,13 @@ const min = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 /** Whether lines are asked for by what no index knows. */
 function isSearch({ filters: { type, valueFrom, valueTo, amountFrom, amountTo, transactionId }, withTotal }: JournalListQuery): boolean {
   return !withTotal && transactionId === undefined && [type, valueFrom, valueTo, amountFrom, amountTo].some((filter) => filter !== undefined)
+}
+
+/** What the lines of a search have in common. */
+function soughtBy({ filters: { type, direction, amountFrom, amountTo, valueFrom, valueTo } }: JournalListQuery): Sought {
+  const sides: readonly string[] = direction ?? SIDES
+  const kinds = type === undefined ? null : [...new Set(journalMarks(type).map((mark) => mark.split('/') as [string, string]).filter(([, side]) => sides.includes(side)).map(([rule, side]) => `${rule}/${side}`))]
+  return { kinds, amountFrom: amountFrom ?? null, amountTo: amountTo ?? null, valueFrom: valueFrom ?? null, valueTo: valueTo ?? null }
 }
 
 /** What a page is kept under; null for questions that are hardly ever asked twice. */
@@ -148,12 +145,10 @@ const EVERYTHING: Span = { from: null, before: null }
 
 /** One branch for each side that is asked for; exported so that a test can look at their plan. */
 export function journalBranches({ balanceId, filters, sort }: JournalListQuery, span: Span = EVERYTHING): readonly Branch[] {
-  const sides: readonly JournalSide[] = ['debit', 'credit']
-  return sides.filter((side) => filters.direction?.includes(side) ?? true).map((side) => branchOf(side))
+  return SIDES.filter((side) => filters.direction?.includes(side) ?? true).map((side) => branchOf(side))
 
   function branchOf(side: JournalSide): Branch {
     const sequence = sql.ref(`p.${side}_sequence`)
-    const other = sql.ref(side === 'debit' ? 'p.credit_account' : 'p.debit_account')
     const transaction = sql`transaction_of_line(p.rule, ${sql.lit(side)}, p.source_id, p.entry_id, p.ordinal)`
     const where = new Conditions()
       .add(sql`${sql.ref(`p.${side}_account`)} = ${balanceId}::uuid`)
@@ -178,40 +173,20 @@ export function journalBranches({ balanceId, filters, sort }: JournalListQuery, 
       where.add(sql`${transaction} = any(${filters.transactionId}::uuid[])`)
     }
     return {
-      columns: sql`${sql.lit(side)} as side, p.entry_id, p.ordinal, ${sequence} as sequence, ${sql.ref(`p.${side}_balance`)} as running,
-        p.amount, p.rule, coalesce(a.key, 'cust') as counterpart, p.source_object, p.source_id, p.description, p.reference,
-        p.counterparty, p.reversal_of, ${epochMs('p.booked_at')} as booked_ms, p.value_date::text as value_day, ${transaction} as transaction_id`,
-      from: sql`posting p left join account a on a.id = ${other}`,
+      columns: sql`${sql.raw(lineColumns(side))}, ${transaction} as transaction_id`,
+      from: sql.raw(linesFrom(side)),
       where: where.list,
       order: { keys: [{ expression: sequence, type: 'bigint' }], descending: sort === '-sequence' },
     }
   }
 }
 
-/**
- * Lines of one balance are booked in order, but for the skew between the clocks of two nodes; so the lines of a time are
- * found by halving the journal, 20 probes of an index for a million lines, instead of reading up to them.
- */
+/** Lines are booked in order, but for the skew between the clocks of two nodes. */
 const SKEW_MS = 60_000
 
-const FIRST_AFTER = `with recursive search(low, high) as (
-    select 1::bigint, (select sequence + 1 from balance where id = $1)
-    union all
-    select case when line.booked_at < $2::timestamptz then middle + 1 else low end,
-      case when line.booked_at < $2::timestamptz then high else middle end
-    from search cross join lateral (select (low + high) / 2 as middle) m
-    cross join lateral (
-      (select booked_at from posting where debit_account = $1 and debit_sequence = middle)
-      union all
-      (select booked_at from posting where credit_account = $1 and credit_sequence = middle)
-      limit 1) line
-    where low < high)
-  select low::text from search where low = high`
-
+/** As text, as conditions take it. A journal with a hole has no answer; then everything is read, and the audit tells of the hole. */
 async function firstAfter(database: Database, balanceId: string, ms: number): Promise<string | null> {
-  const [row] = await database.query<[string]>({ name: 'journal_first_after', text: FIRST_AFTER, values: [balanceId, timestamp(ms)] })
-  // A journal with a hole has no answer; then everything is read, and the audit tells of the hole.
-  return row === undefined ? null : row[0]
+  return (await firstLineSince(database.pool, balanceId, ms))?.toString() ?? null
 }
 
 async function bookedSpan(database: Database, { balanceId, filters: { bookedFrom, bookedTo } }: JournalListQuery): Promise<Span> {
@@ -226,33 +201,32 @@ async function bookedSpan(database: Database, { balanceId, filters: { bookedFrom
 export async function linesOfTransaction(db: ReadDatabase, { id, sourceId }: { readonly id: string; readonly sourceId: string }, balance: { readonly balanceId: string; readonly currency: string }) {
   const query: JournalListQuery = { tenant: { id: '', kind: 'customer' }, filters: { transactionId: [id] }, metadata: [], sort: 'sequence', limit: LINES_MAX, position: null, withTotal: false, q: null, balanceId: balance.balanceId }
   const branches = journalBranches(query).map((branch) => ({ ...branch, where: [sql`p.source_id = ${sourceId}::uuid`, ...branch.where] }))
-  const { rows } = await readPage<LineRow>(db, branches, query)
+  const { rows } = await readPage<JournalRow>(db, branches, query)
   return rows.map((row) => lineJson(row, balance))
 }
 
 /** No transaction has more lines than a handful. */
 const LINES_MAX = 100
 
-function lineJson(row: LineRow, { balanceId, currency }: { readonly balanceId: string; readonly currency: string }) {
-  const money = (amount: string) => moneyJson({ amountMinor: BigInt(amount), currency: currency as CurrencyCode })
-  const type = journalType({ rule: row.rule, side: row.side, counterpart: row.counterpart, sourceObject: row.source_object })
+function lineJson(row: JournalRow, { balanceId, currency }: { readonly balanceId: string; readonly currency: string }) {
+  const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
+  const { id, sequence, entryId, direction, amount, running, type, description, reference, counterparty, bookedAt, valueDate, reversalOf } = bookedLine(row)
   return {
-    id: journalLineId(row.entry_id, row.ordinal, row.side),
+    id,
     balanceId,
-    // Far below 2^53: at a thousand lines a second it takes 285 000 years to get there.
-    sequence: Number(row.sequence),
-    entryId: row.entry_id,
-    direction: row.side,
-    amount: money(row.amount),
-    runningBalance: money(row.running),
+    sequence,
+    entryId,
+    direction,
+    amount: money(amount),
+    runningBalance: money(running),
     type,
-    description: row.description ?? journalDescription(type),
-    reference: row.reference,
-    counterpartyName: row.counterparty,
+    description,
+    reference,
+    counterpartyName: counterparty,
     transactionId: row.transaction_id,
     source: { object: row.source_object, id: row.source_id },
-    bookedAt: timestamp(row.booked_ms),
-    valueDate: row.value_day,
-    reversalOfEntryId: row.reversal_of,
+    bookedAt: timestamp(bookedAt),
+    valueDate,
+    reversalOfEntryId: reversalOf,
   }
 }

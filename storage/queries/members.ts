@@ -1,6 +1,7 @@
 /** Members, teams and invitations as their customer sees them. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/clock.ts'
+import { limitsOf, limitsShown, type LimitsJson } from '../../lib/customers/limits.ts'
 import type { MemberRole } from '../../lib/identity/capabilities.ts'
 import { Conditions, epochMs, readPage, type ListQuery, type Order, type ReadDatabase, type TimeTo } from './page.ts'
 
@@ -26,12 +27,13 @@ interface MemberRow {
   readonly is_primary_owner: boolean
   readonly mfa: boolean
   readonly teams: string[]
+  readonly limits: LimitsJson | null
   readonly version: string
   readonly created_ms: number
   readonly updated_ms: number
 }
 
-const MEMBER = sql`m.id, m.tenant_id, m.user_id, u.email, u.name, m.role, m.status, m.is_primary_owner, m.version,
+const MEMBER = sql`m.id, m.tenant_id, m.user_id, u.email, u.name, m.role, m.status, m.is_primary_owner, m.limits, m.version,
   exists (select from mfa_factor f where f.user_id = u.id and f.status = 'active') as mfa,
   array(select tm.team_id::text from team_member tm where tm.membership_id = m.id order by tm.team_id) as teams,
   ${epochMs('m.created_at')} as created_ms, ${epochMs('m.updated_at')} as updated_ms`
@@ -60,7 +62,8 @@ const ONE = { limit: 1, position: null, withTotal: false } as const
 function member(row: MemberRow) {
   return {
     id: row.id, customerId: row.tenant_id, userId: row.user_id, email: row.email, name: row.name, role: row.role, status: row.status,
-    isPrimaryOwner: row.is_primary_owner, teamIds: row.teams, mfaEnabled: row.mfa, createdAt: timestamp(row.created_ms), updatedAt: timestamp(row.updated_ms),
+    isPrimaryOwner: row.is_primary_owner, teamIds: row.teams, limits: row.limits === null ? null : limitsShown(limitsOf(row.limits)),
+    mfaEnabled: row.mfa, createdAt: timestamp(row.created_ms), updatedAt: timestamp(row.updated_ms),
   }
 }
 

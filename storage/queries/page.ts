@@ -63,7 +63,7 @@ type Fragment = RawBuilder<unknown>
 
 /** What rows are ordered by: an indexed expression without nulls, then the id (unless the expression is unique itself). */
 export interface Order {
-  readonly keys: readonly { readonly expression: Fragment; readonly type: 'uuid' | 'bigint' | 'text' | 'bpchar' | 'date' | 'timestamptz' }[]
+  readonly keys: readonly { readonly expression: Fragment; readonly type: 'uuid' | 'bigint' | 'integer' | 'text' | 'bpchar' | 'date' | 'timestamptz' }[]
   readonly descending: boolean
   /** The id, where no index has this order: rows are then sorted by their keys alone, and only those of the page are read whole. */
   readonly sorted?: Fragment
@@ -74,8 +74,13 @@ export interface Branch {
   readonly columns: Fragment
   readonly from: Fragment
   readonly where: readonly Fragment[]
+  /** Words that are looked for, where there may be very many rows: see `searchPage`. */
+  readonly search?: Fragment
   readonly order: Order
 }
+
+/** All that a row of a branch fulfils. */
+export const conditionsOf = ({ where, search }: Branch): readonly Fragment[] => (search === undefined ? where : [...where, search])
 
 /** How long an exact count may take before the list goes without one, milliseconds. */
 const COUNT_TIMEOUT_MS = 2_000
@@ -93,12 +98,12 @@ export const EMPTY: ListResult<never> = { rows: [], keys: [], hasMore: false }
 export async function readPage<Row>(
   db: ReadDatabase,
   branches: readonly Branch[],
-  question: { readonly limit: number; readonly position: Position | null; readonly withTotal: boolean },
+  question: { readonly limit: number; readonly position: Position | null; readonly withTotal: boolean; readonly q?: string | null },
 ): Promise<{ readonly rows: readonly Row[]; readonly keys: readonly (readonly CursorKey[])[]; readonly hasMore: boolean; readonly total?: number }> {
-  const { limit, position, withTotal } = question
+  const { limit, position, withTotal, q = null } = question
   if (branches.length === 0) return withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const [page, total] = await Promise.all([
-    run(db, pageStatement(branches, limit + 1, position)),
+    branches[0]!.search === undefined ? run(db, pageStatement(branches, limit + 1, position), q === null) : searchPage(db, branches[0]!, limit + 1, position),
     withTotal ? count(db, branches) : undefined,
   ])
   const found = page as (Row & Record<string, CursorKey>)[]
@@ -112,18 +117,46 @@ export async function readPage<Row>(
 
 /**
  * Statements of lists are prepared under names as those of single rows are: half of a page's time is planning. The limit is
- * part of the text, so that the plan knows it. Filters make many texts, and only so many are kept prepared.
+ * part of the text, so that the plan knows it. Filters make many texts, and only so many are kept prepared. A search is planned
+ * each time: whether its index or the order is read depends on how many rows have its words, which a plan for any words cannot know.
  */
 const PREPARED_MAX = 200
 const prepared = new Map<string, string>()
 
-async function run(db: ReadDatabase, statement: Fragment): Promise<unknown[]> {
+async function run(db: ReadDatabase, statement: Fragment, isPrepared: boolean): Promise<unknown[]> {
   const { sql: text, parameters } = statement.compile(db.kysely)
-  let name = prepared.get(text)
-  if (name === undefined && prepared.size < PREPARED_MAX) prepared.set(text, name = `page_${prepared.size}`)
+  let name = isPrepared ? prepared.get(text) : undefined
+  if (isPrepared && name === undefined && prepared.size < PREPARED_MAX) prepared.set(text, name = `page_${prepared.size}`)
   const { rows } = await db.pool.query<object>({ text, values: [...parameters], ...(name === undefined ? {} : { name }) })
   return rows
 }
+
+/** Rows in order that a search looks through first, and for each row of a page. */
+const NEAR_MIN = 500
+const NEAR_PER_ROW = 8
+
+/**
+ * A page of a search. How many rows have its words nobody knows beforehand: Postgres takes a word that none has for one that
+ * every fiftieth has, and would look through millions of rows for it in their order. So the first in the order are looked through,
+ * where words that many have are found; and if they are not enough, the index of words is asked and what it has is sorted: a word
+ * of 400 rows among two million takes 12 ms instead of 15 s, one of none nothing.
+ */
+async function searchPage(db: ReadDatabase, branch: Branch, limit: number, position: Position | null): Promise<unknown[]> {
+  const { search, where, order } = branch
+  const plain: Branch = { columns: sql`1`, from: branch.from, where, order }
+  const offset = Math.max(NEAR_MIN, NEAR_PER_ROW * limit)
+  const [edge] = await run(db, sql`${branchStatement(plain, 1, position)} offset ${sql.lit(offset)}`, true) as Record<string, CursorKey>[]
+  if (edge !== undefined) {
+    const descending = reads(order, position) === 'descending'
+    const near = compared(order, order.keys.map((_, index) => edge[`key_${index}`] as CursorKey), descending ? '>=' : '<=')
+    const found = await run(db, branchStatement({ ...branch, where: [...where, near, search!] }, limit, position), false)
+    if (found.length >= limit) return found
+  }
+  return await run(db, branchStatement({ ...branch, where: [...where, search!] }, limit, position, edge !== undefined), false)
+}
+
+/** The same value, but not what an index is ordered by. */
+const UNINDEXED: Partial<Record<Order['keys'][number]['type'], string>> = { timestamptz: ` + interval '0'`, bigint: ' + 0', integer: ' + 0', date: ' + 0', text: ` || ''` }
 
 /** The statement of a page; exported so that a test can look at its plan. */
 export function pageStatement(branches: readonly Branch[], limit: number, position: Position | null): Fragment {
@@ -135,7 +168,7 @@ export function pageStatement(branches: readonly Branch[], limit: number, positi
   return sql`${merged} order by ${sql.join(order)} limit ${sql.lit(limit)}`
 }
 
-function branchStatement({ columns, from, where, order }: Branch, limit: number, position: Position | null): Fragment {
+function branchStatement({ columns, from, where, order }: Branch, limit: number, position: Position | null, isSorted = false): Fragment {
   const descending = reads(order, position) === 'descending'
   const keys = order.keys.map(({ expression, type }, index) => {
     // The driver turns dates into local midnights; as text they come back as they went.
@@ -143,7 +176,7 @@ function branchStatement({ columns, from, where, order }: Branch, limit: number,
     return sql`${shown} as ${sql.ref(`key_${index}`)}`
   })
   const conditions = position === null ? where : [...where, beyond(order, position, descending)]
-  const ordering = order.keys.map(({ expression }) => sql`${expression} ${sql.raw(descending ? 'desc' : 'asc')}`)
+  const ordering = order.keys.map(({ expression, type }) => sql`${expression}${sql.raw(isSorted ? UNINDEXED[type] ?? '' : '')} ${sql.raw(descending ? 'desc' : 'asc')}`)
   const matching = sql`from ${from} where ${all(conditions)} order by ${sql.join(ordering)} limit ${sql.lit(limit)}`
   if (order.sorted === undefined) return sql`select ${columns}, ${sql.join(keys)} ${matching}`
   return sql`select ${columns}, ${sql.join(keys)} from ${from} where ${order.sorted} = any(array(select ${order.sorted} ${matching}))
@@ -154,16 +187,20 @@ function reads(order: Order, position: Position | null): 'ascending' | 'descendi
   return order.descending !== (position?.direction === 'before') ? 'descending' : 'ascending'
 }
 
-/** A comparison of whole rows, which Postgres turns into the start of an index scan. */
 function beyond(order: Order, position: Position, descending: boolean): Fragment {
-  assert(position.keys.length === order.keys.length, 'a cursor of another sort')
+  return compared(order, position.keys, descending ? '<' : '>')
+}
+
+/** A comparison of whole rows, which Postgres turns into the start or the end of an index scan. */
+function compared(order: Order, keys: readonly CursorKey[], operator: '<' | '>' | '<=' | '>='): Fragment {
+  assert(keys.length === order.keys.length, 'a cursor of another sort')
   const expressions = order.keys.map(({ expression }) => expression)
-  const values = order.keys.map(({ type }, index) => sql`${String(position.keys[index])}::${sql.raw(type)}`)
-  return sql`(${sql.join(expressions)}) ${sql.raw(descending ? '<' : '>')} (${sql.join(values)})`
+  const values = order.keys.map(({ type }, index) => sql`${String(keys[index])}::${sql.raw(type)}`)
+  return sql`(${sql.join(expressions)}) ${sql.raw(operator)} (${sql.join(values)})`
 }
 
 async function count(db: ReadDatabase, branches: readonly Branch[]): Promise<number | undefined> {
-  const parts = branches.map(({ from, where }) => sql`(select count(*) from ${from} where ${all(where)})`)
+  const parts = branches.map((branch) => sql`(select count(*) from ${branch.from} where ${all(conditionsOf(branch))})`)
   try {
     return await db.kysely.transaction().execute(async (transaction) => {
       await sql`set local statement_timeout = ${sql.lit(COUNT_TIMEOUT_MS)}`.execute(transaction)
@@ -198,6 +235,8 @@ export class Conditions {
   /** One of several values. `type` is the column's own type, so that its index can be used. */
   anyOf(column: Fragment, values: readonly string[] | undefined, type: 'uuid' | 'text' | 'bpchar'): this {
     if (values === undefined) return this
+    // Behind an equation an index keeps its order.
+    if (values.length === 1) return this.add(sql`${column} = ${values[0]}::${sql.raw(type)}`)
     return this.add(sql`${column} = any(${values}::${sql.raw(type)}[])`)
   }
 

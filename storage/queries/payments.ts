@@ -5,7 +5,7 @@ import { paymentJson, type Failure, type PaymentDetails, type PaymentRecord, typ
 import { plainArray } from '../array-literal.ts'
 import type { Database } from '../database.ts'
 import { liveRecipients } from '../drafts.ts'
-import { Conditions, EMPTY, epochMs, NEVER, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
+import { Conditions, EMPTY, epochMs, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
 
 export interface PaymentFilters {
   readonly status?: readonly string[]
@@ -127,7 +127,7 @@ export function paymentBranch({ tenant, filters, metadata, sort }: PaymentListQu
     .created('p', filters.createdFrom, filters.createdTo)
     .metadata(sql`p.metadata`, metadata)
   // No payment comes from a file yet.
-  if (filters.bulkPaymentId !== undefined) where.add(NEVER)
+  if (filters.bulkPaymentId !== undefined) where.add(sql`p.id in (select r.payment_id from bulk_payment_row r where r.bulk_payment_id = any(${plainArray(filters.bulkPaymentId)}::uuid[]) and r.payment_id is not null)`)
   return { columns: COLUMNS, from: sql`payment p`, where: where.list, order: ORDERS[sort] }
 }
 

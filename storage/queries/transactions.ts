@@ -117,6 +117,7 @@ export function transactionBranch({ tenant, filters, sort, q }: Pick<Transaction
   if (types !== undefined && !types.includes('outgoing_payment')) where.add(sql`t.type <> 'outgoing_payment'`)
   if (types !== undefined && !types.includes('incoming_payment')) where.add(sql`t.type <> 'incoming_payment'`)
   if (filters.recipientId !== undefined) where.add(sql`t.recipient_id is not null`)
+  if (filters.rail !== undefined) where.add(sql`t.rail is not null`)
   if (filters.category !== undefined) where.add(sql`t.category is not null`)
   if (filters.hasAttachments !== undefined) where.add(filters.hasAttachments ? sql`t.attachment_count > 0` : sql`t.attachment_count = 0`)
   if (filters.hasAnnotations !== undefined) where.add(filters.hasAnnotations ? sql`t.annotation_count > 0` : sql`t.annotation_count = 0`)
@@ -127,8 +128,8 @@ export function transactionBranch({ tenant, filters, sort, q }: Pick<Transaction
   }
   // There are no cards yet.
   if (filters.cardId !== undefined) where.add(NEVER)
-  if (q !== null) where.add(sql`${SEARCHED} @@ search_query(${tenant.id}::uuid, ${q})`)
-  return { columns: COLUMNS, from: FROM, where: where.list, order: ORDERS[sort] }
+  const search = q === null ? {} : { search: sql`${SEARCHED} @@ search_query(${tenant.id}::uuid, ${q})` }
+  return { columns: COLUMNS, from: FROM, where: where.list, order: ORDERS[sort], ...search }
 }
 
 /** The transactions of a customer, as of what was committed before. Operators have none of their own. */
@@ -224,8 +225,8 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
   }
 }
 
-const returnJson = ({ amountMinor, reasonCode, reason, receivedAt }: PaymentReturn, currency: CurrencyCode, paymentId: string) =>
-  ({ amount: moneyJson({ amountMinor: BigInt(amountMinor), currency }), reasonCode, reason, receivedAt, transactionId: transactionId(paymentId, 'return') })
+const returnJson = ({ amountMinor, reasonCode, reason, receivedAt, suspended }: PaymentReturn, currency: CurrencyCode, paymentId: string) =>
+  ({ amount: moneyJson({ amountMinor: BigInt(amountMinor), currency }), reasonCode, reason, receivedAt, transactionId: suspended === true ? null : transactionId(paymentId, 'return') })
 
 // ── What became of it ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -81,9 +81,10 @@ async function know(world: World): Promise<Known> {
   const payment = (await seeded.client.createPayment(paymentBody(seeded.balances.EUR, seeded.recipients.EUR, 100))).body
   const [keyRow] = await world.query<{ id: string }>(`select id from api_key where tenant_id = $1`, [seeded.client.tenantId])
   const webhook = (await seeded.client.post<{ id: string }>('/integrator-webhooks', { url: 'https://hooks.example.com/', events: ['payment.created'] })).body
+  const bulk = (await seeded.client.post<{ id: string }>('/bulk-payments', { rows: [{ recipientId: seeded.recipients.EUR, currency: 'EUR', amount: '1', reference: 'Bill' }] }, randomUUID())).body
   const [attachment] = await world.query<{ id: string; transaction_id: string }>('select id, transaction_id from document where transaction_id is not null limit 1')
   const ids: Readonly<Record<string, string | undefined>> = {
-    balanceId: seeded.balances.EUR, recipientId: seeded.recipients.EUR, paymentId: payment.id, customerId: seeded.client.tenantId, apiKeyId: keyRow?.id, webhookId: webhook.id, attachmentId: attachment?.id, transactionId: attachment?.transaction_id,
+    balanceId: seeded.balances.EUR, recipientId: seeded.recipients.EUR, paymentId: payment.id, customerId: seeded.client.tenantId, apiKeyId: keyRow?.id, webhookId: webhook.id, attachmentId: attachment?.id, transactionId: attachment?.transaction_id, bulkPaymentId: bulk.id,
   }
   const [login] = Object.values(world.service.sandbox!.customer.members)
   const person = new Person({ url: () => world.url, login: login!, tenantId: seeded.client.tenantId, now: world.now })

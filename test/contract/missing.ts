@@ -3,12 +3,12 @@
  * exists, and when one that is not here is missing.
  */
 export const MISSING: ReadonlySet<string> = new Set([
-  'listBulkPayments', 'createBulkPayment', 'getBulkPayment',
-  'cancelBulkPayment', 'listBulkPaymentRows', 'submitBulkPayment', 'listCollections', 'createCollection',
+  
+  'listCollections', 'createCollection',
   'getCollection', 'cancelCollection', 'createMandate', 'getMandate', 'cancelMandate', 
   
   'listCustomers', 'createCustomer', 'getCustomer', 'getKybCase',
   'listProviderConnections', 'getProviderConnection', 'getDeveloperWorkspace',
   'simulateCardTransaction', 'simulateCollectionStatus', 
-  'simulateIncomingDebit', 'simulateKycOutcome',
+  'simulateKycOutcome',
 ])

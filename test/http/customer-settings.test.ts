@@ -3,9 +3,11 @@ import t from 'tap'
 import type { CurrencySetting } from '../../http/schemas/currency-setting.ts'
 import type { Notification, NotificationPreferences } from '../../http/schemas/notification.ts'
 import type { PageBody } from '../support/client.ts'
+import { pdfText } from '../support/pdf-text.ts'
 import { until } from '../support/until.ts'
 import { createWorld, paymentBody } from '../support/world.ts'
 import { setPolicy, tier } from './approvals/people.ts'
+import { createAs, setMode } from './recipients/support.ts'
 
 t.test('settings are documents with versions', async (t) => {
   await using world = await createWorld()
@@ -32,6 +34,41 @@ t.test('settings are documents with versions', async (t) => {
     t.equal((await owner.get(`/customers/${world.operator.tenantId}/settings/${name}`)).problem.code, 'not-found')
     t.equal((await world.seeded.client.get(`${base}/${name}`)).problem.code, 'insufficient-scope', 'settings are not for keys')
   }
+})
+
+t.test('what a customer prefers has its effect, on every node', async (t) => {
+  const settings = { SECRETS_KEY: 'a secret that both nodes share, long enough' }
+  await using world = await createWorld({ settings })
+  await using other = await createWorld({ settings, databaseUrl: world.databaseUrl, dispatch: false })
+  const { client, balances } = world.seeded
+  const owner = await world.person('owner').signIn()
+  const path = `/customers/${owner.tenantId}/settings/preferences`
+  const prefer = async (change: object) => await owner.send('PATCH', path, change, { 'if-match': '*' })
+  const make = (name: string) => createAs(owner, { name })
+  await setMode(world, 'none')
+  const { body: { id } } = await make('SBX:NOAP Unchecked BV')
+  const [here, there] = [client, client.with({ url: () => other.url })]
+  const pay = async (at: typeof client) => (await at.createPayment(paymentBody(balances.EUR, id, 100))).status
+  t.strictSame([await pay(here), await pay(there)], [201, 201], 'a name that cannot be checked stops nobody')
+  t.equal((await prefer({ requireVerification: true })).status, 200)
+  t.strictSame([await pay(there), await pay(here)], [422, 422])
+  t.match((await make('SBX:NOAP Another BV')).problem, { status: 422, code: 'verification-mismatch', verification: { outcome: 'unavailable' } }, 'nor are there new ones')
+  t.equal((await client.createPayment(paymentBody(balances.EUR, world.seeded.recipients.EUR, 100))).status, 201, 'a name that matches is paid')
+  t.equal((await prefer({ requireVerification: false })).status, 200)
+  t.strictSame([await pay(there), await pay(here)], [201, 201])
+
+  t.match((await prefer({ language: 'fr' })).problem, { errors: [{ field: '/language', code: 'invalid_value' }] }, 'what there is not cannot be preferred')
+  t.equal((await prefer({ timezone: 'Asia/Tokyo' })).status, 200)
+  const payment = (await client.createPayment(paymentBody(balances.EUR, world.seeded.recipients.EUR, 100))).body
+  await client.paymentReaching(payment.id, 'completed')
+  const { apiKey, id: tenantId } = world.service.sandbox!.customer
+  const answer = await until('the confirmation is rendered', async () => {
+    const reply = await fetch(`${world.url}/v1/payments/${payment.id}/confirmation`, { headers: { authorization: `Bearer ${apiKey}`, 'x-tenant-id': tenantId } })
+    return reply.status === 503 ? null : reply
+  })
+  const pdf = Buffer.from(await answer.arrayBuffer())
+  t.equal(answer.status, 200, pdf.toString('latin1').slice(0, 300))
+  t.match(pdfText(pdf).join(' '), /Times are those of Asia\/Tokyo/)
 })
 
 t.test('a customer enables what its operator offers', async (t) => {

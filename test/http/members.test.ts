@@ -151,3 +151,25 @@ t.test('an invitation reaches an approved domain, is accepted once, and makes a 
   t.equal((await later.send('DELETE', `${path}/${fourth.body.id}`)).status, 204)
   t.strictSame((await later.get<PageBody<Invitation>>(`${path}?filter[status]=revoked,expired`)).body.data.map(({ status }) => status), ['revoked', 'expired'])
 })
+
+t.test('a customer has a hundred members at most, those who are invited among them', async (t) => {
+  await using world = await createWorld()
+  const owner = await world.person('owner').signIn()
+  await owner.stepUp('membership.change')
+  await approveDomains(owner, ['example.com'])
+  await owner.stepUp('membership.change')
+  // Three are there, and one of these was removed.
+  await world.query(
+    `with made as (insert into platform_user (id, email, email_key, name, password_hash, password_changed_at, status, created_at, updated_at)
+        select gen_random_uuid(), n || '@example.org', n || '@example.org', 'Person ' || n, '', now(), 'active', now(), now() from generate_series(1, 97) n returning id, email)
+      insert into membership (id, user_id, level, tenant_id, operator_id, role, status, created_at, updated_at)
+        select gen_random_uuid(), made.id, 'customer', m.tenant_id, m.operator_id, 'viewer', case made.email when '1@example.org' then 'removed' else 'active' end, now(), now()
+        from made, membership m where m.tenant_id = $1 and m.role = 'owner'`, [owner.tenantId])
+  const invite = (name: string) => owner.post<Invitation>(`${base(owner)}/invitations`, { email: `${name}@example.com`, role: 'viewer' })
+  const replies = await Promise.all(['ann', 'bob', 'eve'].map(invite))
+  t.strictSame(replies.map(({ status }) => status).sort(), [201, 409, 409], 'the hundredth, whoever else asks at the same time')
+  t.match(replies.find(({ status }) => status === 409)?.problem, { code: 'limit-reached', limit: 100, resource: 'membership' })
+  const { id } = replies.find(({ status }) => status === 201)!.body
+  t.equal((await owner.send('DELETE', `${base(owner)}/invitations/${id}`)).status, 204)
+  t.equal((await invite('zoe')).status, 201, 'who is not invited any more counts no more')
+})

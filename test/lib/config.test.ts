@@ -31,6 +31,7 @@ t.test('an empty environment is a local sandbox', async t => {
     rateLimits: 'on',
     requestLogFlushMs: 5000,
     ukModulusDir: null,
+    bankDirectory: null,
     webhookTargets: 'public',
     sandbox: true,
   })

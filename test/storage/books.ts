@@ -64,7 +64,7 @@ export async function openBooks(t: Test) {
       kind: 'create_payment', customerId: sandbox.customer.id, paymentId, holdId: ids.next(), eventId: ids.next(),
       number: orderNumber('PAY', numbers),
       recipient: { id: sandbox.customer.recipients.EUR, status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business',
-        maskedIdentifier: 'NL77****0001', currency: 'EUR', bankCountry: 'NL', digest: '', ownAccount: false },
+        maskedIdentifier: 'NL77****0001', currency: 'EUR', bankCountry: 'NL', digest: '', ownAccount: false, rails: { version: 1 } },
       amount: 1_000n, currency: 'EUR', rail: 'sepa', instant: false, executionDate: '2026-05-04',
       createdBy: sandbox.customer.id, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandbox: true }, externalId: null, externalIdOwner: null,
       shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'E2E', uetr: null, purposeCode: null,

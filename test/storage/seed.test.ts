@@ -3,6 +3,7 @@ import t from 'tap'
 import { apiKeyHash, CUSTOMER_SCOPES, generateApiKey, isApiKeyText, OPERATOR_SCOPES } from '../../lib/api-key.ts'
 import { ManualClock, systemClock } from '../../lib/clock.ts'
 import { createIdSource } from '../../lib/ids.ts'
+import { createSecretBox } from '../../lib/secret-box.ts'
 import { shardOf, SHARD_COUNT } from '../../lib/shard.ts'
 import { audit } from '../../storage/audit.ts'
 import { Database } from '../../storage/database.ts'
@@ -80,6 +81,27 @@ t.test('a start without the file gets new keys and revokes the lost ones', async
   const third = await seedSandbox({ ...world, kept: first })
   t.not(third.customer.apiKey, first.customer.apiKey)
   t.equal((await keyOf(third.customer.apiKey))?.status, 'active')
+})
+
+t.test('keys follow from the secret: nodes that share it agree on them, whenever they start', async (t) => {
+  const { world, clock, database, keyOf, count } = await setUp(t)
+  const shared = { ...world, secrets: createSecretBox('a secret that nodes share') }
+  const first = await seedSandbox({ ...shared, kept: null })
+  clock.advance(3_600_000)
+  t.strictSame(await seedSandbox({ ...shared, kept: null }), first, 'a lost file comes back as it was')
+  t.equal(await count('api_key'), 2)
+  t.not(first.operator.apiKey, first.customer.apiKey)
+
+  await database.pool.query(`update api_key set status = 'revoked', revoked_at = now() where sha256 = decode($1, 'hex')`, [apiKeyHash(first.customer.apiKey)])
+  const second = await seedSandbox({ ...shared, kept: null })
+  t.not(second.customer.apiKey, first.customer.apiKey, 'what somebody has revoked stays so')
+  for (const secret of [second.operator.apiKey, second.customer.apiKey]) t.equal((await keyOf(secret))?.status, 'active')
+  clock.advance(60_000)
+  const other = await seedSandbox({ ...world, secrets: createSecretBox('another secret'), kept: null })
+  t.equal((await keyOf(second.customer.apiKey))?.status, 'revoked')
+  t.equal((await keyOf(other.customer.apiKey))?.status, 'active')
+  clock.advance(60_000)
+  t.strictSame(await seedSandbox({ ...world, secrets: createSecretBox('another secret'), kept: null }), other, 'and they stay')
 })
 
 t.test('nodes that start at once seed one sandbox, and each has keys that work', async (t) => {

@@ -103,6 +103,13 @@ export class Client {
     return this.send<Body>(`/v1${path}`, { headers })
   }
 
+  /** Reads a file. @throws when there is none */
+  async download(path: string): Promise<{ readonly headers: Headers; readonly bytes: Buffer }> {
+    const response = await fetch(`${this.#access.url()}/v1${path}`, { headers: { authorization: `Bearer ${this.#access.apiKey}`, 'x-tenant-id': this.#access.tenantId } })
+    if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
+    return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+  }
+
   /** Reads a page; parameters are encoded. */
   list<Row>(path: string, parameters: Readonly<Record<string, string | number | boolean>> = {}): Promise<Reply<PageBody<Row>>> {
     const query = new URLSearchParams(Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)])).toString()

@@ -429,10 +429,10 @@ export class Cluster implements AsyncDisposable {
       and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)).length
   }
 
-  /** The bank says the opposite of what it has said. @returns how many messages */
+  /** The bank says the opposite of what it has said, of orders that it has nothing more to say of. @returns how many messages */
   async bankContradicts(): Promise<number> {
     return (await this.query(`update sandbox_order set state = 'accepted', next_event = case state when 'settled' then 'rejected' else 'settled' end, due_at = now()
-      where state in ('settled', 'rejected') and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)).length
+      where state in ('settled', 'rejected') and next_event is distinct from 'returned' and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)).length
   }
 
   /** The bank speaks of orders only after a while. @returns how many */
@@ -451,6 +451,11 @@ export class Cluster implements AsyncDisposable {
   async askBankNow(): Promise<number> {
     const payments = await this.query('update partner_instruction set attention_at = now() where attention_at > now() returning 1')
     return payments.length + (await this.query('update fx_order set due_at = now() where due_at > now() returning 1')).length
+  }
+
+  /** What the sandbox's own reviewer would decide in a while is decided now. @returns how many */
+  async reviewNow(): Promise<number> {
+    return (await this.query(`update compliance_hold set wake_at = now() where status = 'open' and wake_at > now() returning 1`)).length
   }
 
   async [Symbol.asyncDispose](): Promise<void> { await this.#held.disposeAsync() }

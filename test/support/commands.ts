@@ -31,7 +31,7 @@ export function paymentCommand(said: Payment): CreatePayment {
   return {
     kind: 'create_payment', paymentId: ids.next(), holdId: ids.next(), eventId: ids.next(), number: orderNumber('PAY', orders),
     recipient: { id: ids.next(), status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business', maskedIdentifier: '**** 0001',
-      currency: 'EUR', bankCountry: 'NL', digest: '', ownAccount: false },
+      currency: 'EUR', bankCountry: 'NL', digest: '', ownAccount: false, rails: { version: 1 } },
     currency: 'EUR', rail: 'sepa_instant', instant: true, executionDate: null,
     createdBy: said.customerId, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandbox: false }, externalId: null, externalIdOwner: null, policyRefusal: null,
     shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'NOTPROVIDED', uetr: null, purposeCode: null,
@@ -55,5 +55,5 @@ export function transferCommand(said: Transfer): CreateTransfer {
 /** An open balance in euro as its actor remembers it. */
 export function balanceState(said: Partial<BalanceState>): BalanceState {
   return { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 7, currency: 'EUR', name: 'EUR account',
-    status: 'active', available: 0n, version: 1n, policy: null, exchangePolicy: null, limits: null, fees: [], calendar: null, ...said }
+    status: 'active', available: 0n, version: 1n, policy: null, exchangePolicy: null, limits: null, fees: [], calendar: null, railVersion: 1, ...said }
 }

@@ -26,10 +26,14 @@ export async function readBooks(cluster: Pick<Cluster, 'query'>, customers: read
      union all
      select p.credit_account, p.xmin::text, ${at('p')}, p.amount, 0, p.credit_sequence, p.credit_balance
      from posting p where p.customer_id = any($1) and p.credit_sequence is not null`, ids)
-  // A hold is resolved later, so its own row has another transaction; the payment's first update has the one of both.
+  // A hold is resolved later, so its own row has another transaction; the payment's first update has the one of both. While it is under
+  // review another hold takes its place, of the same amount; blocked, it is free again without having been sent.
   const holds = await cluster.query<ChangeRow>(
     `select p.source_balance_id as balance_id, u.xmin::text as transaction, ${at('u')} as at, 0 as posted, h.amount as held, null as sequence, null as running
-     from payment p join hold h on h.id = p.hold_id join status_update u on u.object_id = p.id and u.version = 1 where p.customer_id = any($1)`, ids)
+     from payment p join hold h on h.id = p.hold_id join status_update u on u.object_id = p.id and u.version = 1 where p.customer_id = any($1)
+     union all
+     select p.source_balance_id, u.xmin::text, ${at('u')}, 0, -h.amount, null, null
+     from payment p join hold h on h.id = p.hold_id join status_update u on u.object_id = p.id and u.status = 'failed' where p.customer_id = any($1) and p.sent_at is null`, ids)
   const updates = await cluster.query<Books['updates'][number]>(
     `select object_id as "objectId", version, previous_status as previous, status from status_update where customer_id = any($1)`, ids)
   const events = await cluster.query<Books['events'][number]>(

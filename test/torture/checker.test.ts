@@ -55,6 +55,19 @@ t.test('a command whose answer was lost may have happened or not', async t => {
   t.match(check(added, books), { violations: [], unknown: 2 })
 })
 
+t.test('a payment that has come back has an end of its own, and the events of both', async t => {
+  const { history, books } = good()
+  const back: Books = {
+    ...books, balances: [{ id: 'A', posted: 70n, held: 0n }, { id: 'B', posted: 30n, held: 0n }], effects: books.effects.map((effect) => (effect.id === 'P1' ? { ...effect, status: 'returned' } : effect)),
+    changes: [...books.changes, line('x9', 60, 60n, 4n, 70n)], updates: [...books.updates, { objectId: 'P1', version: 4, previous: 'completed', status: 'returned' }],
+    events: [...books.events, { objectId: 'P1', type: 'payment.status_changed', status: 'returned' }, { objectId: 'P1', type: 'payment.returned', status: 'returned' }],
+  }
+  const asked: History = { ...history, commands: history.commands.map((command) => (command.key === 'p1' ? { ...command, ends: 'returned' } : command)) }
+  t.strictSame(check(asked, back).violations, [])
+  t.match(check(history, back).violations, [{ rule: 'C4', what: 'a payment did not end as its trigger says' }])
+  t.match(check(asked, { ...back, events: back.events.slice(0, -1) }).violations, [{ rule: 'C4', what: 'a change of a status has not exactly its event' }])
+})
+
 /** Two want one quote; one has it, the other is told so. It completes, and its dollars are on D. */
 function exchanged(): { history: History; books: Books } {
   const { history, books } = good()

@@ -24,7 +24,7 @@ export interface Command {
   /** What leaves the balance; of an exchange what is sold. */
   readonly amount: bigint
   /** How a payment or an exchange ends. */
-  readonly ends: 'completed' | 'failed' | 'exception'
+  readonly ends: 'completed' | 'failed' | 'returned' | 'exception'
   /** What an exchange is made from. */
   readonly quoteId?: string
 }
@@ -347,7 +347,7 @@ function checkStatuses({ commands }: History, { effects, updates, events }: Book
     if (kind === 'exchange') return [`${objectId} exchange.status_changed ${status}`, ...(status === 'completed' ? [`${objectId} exchange.completed ${status}`] : [])]
     if (version === 1) return [`${objectId} payment.created ${status}`]
     if (previous === status) return []
-    return [`${objectId} payment.status_changed ${status}`, ...(status === 'completed' || status === 'failed' ? [`${objectId} payment.${status} ${status}`] : [])]
+    return [`${objectId} payment.status_changed ${status}`, ...(status === 'completed' || status === 'failed' || status === 'returned' ? [`${objectId} payment.${status} ${status}`] : [])]
   }), (name) => name)
   const sent = count(events, ({ objectId, type, status }) => `${objectId} ${type} ${status}`)
   for (const [name, times] of expected) if (sent.get(name) !== times) report('C4', 'a change of a status has not exactly its event', { name, changes: times, events: sent.get(name) ?? 0 })

@@ -26,13 +26,14 @@ async function drain(cluster: Cluster, customers: readonly CreatedCustomer[], dr
   const open = async () => [...await cluster.query(
     `select p.id, p.status, p.sent_at, p.updated_at, i.payment_id is not null as instructed, i.attention_at, i.attempts, o.state, o.next_event, o.due_at
      from payment p left join partner_instruction i on i.payment_id = p.id left join sandbox_order o on o.reference = p.id
-     where p.customer_id = any($1) and p.status in ('processing', 'exception') and not (p.details like '%SBX/TIMEOUT"%' and p.status = 'exception') limit 10`, ids),
+     where p.customer_id = any($1) and (p.status in ('processing', 'exception', 'on_hold') or (p.status = 'completed' and p.details like '%SBX/RET-%'))
+       and not (p.details like '%SBX/TIMEOUT"%' and p.status = 'exception') limit 10`, ids),
   ...await cluster.query(
     `select e.id, e.status, e.sell_amount, e.updated_at, f.due_at, f.sent_at, f.attempts, o.state, o.next_event, o.due_at as bank_due_at
      from exchange e left join fx_order f on f.exchange_id = e.id left join sandbox_fx_order o on o.reference = e.id
      where e.customer_id = any($1) and e.status in ('processing', 'exception') limit 10`, ids)]
   // What the bank would know in a minute it knows now, and is asked for it now.
-  const hurry = async () => { await cluster.bankRemembers(); await cluster.askBankNow() }
+  const hurry = async () => { await cluster.bankRemembers(); await cluster.askBankNow(); await cluster.reviewNow() }
   await until('everything has ended', async () => { await hurry(); return (await open()).length === 0 }, { deadlineMs: drainMs, pollMs: 250 }).catch(() => undefined)
   return await open()
 }

@@ -1,9 +1,10 @@
 /** The threads that write documents, and the streams that feed them. */
 import { Piscina } from 'piscina'
+import type { ReportRow } from '../../lib/bulk-payments/report.ts'
 import { OperatingError } from '../../lib/errors.ts'
 import type { StatementLine } from '../../lib/statements/statement.ts'
 import type { Cell } from '../../lib/statements/table.ts'
-import type { DocumentStep, DocumentTask, Gained, JsonTask, StatementTask, TableTask } from './write.ts'
+import type { DocumentStep, DocumentTask, Gained, JsonTask, StatementTask, StatusReportTask, TableTask } from './write.ts'
 
 /** Documents are written beside everything else; two at a time leave room for it. */
 const THREADS_MAX = 2
@@ -29,7 +30,7 @@ export interface DocumentStream<Row> extends Disposable {
   end(): Promise<Gained>
 }
 
-type RowOf<Task extends DocumentTask> = Task extends StatementTask ? StatementLine : Task extends TableTask ? readonly Cell[] : Task extends JsonTask ? string : never
+type RowOf<Task extends DocumentTask> = Task extends StatementTask ? StatementLine : Task extends TableTask ? readonly Cell[] : Task extends JsonTask ? string : Task extends StatusReportTask ? ReportRow : never
 
 export interface DocumentPool {
   /** Begins documents: one for each format of a statement, else one. Leaving the stream gives up what was not ended. */

@@ -9,6 +9,7 @@ import PDFDocument from 'pdfkit'
 import { timestamp } from '../../lib/clock.ts'
 import { formatMajor } from '../../lib/money.ts'
 import type { StatementHead, StatementLine } from '../../lib/statements/statement.ts'
+import { PageText } from './page-text.ts'
 import type { DocumentWriter, Emit } from './writer.ts'
 
 const font = (file: string): Buffer => readFileSync(createRequire(import.meta.url).resolve(`@expo-google-fonts/noto-sans/${file}`))
@@ -30,8 +31,9 @@ const LINE = '#d5dae1'
 const ACCENT = '#0b5c5e'
 const BAND = '#f2f6f6'
 
-const FIRST_ROWS = Math.floor((PAGE_BOTTOM - FIRST_TOP - HEADING) / ROW)
-const NEXT_ROWS = Math.floor((PAGE_BOTTOM - NEXT_TOP - HEADING) / ROW)
+/** Below the rows of each page there is room for what is carried forward, and above those of the others for what was brought. */
+const FIRST_ROWS = Math.floor((PAGE_BOTTOM - FIRST_TOP - HEADING) / ROW) - 1
+const NEXT_ROWS = Math.floor((PAGE_BOTTOM - NEXT_TOP - HEADING) / ROW) - 2
 /** Rows that are no lines: the opening balance, the totals, the closing balance. */
 const OTHER_ROWS = 3
 
@@ -65,20 +67,22 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
   const at = new Date(head.createdAt)
   const title = `Statement ${head.sequenceNumber}, ${head.from} to ${head.to}`
   const doc = new PDFDocument({
-    size: 'A4', margin: 0, autoFirstPage: false, lang: 'en', displayTitle: true, font: '',
+    size: 'A4', margin: 0, autoFirstPage: false, lang: 'en', displayTitle: true, font: '', fontLayoutCache: false,
     info: { Title: title, Author: holder.operatorName, Creator: holder.operatorName, Producer: holder.operatorName, CreationDate: at, ModDate: at },
   })
   doc.on('data', (bytes: Uint8Array) => emit(bytes))
   doc.registerFont('regular', REGULAR)
   doc.registerFont('bold', BOLD)
+  const letters = new PageText(doc)
 
   const pages = pagesOf(head.creditCount + head.debitCount)
   let page = 0
   let y = 0
   let left = 0
-  let running = 0
+  let shown = 0
+  let balance = head.opening
 
-  const rule = (at: number, colour = LINE, weight = 0.5): void => { doc.moveTo(MARGIN, at).lineTo(MARGIN + WIDTH, at).lineWidth(weight).strokeColor(colour).stroke() }
+  const rule = (at: number, colour = LINE, weight = 0.5): void => letters.rule(MARGIN, at, WIDTH, { colour, weight })
 
   function amount(value: bigint): string {
     const [whole, fraction] = formatMajor(value, currency).split('.') as [string, string?]
@@ -89,19 +93,19 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
   /** Text of one line; what is wider than its column ends in an ellipsis. */
   function put(text: string, x: number, top: number, width: number, { face = 'regular', size = 8, colour = INK, right = false, shrink = false } = {}): void {
     if (text === '') return
-    doc.font(face).fontSize(size)
-    let shown = text
-    let wide = doc.widthOfString(shown)
+    let style = { face, size, colour }
+    let fitting = text
+    let wide = letters.widthOf(fitting, style)
     if (wide > width && shrink) {
-      doc.fontSize(size * width / wide)
+      style = { ...style, size: size * width / wide }
       wide = width
     } else if (wide > width) {
-      let length = Math.max(1, Math.floor(shown.length * width / wide))
-      const letters = Array.from(shown)
-      do shown = `${letters.slice(0, length--).join('').trimEnd()}…`; while (length > 0 && doc.widthOfString(shown) > width)
-      wide = doc.widthOfString(shown)
+      let length = Math.max(1, Math.floor(fitting.length * width / wide))
+      const all = Array.from(fitting)
+      do fitting = `${all.slice(0, length--).join('').trimEnd()}…`; while (length > 0 && letters.widthOf(fitting, style) > width)
+      wide = letters.widthOf(fitting, style)
     }
-    doc.fillColor(colour).text(shown, MARGIN + (right ? x + width - wide : x), top, { lineBreak: false })
+    letters.show(fitting, MARGIN + (right ? x + width - wide : x), top, style)
   }
   const cell = (column: Column, text: string, top: number, style: { face?: string; size?: number; colour?: string } = {}): void =>
     put(text, column.x, top, column.width, { ...style, right: column.right, shrink: column.right })
@@ -149,7 +153,10 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
   }
 
   function nextPage(): void {
-    if (page > 0) footer()
+    if (page > 0) {
+      carried('Carried forward')
+      footer()
+    }
     doc.addPage()
     page += 1
     if (page === 1) {
@@ -165,6 +172,15 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
       left = NEXT_ROWS
     }
     heading()
+    if (page > 1) carried('Brought forward')
+  }
+
+  /** What the balance is between two pages. */
+  function carried(label: string): void {
+    cell(DETAILS, label, y + 4, { colour: SOFT })
+    cell(BALANCE, amount(balance), y + 4, { colour: SOFT })
+    y += ROW
+    rule(y - 4)
   }
 
   /** A row of the table; `draw` gets its top. */
@@ -194,7 +210,8 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
       cell(line.direction === 'debit' ? DEBIT : CREDIT, amount(line.amount), top)
       cell(BALANCE, amount(line.running), top)
     })
-    running += 1
+    balance = line.running
+    shown += 1
   }
 
   nextPage()
@@ -204,7 +221,8 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
       for (const line of lines) lineRow(line)
     },
     async end() {
-      if (running !== head.creditCount + head.debitCount) throw new Error(`The statement ${head.id} has ${running} lines and says otherwise.`)
+      if (shown !== head.creditCount + head.debitCount) throw new Error(`The statement ${head.id} has ${shown} lines and says otherwise.`)
+      if (shown === 0) row((top) => cell(DETAILS, 'No bookings in this period', top + 4, { colour: SOFT }))
       row((top) => {
         cell(DETAILS, 'Total', top + 4, { face: 'bold' })
         cell(DEBIT, amount(head.debits), top + 4, { face: 'bold' })

@@ -2,6 +2,8 @@
  * Writes documents in a thread, a step at a time: each brings a batch of rows, or null for the end, and answers with what the
  * documents have gained by it, so whoever feeds never runs ahead. What was begun is kept in the thread between its steps.
  */
+import { pain002End, pain002Head, pain002Rows, type StatusReportHead } from '../../lib/bulk-payments/pain002.ts'
+import type { ReportRow } from '../../lib/bulk-payments/report.ts'
 import { CAMT053_END, camt053Head, camt053Lines } from '../../lib/statements/camt053.ts'
 import { mt940End, mt940Head, mt940Lines } from '../../lib/statements/mt940.ts'
 import { closingRow, lineRow, openingRow, STATEMENT_COLUMNS } from '../../lib/statements/statement-table.ts'
@@ -34,7 +36,13 @@ export interface JsonTask {
   readonly kind: 'json'
 }
 
-export type DocumentTask = StatementTask | TableTask | JsonTask
+/** A status report on a file of payments, of its rows. */
+export interface StatusReportTask {
+  readonly kind: 'pain002'
+  readonly head: StatusReportHead
+}
+
+export type DocumentTask = StatementTask | TableTask | JsonTask | StatusReportTask
 
 /** What each document has gained. */
 export type Gained = readonly Uint8Array[]
@@ -92,8 +100,23 @@ async function writersOf(task: DocumentTask, emitterOf: (index: number) => Emit)
         end: () => '\n]\n',
       })]
     }
+    case 'pain002': return [statusReport(emitterOf(0), task.head)]
     default: return task satisfies never
   }
+}
+
+/** A status report; a block of it ends where the next begins. */
+function statusReport(emit: Emit, head: StatusReportHead): DocumentWriter<ReportRow> {
+  let block: string | null = null
+  return textWriter<ReportRow>(emit, {
+    head: pain002Head(head),
+    rows: (rows) => {
+      const { text, last } = pain002Rows(head, rows, block)
+      block = last
+      return text
+    },
+    end: () => pain002End(block),
+  })
 }
 
 /** What has come together, in memory of its own: a view of a pool would drag the whole pool along. */

@@ -2,7 +2,8 @@
 import t from 'tap'
 import type { Approval } from '../../../http/schemas/approval.ts'
 import type { ApprovalPolicy } from '../../../http/schemas/approval-policy.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Payment, PaymentCheck } from '../../../http/schemas/payment.ts'
+import { DEFAULT_TIER, NO_POLICY } from '../../../lib/approvals/policy.ts'
 import type { PageBody } from '../../support/client.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { addMember, decide, policyPath, putPolicy, setPolicy, tier } from './people.ts'
@@ -66,13 +67,34 @@ t.test('tightening is immediate, on balances that were at work before as well', 
   const read = async (payment: Payment) => (await owner.get<Approval>(`/approvals/${payment.approvalId}`)).body
   t.match(await read(small), { tier: 1, requiredApprovals: 1, policy: { issues: [] } })
   t.match(await read(large), { tier: 2, requiredApprovals: 2 })
-  t.match(await read(await pay(world, 1, 'GBP')), { tier: 2, policy: { issues: [{ code: 'rate_unavailable' }] } }, 'what cannot be measured takes the highest tier')
   await setPolicy(t, owner, 'payment', { tiers: [tier(1, 1_000, 6_000, { requiredApprovals: 3 }), tier(2, 6_000, null, { requiredApprovals: 3 })] })
   t.match(await read(small), { requiredApprovals: 1, policy: { source: 'snapshot', tier: { requiredApprovals: 1 }, issues: [{ code: 'policy_changed' }] } }, 'an open approval keeps its tier')
   const decided = await decide(await world.person('approver').signIn(), small.approvalId!, { decision: 'approved' })
   t.equal(decided.body.status, 'approved')
   const [event] = (await owner.get<PageBody<{ action: string; after: { version?: number; enabled: boolean } }>>('/audit-events?filter[objectType]=approval_policy')).body.data
   t.match(event, { action: 'approval_policy.updated', after: { kind: 'payment', enabled: true } })
+})
+
+t.test('a payment in another currency takes the tier of what it is worth', async (t) => {
+  await using world = await createWorld()
+  const { client, balances, recipients } = world.seeded
+  const owner = await world.person('owner').signIn()
+  const read = async (payment: Payment) => (await owner.get<Approval>(`/approvals/${payment.approvalId}`)).body
+  const check = async (minor: number) => (await client.post<PaymentCheck>('/payments/validate', paymentBody(balances.GBP, recipients.GBP, minor, 'GBP'))).body.approval
+  await setPolicy(t, owner, 'payment', { tiers: [tier(1, 10_000, 20_000), tier(2, 20_000, null, { requiredApprovals: 2 })] })
+  // 86 pence are a euro.
+  t.equal((await pay(world, 8_599, 'GBP')).status, 'processing', 'a hundred euro less a cent')
+  t.match(await read(await pay(world, 8_600, 'GBP')), { tier: 1, requiredApprovals: 1, policy: { issues: [] } })
+  t.match(await read(await pay(world, 17_200, 'GBP')), { tier: 2, requiredApprovals: 2, policy: { issues: [] } })
+  t.match([await check(8_599), await check(8_600), await check(17_200)], [{ required: false }, { required: true, tier: 1 }, { required: true, tier: 2, requiredApprovals: 2 }], 'validation says the same')
+  const shift = { sellCurrency: 'GBP', buyCurrency: 'EUR', shiftBps: 1_000 }
+  t.equal((await client.post('/simulations/fx-rates', shift)).status, 202)
+  t.match(await read(await pay(world, 8_599, 'GBP')), { tier: 1 }, 'at the rate that holds now')
+  // No market quotes the lev.
+  const lev = (number: number, from: number, to: number | null) => ({ ...tier(number, from, to), minAmount: { amountMinor: String(from), currency: 'BGN' }, maxAmount: to === null ? null : { amountMinor: String(to), currency: 'BGN' } })
+  await world.query(`update approval_policy set terms = $1`, [JSON.stringify({ ...NO_POLICY, enabled: true, currency: 'BGN', tiers: [lev(1, 0, 50), lev(2, 50, null)].map((one) => ({ ...DEFAULT_TIER, ...one })) })])
+  await world.restart()
+  t.match(await read(await pay(world, 1, 'GBP')), { tier: 2, policy: { issues: [{ code: 'rate_unavailable' }] } }, 'what cannot be measured takes the highest tier')
 })
 
 t.test('loosening waits for somebody else, and for nobody when it is withdrawn', async (t) => {

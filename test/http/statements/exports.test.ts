@@ -5,12 +5,24 @@ import type { DownloadLink } from '../../../http/schemas/download-link.ts'
 import type { Job } from '../../../http/schemas/job.ts'
 import { timestamp } from '../../../lib/clock.ts'
 import { until } from '../../support/until.ts'
+import { CSV, PDF, PNG, upload } from '../activity/upload.ts'
 import { createWorld, paymentBody, transferBody } from '../../support/world.ts'
 
 const download = async ({ url }: DownloadLink): Promise<Buffer> => {
   const response = await fetch(url)
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
   return Buffer.from(await response.arrayBuffer())
+}
+
+/** The files of a package that packs nothing: its directory says where each begins. */
+function unzipped(zip: Buffer): Map<string, Buffer> {
+  const files = new Map<string, Buffer>()
+  for (let at = zip.indexOf('PK\x01\x02', 0, 'latin1'); at >= 0; at = zip.indexOf('PK\x01\x02', at + 4, 'latin1')) {
+    const [size, local] = [zip.readUInt32LE(at + 24), zip.readUInt32LE(at + 42)]
+    const from = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28)
+    files.set(zip.toString('utf8', at + 46, at + 46 + zip.readUInt16LE(at + 28)), zip.subarray(from, from + size))
+  }
+  return files
 }
 
 interface Row { readonly id: string; readonly type: string; readonly status: string; readonly reference: string | null; readonly amount: { readonly amountMinor: string }; readonly annotations?: readonly { readonly text: string }[] }
@@ -114,12 +126,21 @@ t.test('exports', async (t) => {
 
   await t.test('people prove themselves for everything, and not for a part', async (t) => {
     const person = await world.person('owner').signIn()
-    const some = { format: 'csv', filter: { balanceId: world.seeded.balances.EUR, createdFrom: timestamp(world.now() - 86_400_000) } }
+    const some = { format: 'csv', filter: { balanceId: world.seeded.balances.EUR, createdFrom: timestamp(world.now() - 30 * 86_400_000) } }
     t.equal((await person.post('/transactions/exports', some)).status, 202)
     for (const body of [{ format: 'csv' }, { ...some, includeAttachments: true }]) {
       t.match((await person.post('/transactions/exports', body)).problem, { code: 'step-up-required', action: 'statement.full_export' })
     }
     await person.stepUp('statement.full_export')
+    const { data: [paid] } = (await world.seeded.client.list<Row>('/transactions', { 'filter[balanceId]': world.seeded.balances.EUR })).body
+    const attach = async (fileName: string, bytes: Uint8Array) => (await upload<{ id: string }>(world, person, `/transactions/${paid!.id}/attachments`, { bytes, fileName })).body.id
+    const attached = [await attach('Rechnung Łódź.pdf', PDF), await attach('../scan.png', PNG), await attach('SBX:INFECTED.csv', CSV)]
+    for (const [nth, status] of ['clean', 'clean', 'infected'].entries()) {
+      await until(`attachment ${nth} is ${status}`, async () => {
+        world.advance(1_000)
+        return (await world.seeded.client.get<{ status: string }>(`/attachments/${attached[nth]}`)).body.status === status
+      })
+    }
     const { id } = (await person.post<Job>('/transactions/exports', { ...some, includeAttachments: true })).body
     const job = await until('the package is there', async () => {
       const job = (await world.seeded.client.get<Job>(`/jobs/${id}`)).body
@@ -127,7 +148,10 @@ t.test('exports', async (t) => {
     }, { deadlineMs: 120_000 })
     t.match(job.result, { contentType: 'application/zip' })
     const zip = await download(job.result!.download!)
-    t.equal(zip.subarray(0, 2).toString(), 'PK')
-    t.ok(zip.includes(`transactions-${timestamp(world.now()).slice(0, 10)}.csv`))
+    const files = unzipped(zip)
+    const names = [`transactions-${timestamp(world.now()).slice(0, 10)}.csv`, ...['1-opening-balance.pdf', '2-Rechnung Łódź.pdf', '3-scan.png'].map((name) => `attachments/${paid!.id}/${name}`)]
+    t.strictSame([...files.keys()].sort(), names.toSorted(), 'the table and what is clean')
+    t.ok(files.get(names[2]!)?.equals(PDF) && files.get(names[3]!)?.equals(PNG), 'byte by byte')
+    t.match(files.get(names[0]!)?.toString('utf8'), paid!.id)
   })
 })

@@ -5,6 +5,7 @@ import type { DownloadLink } from '../../../http/schemas/download-link.ts'
 import type { Job } from '../../../http/schemas/job.ts'
 import type { Statement } from '../../../http/schemas/statement.ts'
 import { timestamp } from '../../../lib/clock.ts'
+import { mailsIn } from '../../support/mails.ts'
 import { pdfText } from '../../support/pdf-text.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
@@ -92,6 +93,8 @@ t.test('statements', async (t) => {
   const journal = await client.journal(a, { sort: 'sequence' })
   const day = today(world.now())
   let statement: Statement
+  /** The checks of the audit that disagree. */
+  const broken = async () => await world.audit().then(() => [], ({ message }: Error) => Array.from(message.matchAll(/^ {4}"name": "(.*)"/gm), ([, name]) => name))
 
   await t.test('one that is asked for is made by a job, in all formats, and they agree', async (t) => {
     const reply = await client.post<Job>(`/balances/${a}/statements`, { from: day.slice(0, 8) + '01', to: day, formats: ALL })
@@ -174,6 +177,25 @@ t.test('statements', async (t) => {
     t.equal((await ended(world.seeded.client, id)).status, 'succeeded')
   })
 
+  await t.test('whoever has asked for one is told that it is ready', async (t) => {
+    const told = await world.query(`select n.object, n.title, u.email is not null as known from notification n join platform_user u on u.id = n.user_id where n.type = 'statement_ready'`)
+    t.match(told, [{ object: 'statement', title: /^The statement of .+ is ready$/, known: true }], 'people, not keys')
+    const mails = await until('it is mailed', async () => { const all = (await mailsIn(world.dataDir)).filter((mail) => / is ready$/m.test(mail)); return all.length > 0 && all })
+    t.equal(mails.length, 1)
+  })
+
+  await t.test('the audit finds a statement that is not what it was', async (t) => {
+    t.strictSame(await broken(), [])
+    const change = () => world.query(`update stored_file_piece set bytes = set_byte(bytes, 0, get_byte(bytes, 0) # 1)
+      where file_id = (select file_id from statement_file where statement_id = $1 and format = 'mt940')`, [statement.id])
+    await change()
+    t.strictSame(await broken(), ['files of statements'], 'a byte of a file')
+    await change()
+    await world.query('update statement set credits = credits + 1, closing = closing + 1 where id = $1', [statement.id])
+    t.strictSame(await broken(), ['statements'], 'a sum')
+    await world.query('update statement set credits = credits - 1, closing = closing - 1 where id = $1', [statement.id])
+  })
+
   await t.test('those of a month are made by themselves, once, and follow on one another', async (t) => {
     const next = Temporal.PlainDate.from(day).with({ day: 1 }).add({ months: 1 })
     world.advance(next.toZonedDateTime({ timeZone: 'UTC', plainTime: '06:00:01' }).epochMilliseconds - world.now())
@@ -186,6 +208,7 @@ t.test('statements', async (t) => {
     t.match((await monthly(yen, 1))[0], { lineCount: 0, closingBalance: { amountMinor: '0', currency: 'JPY' }, formats: ALL }, 'also of a balance on which nothing happened')
     const yenFiles = await Promise.all(ALL.map(async (format) => await download((await client.get<DownloadLink>(`/balances/${yen}/statements/${(await monthly(yen, 1))[0]!.id}/download?format=${format}`)).body)))
     t.ok(yenFiles.every(({ length }) => length > 0))
+    t.strictSame(await broken(), [])
     // Booked late: what a correction does to a month whose statement is out.
     await client.createTransfer(transferBody(a, b, 11))
     const late = (await client.journal(a)).at(0)!
@@ -193,6 +216,10 @@ t.test('statements', async (t) => {
     world.advance(next.add({ months: 1 }).toZonedDateTime({ timeZone: 'UTC', plainTime: '06:00:01' }).epochMilliseconds - world.now())
     const [second] = await monthly(a, 2) as [Statement]
     t.match(second, { sequenceNumber: 2, from: next.toString(), lineCount: 1, openingBalance: first.closingBalance, totalDebits: { amountMinor: '11' } }, 'is in the next one')
+    t.strictSame(await broken(), [], 'the one begins where the other ended')
+    await world.query('update statement set first_sequence = first_sequence + 1, debit_count = 0, debits = 0, closing = opening where id = $1', [second.id])
+    t.strictSame(await broken(), ['statements', 'statements in a row'], 'a line that was left out')
+    await world.query('update statement set first_sequence = first_sequence - 1, debit_count = 1, debits = 11, closing = opening - 11 where id = $1', [second.id])
     const [{ count }] = await world.query<{ count: string }>(`select count(*) from statement where balance_id = $1 and kind = 'monthly'`, [a]) as [{ count: string }]
     t.equal(count, '2')
   })

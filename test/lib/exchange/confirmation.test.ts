@@ -6,8 +6,8 @@ import { parseRate } from '../../../lib/exchange/rate.ts'
 
 const AT = Date.UTC(2026, 4, 4, 9, 30, 15)
 const PARTIES = {
-  sell: { operatorName: 'Example Bank', customerName: 'Example Ltd', account: 'NL12SBOX0000000099', accountName: 'EUR account' },
-  buy: { operatorName: 'Example Bank', customerName: 'Example Ltd', account: null, accountName: 'JPY account' },
+  sell: { operatorName: 'Example Bank', customerName: 'Example Ltd', account: 'NL12SBOX0000000099', accountName: 'EUR account', timezone: 'UTC' },
+  buy: { operatorName: 'Example Bank', customerName: 'Example Ltd', account: null, accountName: 'JPY account', timezone: 'UTC' },
 }
 
 const exchange = (change: Partial<ExchangeRecord> = {}): ExchangeRecord => ({

@@ -4,7 +4,7 @@ import { isConfirmed, paymentConfirmation } from '../../../lib/payments/confirma
 import type { PaymentRecord, PaymentStatus } from '../../../lib/payments/payment.ts'
 
 const AT = Date.UTC(2026, 4, 4, 9, 30, 15)
-const PARTY = { operatorName: 'Example Bank', customerName: 'Example Ltd', account: 'NL12SBOX0000000099', accountName: 'EUR account' }
+const PARTY = { operatorName: 'Example Bank', customerName: 'Example Ltd', account: 'NL12SBOX0000000099', accountName: 'EUR account', timezone: 'UTC' }
 
 const payment = (change: object = {}): PaymentRecord => ({
   id: '01980d6e-0000-7000-8000-00000000e001', number: 'PAY000000G01', status: 'completed', currency: 'EUR', amount: 123_456_789n, fee: 0n, rail: 'sepa', executionDate: '2026-05-04',
@@ -16,7 +16,7 @@ const payment = (change: object = {}): PaymentRecord => ({
   ...change,
 }) as unknown as PaymentRecord
 
-const linesOf = (record: PaymentRecord, party: typeof PARTY | { account: null } = PARTY): Record<string, Record<string, string>> =>
+const linesOf = (record: PaymentRecord, party: Partial<typeof PARTY> | { account: null } = PARTY): Record<string, Record<string, string>> =>
   Object.fromEntries(paymentConfirmation(record, { ...PARTY, ...party }).sections.map(({ title, lines }) => [title, Object.fromEntries(lines)]))
 
 t.test('what has arrived, or came back, is confirmed and nothing else', async (t) => {
@@ -52,4 +52,16 @@ t.test('a payment that came back says so', async (t) => {
   t.equal(paymentConfirmation(returned, PARTY).status, 'Returned on 6 May 2026')
   t.strictSame(linesOf(returned)['Return'], { 'Amount returned': '100.00 EUR', Received: '6 May 2026, 08:00:00', Reason: 'AC04 – The account is closed.' })
   t.equal(linesOf(returned)['Dates']!['Completed'], '4 May 2026, 09:30:17', 'and that it had arrived')
+})
+
+t.test('times are those of where the customer is, and the days with them', async (t) => {
+  const late = payment({ createdAt: Date.UTC(2026, 4, 4, 22, 30, 15), completedAt: Date.UTC(2026, 4, 4, 22, 30, 17) })
+  const amsterdam = paymentConfirmation(late, { ...PARTY, timezone: 'Europe/Amsterdam' })
+  t.equal(amsterdam.status, 'Completed on 5 May 2026')
+  t.match(amsterdam.footer, /Times are those of Europe\/Amsterdam\.$/)
+  t.match(linesOf(late, { timezone: 'Europe/Amsterdam' })['Dates'], { Ordered: '5 May 2026, 00:30:15', 'Execution date': '4 May 2026' }, 'a date has no zone')
+  t.match(linesOf(late, { timezone: 'America/New_York' })['Dates'], { Ordered: '4 May 2026, 18:30:15' })
+  t.match(paymentConfirmation(late, PARTY).footer, /Times are UTC\.$/)
+  const returned = payment({ status: 'returned', returnedAmount: 1n, returnInfo: { amountMinor: '1', reasonCode: 'AC04', reason: 'Closed.', receivedAt: '2026-05-06T23:10:00.000Z' } })
+  t.equal(paymentConfirmation(returned, { ...PARTY, timezone: 'Asia/Tokyo' }).status, 'Returned on 7 May 2026')
 })

@@ -1,5 +1,8 @@
 import t from 'tap'
 
+import type { Balance } from '../../../../http/schemas/balance.ts'
+import type { SuspenseItem } from '../../../../http/schemas/incoming-payment.ts'
+import type { PageBody } from '../../../support/client.ts'
 import { eventsOf, messagesOf, postingsOf, sentPayment } from '../../../support/outcomes.ts'
 import { createWorld } from '../../../support/world.ts'
 
@@ -69,4 +72,28 @@ t.test('what the bank never speaks of stays where it is, and what is slow takes 
   world.advance(11 * SECOND)
   await client.paymentReaching(slow.id, 'completed')
   t.equal((await client.payment(stuck.id)).status, 'processing')
+})
+
+t.test('what comes back to a balance that is closed waits for its owner, like whatever else comes to it', async (t) => {
+  await using world = await createWorld()
+  const { client, balances } = world.seeded
+  const owner = await world.person('owner').signIn()
+  const second = (await owner.post<Balance>('/balances', { currency: 'EUR', name: 'Second' })).body
+  const { id, number } = await sentPayment(world, 1403)
+  world.advance(2 * SECOND)
+  await client.paymentReaching(id, 'completed')
+  t.equal((await owner.post(`/balances/${balances.EUR}/close`, { sweepToBalanceId: second.id })).status, 200)
+  world.advance(10 * SECOND)
+  const returned = await client.paymentReaching(id, 'returned')
+  t.match(returned, { returnedAmount: eur(403), return: { amount: eur(403), reasonCode: 'AC04', transactionId: null }, statusReason: { code: 'account_closed' } })
+  t.strictSame(await postingsOf(world, id), [['L10', '1403'], ['L11', '1403'], ['L03', '403']])
+  t.strictSame((await eventsOf(world, id)).slice(-2), [['payment.status_changed', 'returned', 'completed'], ['payment.returned', 'returned', 'completed']])
+  t.strictSame(await messagesOf(world, id), [['settled', null], ['returned', 'AC04']])
+  t.match(await client.balance(balances.EUR), { bookBalance: eur(0), status: /clos/ })
+
+  const staff = await world.person('operations').signIn()
+  const { data: [item] } = (await staff.get<PageBody<SuspenseItem>>('/incoming-suspense')).body
+  t.match(item, { status: 'open', reason: 'balance_closed', amount: eur(403), payer: { name: 'Amsterdam Trading BV' }, reference: `Payment ${number} returned` })
+  t.equal((await staff.post(`/incoming-suspense/${item!.id}/allocate`, { balanceId: second.id, reason: 'Their other balance.' })).status, 200)
+  t.match(await client.balance(second.id), { bookBalance: eur(OPENING - 1_000n) })
 })

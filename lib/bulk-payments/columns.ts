@@ -1,0 +1,103 @@
+/**
+ * The columns of a bulk file: one table for CSV, spreadsheets, the JSON variant, templates and reports.
+ *
+ * Names are matched without regard to case and in any order; a name that is not here makes the whole file unusable, because
+ * money would leave on half of what its author wrote.
+ */
+
+/** What a cell becomes. */
+export type ColumnTarget = 'instruction' | 'bank' | 'address'
+
+export interface Column {
+  /** As it stands in the first line of a file. */
+  readonly name: string
+  /** As it stands in the JSON variant, and in what it becomes. */
+  readonly member: string
+  readonly target: ColumnTarget
+  /** Code points. */
+  readonly maxLength: number
+}
+
+const column = (name: string, target: ColumnTarget, maxLength: number, member = camelCase(name)): Column => ({ name, member, target, maxLength })
+
+export const COLUMNS: readonly Column[] = [
+  column('recipient_id', 'instruction', 36),
+  column('recipient_name', 'instruction', 140),
+  column('recipient_type', 'instruction', 10),
+  column('currency', 'instruction', 3),
+  column('amount', 'instruction', 24),
+  column('reference', 'instruction', 140),
+  column('bank_country', 'bank', 2),
+  column('iban', 'bank', 42),
+  column('bic', 'bank', 11),
+  column('account_number', 'bank', 34),
+  column('sort_code', 'bank', 8),
+  column('routing_number', 'bank', 11),
+  column('account_type', 'bank', 8),
+  column('bsb', 'bank', 7),
+  column('institution_number', 'bank', 4),
+  column('transit_number', 'bank', 5),
+  column('bank_code', 'bank', 11),
+  column('branch_code', 'bank', 6),
+  column('clearing_number', 'bank', 8),
+  column('ifsc', 'bank', 11),
+  column('clabe', 'bank', 18),
+  column('secondary_reference', 'bank', 35),
+  column('address_line1', 'address', 70, 'line1'),
+  column('address_line2', 'address', 70, 'line2'),
+  column('city', 'address', 35),
+  column('postal_code', 'address', 16),
+  column('state', 'address', 35),
+  column('country', 'address', 2),
+  column('source_balance_id', 'instruction', 36),
+  column('rail', 'instruction', 24),
+  column('execution_date', 'instruction', 10),
+  column('charge_bearer', 'instruction', 9),
+  column('purpose_code', 'instruction', 35),
+  column('purpose', 'instruction', 140),
+  column('end_to_end_id', 'instruction', 35),
+  column('external_id', 'instruction', 64),
+  column('recipient_email', 'instruction', 254),
+  column('notify_recipient', 'instruction', 5),
+  column('internal_note', 'instruction', 500),
+]
+
+/** `metadata.<key>` makes an attribute of each payment. */
+export const METADATA_PREFIX = 'metadata.'
+const METADATA_KEY = /^[A-Za-z0-9_-]{1,40}$/
+export const METADATA_COLUMNS_MAX = 50
+/** A header longer than every column there can be is not a header. */
+export const COLUMNS_MAX = COLUMNS.length + METADATA_COLUMNS_MAX
+
+const BY_NAME = new Map(COLUMNS.map((each) => [each.name, each]))
+const BY_MEMBER = new Map(COLUMNS.map((each) => [each.target === 'address' ? camelCase(each.name) : each.member, each]))
+
+/** Where the cells of one column go. */
+export type CellTarget = { readonly column: Column } | { readonly metadataKey: string }
+
+/** The column of a header cell; null when there is none. */
+export function columnNamed(name: string): CellTarget | null {
+  const plain = name.trim()
+  const column = BY_NAME.get(plain.toLowerCase())
+  if (column !== undefined) return { column }
+  return metadataColumn(plain)
+}
+
+/** The column of a member of the JSON variant, `recipientName` for `recipient_name`; null when there is none. */
+export function columnOfMember(member: string): CellTarget | null {
+  const column = BY_MEMBER.get(member)
+  return column === undefined ? metadataColumn(member) : { column }
+}
+
+/** The name a person knows a target by. */
+export const columnName = (target: CellTarget): string => 'column' in target ? target.column.name : `${METADATA_PREFIX}${target.metadataKey}`
+
+function metadataColumn(name: string): CellTarget | null {
+  if (name.slice(0, METADATA_PREFIX.length).toLowerCase() !== METADATA_PREFIX) return null
+  const metadataKey = name.slice(METADATA_PREFIX.length)
+  return METADATA_KEY.test(metadataKey) ? { metadataKey } : null
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,46 @@
+/** The first line of a table: which column each of its cells is. */
+import { columnName, columnNamed, COLUMNS_MAX, METADATA_COLUMNS_MAX, type CellTarget } from './columns.ts'
+import { BulkFileError, type FileError } from './file-error.ts'
+
+/** Without these no row can say what is to be paid. */
+const REQUIRED = ['currency', 'amount'] as const
+/** Without one of these no row can say whom. */
+const PAYEE = ['recipient_id', 'recipient_name'] as const
+/** Names that are said back are cut here; they come from a stranger. */
+const SHOWN_MAX = 40
+
+/**
+ * Reads the header of a table.
+ *
+ * @param line where it stands in the file
+ * @throws BulkFileError with everything that is wrong with it
+ */
+export function readHeader(cells: readonly string[], line: number): readonly CellTarget[] {
+  if (cells.length > COLUMNS_MAX) throw new BulkFileError([{ line, code: 'unknown_column', message: `The file has ${cells.length} columns; there are ${COLUMNS_MAX} at most.` }])
+  const errors: FileError[] = []
+  const seen = new Set<string>()
+  const targets: CellTarget[] = []
+  for (const cell of cells) {
+    const target = columnNamed(cell)
+    if (target === null) {
+      errors.push({ line, code: 'unknown_column', message: cell.trim() === '' ? 'A column has no name.' : `There is no column ${shown(cell)}.` })
+      continue
+    }
+    const name = columnName(target)
+    if (seen.has(name)) errors.push({ line, code: 'duplicate_column', message: `The column ${name} is there twice.` })
+    seen.add(name)
+    targets.push(target)
+  }
+  for (const name of REQUIRED) if (!seen.has(name)) errors.push({ line, code: 'missing_column', message: `The column ${name} is missing.` })
+  if (!PAYEE.some((name) => seen.has(name))) errors.push({ line, code: 'missing_column', message: 'Neither recipient_id nor recipient_name is there.' })
+  if (targets.filter((target) => 'metadataKey' in target).length > METADATA_COLUMNS_MAX) {
+    errors.push({ line, code: 'unknown_column', message: `At most ${METADATA_COLUMNS_MAX} columns of metadata.` })
+  }
+  if (errors.length > 0) throw new BulkFileError(errors)
+  return targets
+}
+
+function shown(text: string): string {
+  const plain = text.trim().replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '?')
+  return plain.length > SHOWN_MAX ? `${plain.slice(0, SHOWN_MAX)}…` : plain
+}

@@ -1,0 +1,214 @@
+/**
+ * One row of a bulk file, whatever its format: what it asks for, read as far as that is possible without knowing the customer.
+ *
+ * What is wrong with a cell is said with its column, and the row is carried on, so that a file comes back with all that is wrong
+ * with it and not with the first thing. Whether a payment can be made of it is decided later, by the rules of every other payment.
+ */
+import { exponentOf, isCurrencyCode } from '../currency.ts'
+import { REQUEST_AMOUNT_MAX } from '../money.ts'
+import type { FieldErrorCode } from '../problems.ts'
+import { columnName, type CellTarget } from './columns.ts'
+
+/** What stands against a row beyond its fields. */
+export type RowProblemCode =
+  | 'recipient_not_found' | 'recipient_not_approved' | 'duplicate_external_id' | 'limit_exceeded' | 'rail_unavailable' | 'verification_mismatch' | 'not_payable'
+
+export interface RowFault {
+  /** As it stands in the first line of a file; for other formats, the element. */
+  readonly column: string
+  /** A code of fields, or of a problem that the payment would have. */
+  readonly code: FieldErrorCode | RowProblemCode
+  readonly message: string
+}
+
+export interface RowWarning {
+  readonly column: string
+  readonly code: 'possible_duplicate' | 'close_match' | 'verification_unavailable' | 'name_will_be_cut' | 'date_moved' | 'ignored_element'
+  readonly message: string
+}
+
+/** The members that are said by a text of their own; absent where the file says nothing. */
+export interface InstructionTexts {
+  readonly recipientId?: string
+  readonly recipientName?: string
+  readonly recipientType?: string
+  readonly currency?: string
+  readonly reference?: string
+  readonly sourceBalanceId?: string
+  readonly rail?: string
+  readonly executionDate?: string
+  readonly chargeBearer?: string
+  readonly purposeCode?: string
+  readonly purpose?: string
+  readonly endToEndId?: string
+  readonly externalId?: string
+  readonly recipientEmail?: string
+  readonly internalNote?: string
+}
+
+export interface Instruction extends InstructionTexts {
+  /** Minor units; absent where it cannot be read. */
+  readonly amountMinor?: string
+  readonly notifyRecipient?: boolean
+  readonly bank: Readonly<Record<string, string>>
+  readonly address: Readonly<Record<string, string>>
+  readonly metadata: Readonly<Record<string, string>>
+  /** The account to pay from, where the file names it and not the balance. */
+  readonly sourceAccount?: string
+  /** Codes of a scheme that ask for a kind of rail. */
+  readonly service?: { readonly level?: string; readonly localInstrument?: string }
+  readonly uetr?: string
+  /** The sender's own name of the block of payments that it stands in. */
+  readonly paymentInformationId?: string
+}
+
+/** What only formats with a structure of their own say. */
+export type StructuredTexts = Pick<Instruction, 'sourceAccount' | 'service' | 'uetr' | 'paymentInformationId'>
+
+/** One row as it was read. */
+export interface BulkRow {
+  /** 1 is the first row with data. */
+  readonly rowNumber: number
+  /** Of the file, from 1; null where the format has no lines. */
+  readonly line: number | null
+  readonly instruction: Instruction
+  readonly faults: readonly RowFault[]
+  readonly warnings: readonly RowWarning[]
+}
+
+/** What a file says about itself, known when it has been read to its end. */
+export interface FileFacts {
+  /** The sender's own name of the message; null in formats that have none. */
+  readonly messageId: string | null
+}
+
+export type DecimalSeparator = '.' | ','
+
+/** C0, DEL and C1: no rail carries them, and a line break in a cell is one, too. */
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+const METADATA_VALUE_MAX = 500
+/** Of what is wrong with one row, and of what is odd about it: more than there are columns, nobody reads. */
+const FAULTS_MAX = 100
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+
+/** Collects the cells of one row. */
+export class RowReader {
+  readonly #decimalSeparator: DecimalSeparator
+  readonly #texts: Record<string, string> = {}
+  readonly #bank: Record<string, string> = {}
+  readonly #address: Record<string, string> = {}
+  readonly #metadata: Record<string, string> = {}
+  readonly faults: RowFault[] = []
+  readonly warnings: RowWarning[] = []
+  #amountText: string | null = null
+  #amountColumn = 'amount'
+  #notifyRecipient: boolean | undefined
+  readonly #more: { -readonly [Name in keyof StructuredTexts]: StructuredTexts[Name] } = {}
+
+  constructor(decimalSeparator: DecimalSeparator = '.') {
+    this.#decimalSeparator = decimalSeparator
+  }
+
+  fault(column: string, code: FieldErrorCode, message: string): void {
+    if (this.faults.length < FAULTS_MAX) this.faults.push({ column, code, message })
+  }
+
+  warn(column: string, code: RowWarning['code'], message: string): void {
+    if (this.warnings.length < FAULTS_MAX) this.warnings.push({ column, code, message })
+  }
+
+  /** Takes the text of one cell; an empty one says nothing. `where` is what a person calls the place. */
+  cell(target: CellTarget, raw: string, where: string = columnName(target)): void {
+    const text = raw.trim().normalize('NFC')
+    if (text === '') return
+    if (CONTROL.test(text) || !text.isWellFormed()) {
+      this.fault(where, 'invalid_characters', 'Control characters, line breaks and broken Unicode are not allowed.')
+      return
+    }
+    const maxLength = 'column' in target ? target.column.maxLength : METADATA_VALUE_MAX
+    // A code point is one code unit or two, so only what is in between is counted; counting makes a list of them.
+    if (text.length > 2 * maxLength || (text.length > maxLength && [...text].length > maxLength)) {
+      this.fault(where, 'too_long', `At most ${maxLength} characters.`)
+      return
+    }
+    if (!('column' in target)) this.#metadata[target.metadataKey] = text
+    else if (target.column.target === 'bank') this.#bank[target.column.member] = text
+    else if (target.column.target === 'address') this.#address[target.column.member] = text
+    else this.#instructionCell(target.column.member, text, where)
+  }
+
+  /** What formats with a structure of their own say besides. */
+  say(more: StructuredTexts): void {
+    Object.assign(this.#more, more)
+  }
+
+  #instructionCell(member: string, text: string, where: string): void {
+    if (member === 'amount') {
+      this.#amountText = text
+      this.#amountColumn = where
+    } else if (member === 'notifyRecipient') {
+      const word = text.toLowerCase()
+      if (word === 'true' || word === 'false') this.#notifyRecipient = word === 'true'
+      else this.fault(where, 'invalid_value', 'Either true or false.')
+    } else if (member === 'currency') {
+      this.#texts['currency'] = text.toUpperCase()
+    } else {
+      this.#texts[member] = text
+    }
+  }
+
+  /** The row. The amount is read last, because its decimals depend on the currency. */
+  end(rowNumber: number, line: number | null): BulkRow {
+    const { currency, executionDate } = this.#texts
+    if (currency === undefined) this.fault('currency', 'required', 'Say which currency it is.')
+    else if (!isCurrencyCode(currency)) this.fault('currency', 'invalid_value', 'There is no such currency.')
+    if (executionDate !== undefined && !isDate(executionDate)) this.fault('execution_date', 'invalid_format', 'A date is written YYYY-MM-DD.')
+    const amountMinor = this.#amount(currency)
+    return {
+      rowNumber, line, faults: this.faults, warnings: this.warnings,
+      instruction: {
+        ...this.#texts, ...this.#more,
+        ...(amountMinor === null ? {} : { amountMinor }),
+        ...(this.#notifyRecipient === undefined ? {} : { notifyRecipient: this.#notifyRecipient }),
+        bank: this.#bank, address: this.#address, metadata: this.#metadata,
+      },
+    }
+  }
+
+  #amount(currency: string | undefined): string | null {
+    if (this.#amountText === null) {
+      this.fault(this.#amountColumn, 'required', 'Say how much it is.')
+      return null
+    }
+    if (currency === undefined || !isCurrencyCode(currency)) return null
+    const read = minorUnits(this.#amountText, exponentOf(currency), this.#decimalSeparator)
+    if (typeof read === 'string') return read
+    this.fault(this.#amountColumn, read.code, read.message)
+    return null
+  }
+}
+
+/**
+ * Minor units of an amount in major units: digits, at most one separator, at most as many decimals as the currency has, no
+ * grouping. Exact: the text is cut, never calculated with.
+ */
+export function minorUnits(text: string, exponent: number, separator: DecimalSeparator): string | { readonly code: FieldErrorCode; readonly message: string } {
+  const match = separator === '.' ? /^(\d{1,19})(?:\.(\d{0,19}))?$/.exec(text) : /^(\d{1,19})(?:,(\d{0,19}))?$/.exec(text)
+  if (match === null) return { code: 'invalid_format', message: `Digits, and ${separator === '.' ? 'a dot' : 'a comma'} before the decimals; no grouping, no sign, no currency.` }
+  const decimals = (match[2] ?? '').replace(/0+$/, '')
+  if (decimals.length > exponent) return { code: 'invalid_value', message: exponent === 0 ? 'This currency has no decimals.' : `This currency has ${exponent} decimals.` }
+  const amount = BigInt(match[1]! + decimals.padEnd(exponent, '0'))
+  if (amount === 0n) return { code: 'too_small', message: 'An amount is above zero.' }
+  if (amount > REQUEST_AMOUNT_MAX) return { code: 'too_large', message: `At most ${REQUEST_AMOUNT_MAX} minor units.` }
+  return amount.toString()
+}
+
+function isDate(text: string): boolean {
+  if (!DATE.test(text)) return false
+  try {
+    Temporal.PlainDate.from(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,93 @@
+/** What a row says, in the words of a payment and of a recipient. Pure. */
+import { RAILS, type Rail } from '../payments/rails.ts'
+import type { AddressInput, BankInput, RecipientInput } from '../recipients/validation.ts'
+import { COLUMNS } from './columns.ts'
+import type { Instruction, RowFault, RowProblemCode } from './instruction.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const BEARERS = ['shared', 'sender', 'recipient'] as const
+/** What an address cannot do without. */
+const ADDRESS_NEEDS = [['line1', 'address_line1'], ['city', 'city'], ['country', 'country']] as const
+
+/** Whether a row says by its account whom to pay. */
+export const saysAccount = ({ bank }: Instruction): boolean => Object.keys(bank).length > 0
+
+/** The recipient that a row describes, as a client would send it. Faults of what is missing are added. */
+export function recipientOfRow(instruction: Instruction, faults: RowFault[]): RecipientInput {
+  const { recipientName, recipientType, currency = '', bank, purpose } = instruction
+  if (recipientName === undefined) faults.push({ column: 'recipient_name', code: 'required', message: 'Say who the recipient is.' })
+  else if ([...recipientName].length < 2) faults.push({ column: 'recipient_name', code: 'too_short', message: 'At least 2 characters.' })
+  if (recipientType !== undefined && recipientType !== 'business' && recipientType !== 'individual') {
+    faults.push({ column: 'recipient_type', code: 'invalid_value', message: 'Either business or individual.' })
+  }
+  return {
+    name: recipientName ?? '', type: recipientType === 'individual' ? 'individual' : 'business', currency, address: addressOfRow(instruction, faults),
+    bank: { ...bank, ...(bank['bankCountry'] === undefined ? {} : { bankCountry: bank['bankCountry'].toUpperCase() }) } as BankInput, purpose: purpose ?? null,
+  }
+}
+
+function addressOfRow({ address }: Instruction, faults: RowFault[]): AddressInput | null {
+  if (Object.keys(address).length === 0) return null
+  const missing = ADDRESS_NEEDS.filter(([member]) => address[member] === undefined)
+  // A country alone is where the recipient is, and no address yet.
+  if (missing.length === ADDRESS_NEEDS.length - 1 && address['country'] !== undefined && Object.keys(address).length === 1) return null
+  for (const [, column] of missing) faults.push({ column, code: 'required', message: 'An address has a line, a city and a country.' })
+  if (missing.length > 0) return null
+  return { ...address, country: address['country']!.toUpperCase() } as unknown as AddressInput
+}
+
+/** The rail that a row asks for; null when it leaves the choice to us. */
+export function railOfRow({ rail, service, currency }: Instruction, faults: RowFault[]): Rail | null {
+  if (rail !== undefined) {
+    if (RAILS.has(rail as Rail)) return rail as Rail
+    faults.push({ column: 'rail', code: 'invalid_value', message: 'There is no such rail.' })
+    return null
+  }
+  if (service?.localInstrument === 'INST') return 'sepa_instant'
+  switch (service?.level) {
+    case 'SEPA': return 'sepa'
+    case 'URGP': return currency === 'EUR' ? 'target2' : currency === 'GBP' ? 'chaps' : currency === 'USD' ? 'fedwire' : null
+    case 'NURG': return currency === 'EUR' ? 'sepa' : currency === 'GBP' ? 'bacs' : currency === 'USD' ? 'ach' : null
+    default: return null
+  }
+}
+
+export function bearerOfRow({ chargeBearer }: Instruction, faults: RowFault[]): (typeof BEARERS)[number] | undefined {
+  if (chargeBearer === undefined) return undefined
+  const bearer = BEARERS.find((each) => each === chargeBearer)
+  if (bearer === undefined) faults.push({ column: 'charge_bearer', code: 'invalid_value', message: `One of ${BEARERS.join(', ')}.` })
+  return bearer
+}
+
+/** An id that a row gives, in lower case; null when it is none. */
+export function idOfRow(text: string | undefined, column: string, faults: RowFault[]): string | null {
+  if (text === undefined) return null
+  if (UUID.test(text)) return text.toLowerCase()
+  faults.push({ column, code: 'invalid_format', message: 'An id is a UUID.' })
+  return null
+}
+
+const COLUMN_OF_POINTER: ReadonlyMap<string, string> = new Map([
+  ...COLUMNS.map(({ name, member, target }) => [target === 'instruction' ? `/${member}` : `/${target}/${member}`, name] as const),
+  ['/name', 'recipient_name'], ['/type', 'recipient_type'], ['/amount/amountMinor', 'amount'], ['/amount/currency', 'currency'], ['/requestedRail', 'rail'],
+  // A file has no quotes: it is paid from a balance of the same currency.
+  ['/quoteId', 'source_balance_id'],
+])
+
+/** The column behind a JSON Pointer of the API. */
+export const columnOfField = (field: string | null): string => (field === null ? '' : COLUMN_OF_POINTER.get(field) ?? field.slice(1).replaceAll('/', '.'))
+
+const CODE_OF_PROBLEM: Readonly<Record<string, { readonly column: string; readonly code: RowProblemCode }>> = {
+  'recipient-not-approved': { column: 'recipient_id', code: 'recipient_not_approved' },
+  'duplicate-external-id': { column: 'external_id', code: 'duplicate_external_id' },
+  'limit-exceeded': { column: 'amount', code: 'limit_exceeded' },
+  'rail-unavailable': { column: 'rail', code: 'rail_unavailable' },
+  'verification-mismatch': { column: 'recipient_name', code: 'verification_mismatch' },
+}
+
+/** What a problem of a payment is for a row. Codes of fields are kept as they are. */
+export function faultOfIssue({ code, field, message }: { readonly code: string; readonly field: string | null; readonly message: string }): RowFault {
+  const known = CODE_OF_PROBLEM[code]
+  if (known !== undefined) return { ...known, message }
+  return field === null ? { column: '', code: 'not_payable', message } : { column: columnOfField(field), code: code as RowFault['code'], message }
+}

@@ -1,0 +1,64 @@
+/** What the moves of a payment have in common: its money, its events, its update log. */
+import { dateIn } from '../clock.ts'
+import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../ledger/effects.ts'
+import type { PaymentRecall } from './payment.ts'
+import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-moves.ts'
+
+/** The balance that pays: what is bought is paid from where it comes to. */
+export const payingBalance = ({ sourceBalanceId, conversion }: Pick<PaymentState, 'sourceBalanceId' | 'conversion'>): string => conversion?.buyBalanceId ?? sourceBalanceId
+
+export const ownBalance = (payment: PaymentState) => ({ from: payingBalance(payment), to: payingBalance(payment) })
+
+/** What its hold reserves, and where. */
+export const heldMoney = (payment: PaymentState): Pick<HoldRow, 'balanceId' | 'amount'> => ({ balanceId: payingBalance(payment), amount: payment.amount + payment.fee })
+
+/** The hold of a payment that has one: every payment but a draft and one that waits for its day. */
+export function heldBy({ id, holdId }: PaymentState): string {
+  if (holdId === null) throw new Error(`The payment ${id} has no hold.`)
+  return holdId
+}
+
+export const holdReleased = (payment: PaymentState, now: number): HoldResolution =>
+  ({ id: heldBy(payment), ...heldMoney(payment), status: 'released', capturedAmount: null, resolvedAt: now })
+
+/** What it pays is being bought: nothing is set aside for it, and the bank has not been told. */
+export const awaitsExchange = ({ status, sent, holdId, conversion }: Pick<PaymentState, 'status' | 'sent' | 'holdId' | 'conversion'>): boolean =>
+  conversion !== undefined && status === 'processing' && !sent && holdId === null
+
+/** What it counted against a limit is free again. */
+export const outflowReturn = ({ customerId, spenderId, currency, amount, conversion, createdAt }: PaymentState) => ({
+  customerId, spenderId, currency: conversion?.sellCurrency ?? currency, day: dateIn(createdAt, 'UTC'), amount: conversion === undefined ? amount : BigInt(conversion.sellMinor),
+})
+
+export const UNCHANGED = { providerRef: null, failure: null, exception: null, sentAt: null, completedAt: null, failedAt: null } as const
+
+export const moved = (state: PaymentState, effects: Effects): PaymentDecision => ({ state, reply: { kind: 'moved', state }, effects })
+
+export function update(before: PaymentState, after: PaymentState, message: string, actor: 'system' | 'partner' | 'member', now: number) {
+  return { objectId: after.id, version: after.version, customerId: after.customerId, status: after.status, previousStatus: before.status, message, actor, at: now }
+}
+
+/** What an event tells of a payment. */
+export type ChangedPayment = Pick<PaymentState, 'id' | 'customerId' | 'operatorId' | 'shard' | 'status' | 'amount' | 'currency'>
+
+/** `payment.status_changed`, and beside it the event of a terminal status. */
+export function changeEvents(before: ChangedPayment, after: ChangedPayment, { ids }: Pick<MoveContext, 'ids'>, now: number) {
+  const event = (type: string) => ({
+    id: ids.next(), createdAt: now, customerId: after.customerId, operatorId: after.operatorId, shard: after.shard, type,
+    object: 'payment', objectId: after.id, status: after.status, previousStatus: before.status, amount: after.amount, currency: after.currency,
+  })
+  const terminal = after.status === 'completed' || after.status === 'failed' || after.status === 'returned'
+  return terminal ? [event('payment.status_changed'), event(`payment.${after.status}`)] : [event('payment.status_changed')]
+}
+
+/** `payment.recall_updated` speaks of the recall: its status now, and the one before. */
+export function recallEvent(payment: PaymentState, previousStatus: PaymentRecall['status'] | null, { ids }: Pick<MoveContext, 'ids'>, now: number): OutboxEvent {
+  return {
+    id: ids.next(), createdAt: now, customerId: payment.customerId, operatorId: payment.operatorId, shard: payment.shard, type: 'payment.recall_updated',
+    object: 'payment', objectId: payment.id, status: payment.recall?.status ?? null, previousStatus, amount: payment.amount, currency: payment.currency,
+  }
+}
+
+export function received(payment: PaymentState, event: PartnerMessage | null, code: string | null, now: number): Pick<Effects, 'providerEvents'> {
+  return event === null ? {} : { providerEvents: [{ id: event.id, connectionId: payment.connectionId, type: event.type, objectId: payment.id, code, receivedAt: now }] }
+}

@@ -1,0 +1,135 @@
+/** What a payment's moves write until the partner has it: while it waits for people, for what it pays, for its day, for compliance. */
+import { timestamp } from '../clock.ts'
+import { endsException, opensException } from '../compliance/exception.ts'
+import { opensComplianceHold, UNDER_REVIEW } from '../compliance/hold.ts'
+import type { Effects, HoldRow } from '../ledger/effects.ts'
+import { failureOf } from './failure-codes.ts'
+import { changeEvents, heldMoney, holdReleased, moved, outflowReturn, update } from './move-parts.ts'
+import type { Bought, MoveContext, PaymentCommand, PaymentDecision, PaymentState } from './payment-moves.ts'
+
+/** P7: it takes its place in the queue, and the hold stays; or it waits for its day. */
+export function approve(payment: PaymentState, context: Extract<PaymentCommand, { kind: 'approve' }>['context'], now: number): PaymentDecision {
+  const { due, notBefore, bought } = context
+  if (payment.conversion !== undefined) return buy(payment, bought, context, now)
+  if (payment.holdId === null && due === undefined) throw new Error(`The payment ${payment.id} has no hold and no day.`)
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: payment.holdId === null ? 'scheduled' : 'processing' }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: next.status, approvedAt: now, updatedAt: now }],
+    statusUpdates: [update(payment, next, 'Payment approved.', 'member', now)],
+    events: changeEvents(payment, next, context, now),
+    ...(next.status === 'scheduled'
+      ? { paymentsDue: [{ paymentId: payment.id, shard: payment.shard, ...due! }] }
+      : { instructions: [{ paymentId: payment.id, shard: payment.shard, ...(notBefore === undefined ? {} : { notBefore }) }] }),
+  })
+}
+
+/** P7 of a payment whose money is still to be bought: it waits for that. */
+function buy(payment: PaymentState, bought: Bought | undefined, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+  if (bought === undefined) throw new Error(`The payment ${payment.id} is approved without its exchange.`)
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing', conversion: bought.conversion }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: next.status, details: bought.details, approvedAt: now, updatedAt: now }],
+    statusUpdates: [update(payment, next, 'Payment approved.', 'member', now)],
+    events: changeEvents(payment, next, context, now),
+  })
+}
+
+/** P8, P9, P12, P13: the money is free again, if it was held. */
+export function withdraw(payment: PaymentState, { withdrawal: { status, reason, by }, context, key = null }: Extract<PaymentCommand, { kind: 'withdraw' }>, now: number): PaymentDecision {
+  const next: PaymentState = { ...payment, version: payment.version + 1, status }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status, statusReason: JSON.stringify(reason), ...(status === 'cancelled' ? { cancelledAt: now } : {}), updatedAt: now }],
+    ...(payment.holdId === null ? {} : { holdResolutions: [holdReleased(payment, now)] }),
+    ...(payment.holdId === null && payment.conversion === undefined ? {} : { outflowReturns: [outflowReturn(payment)] }),
+    statusUpdates: [update(payment, next, reason.message, by, now)],
+    events: changeEvents(payment, next, context, now),
+    ...(payment.status === 'processing' ? { instructionsDone: [payment.id] } : {}),
+    ...(payment.status === 'scheduled' ? { paymentsDueDone: [payment.id] } : {}),
+    ...(key === null ? {} : { idempotency: { ...key, status: 200, resourceId: payment.id, answer: null, createdAt: now } }),
+  })
+}
+
+/** What was bought for it is set aside, and it takes its place in the queue. Its status stays. */
+export function fund(payment: PaymentState, { ids, notBefore }: Extract<PaymentCommand, { kind: 'funded' }>['context'], now: number): PaymentDecision {
+  const holdId = ids.next()
+  const next: PaymentState = { ...payment, version: payment.version + 1, holdId }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: payment.status, holdId, updatedAt: now }],
+    holds: [{ id: holdId, ...heldMoney(next), customerId: payment.customerId, subjectType: 'payment', subjectId: payment.id, description: `Payment ${payment.number}`, createdAt: now }],
+    statusUpdates: [update(payment, next, 'What it pays was bought.', 'system', now)],
+    instructions: [{ paymentId: payment.id, shard: payment.shard, ...(notBefore === undefined ? {} : { notBefore }) }],
+  })
+}
+
+/** The exchange has failed, and what was sold is given back with it. */
+export function giveUp(payment: PaymentState, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
+  const failure = { ...failureOf('technical_error'), message: 'The currency could not be bought.', at: timestamp(now) }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: 'failed', failure: JSON.stringify(failure), failedAt: now, updatedAt: now }],
+    statusUpdates: [update(payment, next, failure.message, 'system', now)],
+    events: changeEvents(payment, next, context, now),
+    outflowReturns: [outflowReturn(payment)],
+  })
+}
+
+/** P14: it leaves the queue and is under review; the customer reads no more than that. */
+export function hold(payment: PaymentState, { hit, context }: Extract<PaymentCommand, { kind: 'hold' }>, now: number): PaymentDecision {
+  const reviewHoldId = context.ids.next()
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'on_hold', holdId: reviewHoldId }
+  const opened = opensComplianceHold({
+    id: context.ids.next(), kind: 'outbound_screening', provider: hit.provider, subjectType: 'payment', subjectId: payment.id,
+    customerId: payment.customerId, operatorId: payment.operatorId, shard: payment.shard, currency: payment.currency, amount: payment.amount,
+    counterparty: payment.recipientName, findings: hit.findings,
+    decides: hit.decides === null ? null : { decision: hit.decides.decision, at: now + hit.decides.afterMs }, createdAt: now,
+  }, context.ids.next())
+  const exception = { kind: 'compliance_hold', code: null, message: 'Held by the compliance gate.', since: timestamp(now) } as const
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: 'on_hold', holdId: reviewHoldId, exception: JSON.stringify(exception), updatedAt: now }],
+    ...holdReplaced(payment, { id: reviewHoldId, subjectType: 'payment_review', subjectId: reviewHoldId, description: UNDER_REVIEW }, now),
+    statusUpdates: [update(payment, next, `${UNDER_REVIEW}.`, 'system', now)],
+    events: [...changeEvents(payment, next, context, now), ...opened.events ?? []],
+    instructionsDone: [payment.id],
+    ...(opened.complianceHolds === undefined ? {} : { complianceHolds: opened.complianceHolds }),
+    ...opensException('payment', next, { id: context.ids.next(), kind: exception.kind, message: exception.message, at: now }),
+  })
+}
+
+/** P15: it waits for the partner again. */
+export function release(payment: PaymentState, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+  const holdId = context.ids.next()
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing', holdId }
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: 'processing', holdId, exception: null, updatedAt: now }],
+    ...holdReplaced(payment, { id: holdId, subjectType: 'payment', subjectId: payment.id, description: `Payment ${payment.number}` }, now),
+    statusUpdates: [update(payment, next, 'The payment continues.', 'system', now)],
+    events: changeEvents(payment, next, context, now),
+    instructions: [{ paymentId: payment.id, shard: payment.shard }],
+    ...endsException(payment, 'released', now),
+  })
+}
+
+/** P16: it will not leave. Frozen money stays reserved by a hold that is no longer the payment's own. */
+export function block(payment: PaymentState, { freezeFunds, context }: Extract<PaymentCommand, { kind: 'block' }>, now: number): PaymentDecision {
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
+  const failure = { ...failureOf('declined'), at: timestamp(now) }
+  const frozen = freezeFunds ? context.ids.next() : null
+  return moved(next, {
+    paymentDecisions: [{ id: payment.id, version: payment.version, status: 'failed', failure: JSON.stringify(failure), exception: null, failedAt: now, updatedAt: now }],
+    ...(frozen === null
+      ? { holdResolutions: [holdReleased(payment, now)] }
+      : holdReplaced(payment, { id: frozen, subjectType: 'legal_order', subjectId: frozen, description: UNDER_REVIEW }, now)),
+    statusUpdates: [update(payment, next, failure.message, 'system', now)],
+    events: changeEvents(payment, next, context, now),
+    outflowReturns: [outflowReturn(payment)],
+    ...endsException(payment, 'blocked', now),
+  })
+}
+
+/** Its hold gives way to another one of the same amount. */
+function holdReplaced(payment: PaymentState, hold: Pick<HoldRow, 'id' | 'subjectType' | 'subjectId' | 'description'>, now: number): Pick<Effects, 'holds' | 'holdResolutions'> {
+  return {
+    holdResolutions: [holdReleased(payment, now)],
+    holds: [{ ...hold, ...heldMoney(payment), customerId: payment.customerId, createdAt: now }],
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * XML of strangers, piece by piece: strict, of bounded depth, without document types and so without entities of their own,
+ * outside files or expansion.
+ */
+import { SaxesParser, type SaxesTagNS } from 'saxes'
+import { unusable } from '../../lib/bulk-payments/file-error.ts'
+
+/** The formats that are read nest a dozen deep. */
+const DEPTH_MAX = 64
+/** Of one element. References and names have 140 at most; a shared text of a spreadsheet may be a cell that nobody reads. */
+export const TEXT_MAX = 32 * 1024
+/** Characters from one tag to the next: attributes, comments, blanks and text. Parsers keep them until they end. */
+const BETWEEN_TAGS_MAX = 256 * 1024
+/** Characters that are parsed at a time, so that what is between tags is measured before it has come together. */
+const PART = 64 * 1024
+
+export interface XmlElement {
+  /** Without its prefix. */
+  readonly name: string
+  readonly namespace: string
+  /** Of an attribute without a prefix, or with the one given. */
+  attribute(name: string): string | null
+}
+
+export interface XmlHandler {
+  open?(element: XmlElement): void
+  /** With the text that stood directly in the element. */
+  close?(name: string, text: string): void
+}
+
+/** Says everything to the handler as it is written. @throws BulkFileError when it is no XML that we read */
+export class XmlReader {
+  readonly #parser = new SaxesParser({ xmlns: true })
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true })
+  readonly #texts: string[] = []
+  #sinceTag = 0
+
+  constructor(handler: XmlHandler) {
+    const parser = this.#parser
+    parser.on('error', (error) => { unusable('not_well_formed', `This is no well-formed XML: ${error.message}`, parser.line) })
+    parser.on('doctype', () => { unusable('not_well_formed', 'A document type is not accepted.', parser.line) })
+    parser.on('opentag', (tag: SaxesTagNS) => {
+      this.#sinceTag = 0
+      if (this.#texts.length >= DEPTH_MAX) unusable('not_well_formed', `Elements stand at most ${DEPTH_MAX} deep in one another.`, parser.line)
+      this.#texts.push('')
+      handler.open?.({ name: tag.local, namespace: tag.uri, attribute: (name) => tag.attributes[name]?.value ?? null })
+    })
+    const text = (part: string): void => {
+      const level = this.#texts.length - 1
+      if (level < 0) return
+      const whole = this.#texts[level]! + part
+      if (whole.length > TEXT_MAX) unusable('too_large', `The text of an element has at most ${TEXT_MAX} characters.`, parser.line)
+      this.#texts[level] = whole
+    }
+    parser.on('text', text)
+    parser.on('cdata', text)
+    parser.on('closetag', (tag: SaxesTagNS) => {
+      this.#sinceTag = 0
+      handler.close?.(tag.local, this.#texts.pop()!)
+    })
+  }
+
+  get line(): number {
+    return this.#parser.line
+  }
+
+  write(bytes: Uint8Array): void {
+    const text = this.#decoded(bytes)
+    for (let at = 0; at < text.length; at += PART) {
+      const part = text.slice(at, at + PART)
+      this.#sinceTag += part.length
+      this.#parser.write(part)
+      if (this.#sinceTag > BETWEEN_TAGS_MAX) unusable('too_large', `From one tag to the next there are at most ${BETWEEN_TAGS_MAX} characters.`, this.line)
+    }
+  }
+
+  end(): void {
+    this.#parser.write(this.#decoded())
+    this.#parser.close()
+  }
+
+  #decoded(bytes?: Uint8Array): string {
+    try {
+      return bytes === undefined ? this.#decoder.decode() : this.#decoder.decode(bytes, { stream: true })
+    } catch {
+      return unusable('bad_encoding', 'The file is not UTF-8.')
+    }
+  }
+}

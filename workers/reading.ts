@@ -1,0 +1,135 @@
+/**
+ * Reads files in a thread, a step at a time: each step may bring a piece of the file, and answers with what has been read of it so far
+ * and with whether the next piece is wanted. What was begun is kept in the thread between its steps, so neither side runs ahead of the
+ * other, and many files may be read at once without one waiting for the end of another.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** A step ends after this even without anything to tell, so that whoever waits may give up, and other files get their turn; milliseconds. */
+const STEP_MS = 200
+
+/** A step of a file that is being read: its first brings the task. */
+export interface ReadingStep<Task> {
+  readonly id: string
+  readonly task: Task | null
+  /** Null where the piece before is not used up yet. */
+  readonly piece: Uint8Array | 'end' | null
+  /** Nobody wants the rest of it. */
+  readonly isGivenUp: boolean
+}
+
+/** What a step has come to. With a result the file is over. */
+export interface ReadingAnswer<Item, Result> {
+  readonly items: readonly Item[]
+  readonly isPieceWanted: boolean
+  readonly over: { readonly result: Result } | null
+}
+
+/** How one kind of file is read: items out of pieces, and a result at the end. */
+export type ReadItems<Task, Item, Result> = (task: Task, pieces: AsyncIterable<Uint8Array>) => AsyncGenerator<Item, Result>
+
+/** The pieces as the reader sees them; it waits for those that have not come yet. */
+class Pieces implements AsyncIterable<Uint8Array> {
+  #given: Uint8Array | 'end' | null = null
+  #taken = Promise.withResolvers<void>()
+  #wanted = Promise.withResolvers<void>()
+  isWanted = false
+
+  /** Resolves when the reader needs a piece. */
+  get wanted(): Promise<void> {
+    return this.#wanted.promise
+  }
+
+  give(piece: Uint8Array | 'end'): void {
+    this.#given = piece
+    if (!this.isWanted) return
+    this.isWanted = false
+    this.#wanted = Promise.withResolvers()
+    this.#taken.resolve()
+    this.#taken = Promise.withResolvers()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      while (this.#given === null) {
+        this.isWanted = true
+        this.#wanted.resolve()
+        await this.#taken.promise
+      }
+      if (this.#given === 'end') return
+      const piece = this.#given
+      this.#given = null
+      yield piece
+    }
+  }
+}
+
+/** One file under way. */
+class Reading<Item, Result> {
+  readonly #pieces = new Pieces()
+  readonly #items: AsyncGenerator<Item, Result>
+  readonly #itemsMax: number
+  #next: Promise<IteratorResult<Item, Result>> | null = null
+
+  constructor(open: (pieces: AsyncIterable<Uint8Array>) => AsyncGenerator<Item, Result>, itemsMax: number) {
+    this.#items = open(this.#pieces)
+    this.#itemsMax = itemsMax
+  }
+
+  async step(piece: ReadingStep<never>['piece']): Promise<ReadingAnswer<Item, Result>> {
+    if (piece !== null) this.#pieces.give(piece)
+    const items: Item[] = []
+    const over = new AbortController()
+    // What is there already comes before either of the two.
+    const stop = Promise.race([this.#pieces.wanted, pause(STEP_MS, undefined, { signal: over.signal }).catch(() => undefined)]).then(() => null)
+    try {
+      while (items.length < this.#itemsMax) {
+        if (this.#next === null) {
+          this.#next = this.#items.next()
+          // Whoever takes the next step hears of it.
+          this.#next.catch(() => undefined)
+        }
+        const next = await Promise.race([this.#next, stop])
+        if (next === null) break
+        this.#next = null
+        if (next.done === true) return { items, isPieceWanted: false, over: { result: next.value } }
+        items.push(next.value)
+      }
+      return { items, isPieceWanted: this.#pieces.isWanted, over: null }
+    } finally {
+      over.abort()
+    }
+  }
+
+  giveUp(): void {
+    this.#items.return(undefined as never).catch(() => undefined)
+  }
+}
+
+/**
+ * Makes what the pool calls, one step of one file after the other. It rejects with what reading throws, and for a file that
+ * this thread does not know.
+ *
+ * @param itemsMax items of one step
+ */
+export function readingSteps<Task, Item, Result>(read: ReadItems<Task, Item, Result>, itemsMax: number): (step: ReadingStep<Task>) => Promise<ReadingAnswer<Item, Result>> {
+  const open = new Map<string, Reading<Item, Result>>()
+  return async ({ id, task, piece, isGivenUp }) => {
+    if (task !== null) open.set(id, new Reading((pieces) => read(task, pieces), itemsMax))
+    const reading = open.get(id)
+    if (isGivenUp) {
+      open.delete(id)
+      reading?.giveUp()
+      return { items: [], isPieceWanted: false, over: null }
+    }
+    if (reading === undefined) throw new Error(`The file ${id} is not being read here.`)
+    try {
+      const answer = await reading.step(piece)
+      if (answer.over !== null) open.delete(id)
+      return answer
+    } catch (error) {
+      open.delete(id)
+      throw error
+    }
+  }
+}
