@@ -109,6 +109,9 @@ const ACCOUNTS = `
   union all
   select id, currency, operator_id, key, false from account`
 
+/** Older events have gone with their partitions: what happened before is not proven by events any more. */
+const EVENTS_KEPT_FROM = '(select kept_from from event_retention)'
+
 /** What is still on its way. A payment on hold waits for a person, not for the partner. */
 const OPEN_STATUSES = ['processing', 'exception']
 const HELD_STATUSES = ['processing', 'exception', 'on_hold', 'pending_approval']
@@ -345,8 +348,8 @@ const CHECKS: readonly Check[] = [
         select object_id, count(*) filter (where type = 'compliance_hold.created') as opened, count(*) filter (where type <> 'compliance_hold.created') as ended,
           min(status) filter (where type <> 'compliance_hold.created') as status
         from outbox where object = 'compliance_hold' group by object_id) e on e.object_id = h.id
-      where h.id is null or (h.subject_type in ('payment', 'transfer') and h.status = 'open' and p.id is null) or e.opened is distinct from 1
-        or e.ended is distinct from case h.status when 'open' then 0 else 1 end or (h.status <> 'open' and e.status is distinct from h.status)`,
+      where h.id is null or (h.subject_type in ('payment', 'transfer') and h.status = 'open' and p.id is null) or (h.created_at >= ${EVENTS_KEPT_FROM} and (e.opened is distinct from 1
+        or e.ended is distinct from case h.status when 'open' then 0 else 1 end or (h.status <> 'open' and e.status is distinct from h.status)))`,
   },
   {
     name: 'exceptions',
@@ -429,8 +432,8 @@ const CHECKS: readonly Check[] = [
         select object_id, count(*) filter (where type = 'approval.requested') as requested, count(*) filter (where type = 'approval.decided') as decided,
           min(status) filter (where type = 'approval.decided') as status
         from outbox where object = 'approval' group by object_id) e on e.object_id = a.id
-      where e.requested is distinct from 1 or e.decided is distinct from case a.status when 'pending' then 0 else 1 end
-        or (a.status <> 'pending' and e.status is distinct from a.status)`,
+      where a.created_at >= ${EVENTS_KEPT_FROM} and (e.requested is distinct from 1 or e.decided is distinct from case a.status when 'pending' then 0 else 1 end
+        or (a.status <> 'pending' and e.status is distinct from a.status))`,
   },
   {
     name: 'recipients and their reviews',
@@ -463,9 +466,9 @@ const CHECKS: readonly Check[] = [
         and m.unallocated = case i.status when 'unallocated' then i.amount else 0 end and (i.status = 'unallocated') = (i.suspense is not null and i.suspense = 'open')
         and m.under_review = case i.status when 'under_review' then i.amount else 0 end
         and case when i.credited_at is null then m.credited is null and coalesce(e.received, 0) = 0
-          else m.credited = i.amount and m.credited_to = i.balance_id::text and coalesce(e.received, 0) = 1 end
+          else m.credited = i.amount and m.credited_to = i.balance_id::text and (coalesce(e.received, 0) = 1 or (e.received is null and i.credited_at < ${EVENTS_KEPT_FROM})) end
         and (i.status = 'received') = (i.credited_at is not null and i.returned_amount is null) and (i.status = 'returned') = (i.returned_amount is not null)
-        and coalesce(e.returned, 0) = case when i.status = 'returned' and i.credited_at is not null then 1 else 0 end
+        and (coalesce(e.returned, 0) = case when i.status = 'returned' and i.credited_at is not null then 1 else 0 end or (e.returned is null and i.credited_at < ${EVENTS_KEPT_FROM}))
         and m.sent_back is not distinct from i.returned_amount and (i.returned_amount is null) = (i.return_state is null)
         and m.settled is not distinct from case when i.return_state = 'settled' then i.returned_amount end, false)`,
   },
@@ -537,8 +540,9 @@ const CHECKS: readonly Check[] = [
   {
     name: 'events',
     promise: 'every change of a status has exactly one event of each type it announces, and no event is without its change',
-    sql: `with expected as (
-        select u.object_id, u.status, type, count(*) as times from status_update u join payment p on p.id = u.object_id
+    sql: `with changed as (select * from status_update where at >= ${EVENTS_KEPT_FROM}),
+      expected as (
+        select u.object_id, u.status, type, count(*) as times from changed u join payment p on p.id = u.object_id
         cross join lateral (
           select 'payment.created' as type where u.status <> 'draft' and (u.version = 1 or u.previous_status = 'draft')
           union all
@@ -547,19 +551,20 @@ const CHECKS: readonly Check[] = [
           select 'payment.' || u.status where u.status in ('completed', 'failed', 'returned') and u.previous_status is distinct from u.status) announced
         group by 1, 2, 3
         union all
-        select u.object_id, u.status, 'transfer.completed', count(*) from status_update u join transfer t on t.id = u.object_id
+        select u.object_id, u.status, 'transfer.completed', count(*) from changed u join transfer t on t.id = u.object_id
         where u.status = 'completed' and u.previous_status is distinct from u.status group by 1, 2
         union all
-        select u.object_id, u.status, 'transfer.status_changed', count(*) from status_update u join transfer t on t.id = u.object_id
+        select u.object_id, u.status, 'transfer.status_changed', count(*) from changed u join transfer t on t.id = u.object_id
         where u.version > 1 and u.previous_status is distinct from u.status group by 1, 2
         union all
-        select u.object_id, u.status, 'exchange.status_changed', count(*) from status_update u join exchange e on e.id = u.object_id
+        select u.object_id, u.status, 'exchange.status_changed', count(*) from changed u join exchange e on e.id = u.object_id
         where u.previous_status is distinct from u.status group by 1, 2
         union all
-        select u.object_id, u.status, 'exchange.completed', count(*) from status_update u join exchange e on e.id = u.object_id
+        select u.object_id, u.status, 'exchange.completed', count(*) from changed u join exchange e on e.id = u.object_id
         where u.status = 'completed' and u.previous_status is distinct from u.status group by 1, 2),
       sent as (
-        select object_id, status, type, count(*) as times from outbox where object in ('payment', 'transfer', 'exchange') and type <> 'payment.recall_updated' and not sandbox group by 1, 2, 3)
+        select object_id, status, type, count(*) as times from outbox where object in ('payment', 'transfer', 'exchange') and type <> 'payment.recall_updated' and not sandbox
+          and created_at >= ${EVENTS_KEPT_FROM} group by 1, 2, 3)
       select coalesce(e.object_id, s.object_id) as object_id, coalesce(e.type, s.type) as type, coalesce(e.status, s.status) as status,
         coalesce(e.times, 0) as changes, coalesce(s.times, 0) as events
       from expected e full join sent s on s.object_id = e.object_id and s.type = e.type and s.status = e.status
@@ -574,7 +579,7 @@ const CHECKS: readonly Check[] = [
       where (p.recall is not null or e.object_id is not null) and (
         p.recall is null or (p.recall::json->>'status' = 'requested') <> (p.recall_due_at is not null) or p.status not in ('completed', 'returned')
         or (p.recall::json->>'status' = 'accepted' and p.status <> 'returned')
-        or e.statuses is distinct from case p.recall::json->>'status' when 'requested' then array['requested'] else array['requested', p.recall::json->>'status'] end)`,
+        or ((p.recall::json->>'requestedAt')::timestamptz >= ${EVENTS_KEPT_FROM} and e.statuses is distinct from case p.recall::json->>'status' when 'requested' then array['requested'] else array['requested', p.recall::json->>'status'] end))`,
   },
   {
     name: 'funds requests',
@@ -585,7 +590,7 @@ const CHECKS: readonly Check[] = [
           from funds_request_payment f left join incoming_payment i on i.id = f.incoming_payment_id left join funds_request q on q.id = f.funds_request_id group by 1) p on p.id = r.id
       left join lateral (select o.status from outbox o where o.object_id = r.id and o.type = 'funds_request.status_changed' and not o.sandbox
           order by o.created_at desc, o.id desc limit 1) e on true
-      where r.paid_amount <> coalesce(p.paid, 0) or p.wrong > 0 or coalesce(e.status, 'open') <> r.status
+      where r.paid_amount <> coalesce(p.paid, 0) or p.wrong > 0 or coalesce(e.status, case when r.created_at >= ${EVENTS_KEPT_FROM} then 'open' else r.status end) <> r.status
         or not case r.status when 'open' then r.paid_amount = 0 when 'partially_paid' then r.paid_amount between 1 and r.amount - 1
           when 'paid' then r.paid_amount >= r.amount when 'declined' then r.paid_amount = 0 else r.paid_amount < r.amount end`,
   },

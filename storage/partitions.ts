@@ -45,7 +45,10 @@ export async function maintainPartitions(database: Database, now: number): Promi
         await client.query(`create table ${partitionName(table, day)} partition of ${table} for values from ('${day}') to ('${addDays(day, 1)}') ${storage}`)
       }
       const oldest = partitionName(table, addDays(today, -keepDays))
-      for (const name of existing) if (/_\d{8}$/.test(name) && name < oldest) await client.query(`drop table ${name}`)
+      const outdated = [...existing].filter((name) => /_\d{8}$/.test(name) && name < oldest)
+      for (const name of outdated) await client.query(`drop table ${name}`)
+      // The audit proves by events what it can, and has to know how far back they go.
+      if (table === 'outbox' && outdated.length > 0) await client.query('update event_retention set kept_from = greatest(kept_from, $1)', [addDays(today, -keepDays)])
     }
     await client.query('commit')
   } catch (error) {

@@ -2,8 +2,11 @@ import t from 'tap'
 
 import { DEFAULT_TIER, NO_POLICY } from '../../lib/approvals/policy.ts'
 import { audit } from '../../storage/audit.ts'
+import { maintainPartitions } from '../../storage/partitions.ts'
 import { writePolicy } from '../../storage/policies.ts'
-import { openBooks, type Books } from './books.ts'
+import { openBooks, START, type Books } from './books.ts'
+
+const DAY_MS = 86_400_000
 
 /** Payments in every state, transfers, and credits. */
 async function fill(books: Books) {
@@ -53,6 +56,20 @@ t.test('a ledger that only decisions have written is right', async (t) => {
   t.equal(report.ok, true)
   // Three opening credits, six times L10 (amount and fee), three times L11, L12 (amount and fee), L13, L20.
   t.equal(report.postings, 3 + 12 + 3 + 2 + 1 + 1)
+})
+
+t.test('a ledger is right, too, when its events have gone with time', async (t) => {
+  const books = await openBooks(t)
+  // So that the day has a partition, which can go.
+  await books.client.query('delete from outbox')
+  await maintainPartitions(books.database, START)
+  await fill(books)
+  t.ok((await books.client.query('select 1 from outbox')).rows.length > 0)
+  await maintainPartitions(books.database, START + 40 * DAY_MS)
+  t.strictSame((await books.client.query('select 1 from outbox')).rows, [])
+  t.strictSame(await broken(books), [])
+  await books.client.query(`update status_update set at = now() where version = 2`)
+  t.strictSame(await broken(books), ['events'], 'what came after is proven by them still')
 })
 
 t.test('a payment whose outcome was unknown for a while is right, too', async (t) => {
