@@ -277,7 +277,8 @@ t.test('what is read is what its schema says, to the last member', async t => {
   const others = routes.filter(({ method, operationId }) => method === 'get' && !read.has(operationId)).flatMap(({ operationId, path, callers, tenant, words, ...route }) => {
     const filled = path.replaceAll(/\{([^}]+)\}/g, (whole, name: string) => (name === 'customerId' ? client.tenantId : words?.[name]?.[0] ?? whole))
     const required = (route.query as { readonly required?: readonly string[] } | undefined)?.required ?? []
-    if (filled.includes('{') || required.length > 0) return []
+    // Files have no schema.
+    if (filled.includes('{') || required.length > 0 || route.success.schema === undefined) return []
     const ofStaff = callers === 'staff' || tenant === 'operator' || !ofOwner({ ...route, operationId, path, callers, tenant })
     const caller = callers === 'key' || callers === 'public' ? (ofStaff ? world.operator : client) : ofStaff ? staff : owner
     return [[operationId, caller, filled] as const]
