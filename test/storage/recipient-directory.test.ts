@@ -6,7 +6,7 @@ import { RecipientDirectory } from '../../storage/recipient-directory.ts'
 /** A database whose answers come when the test says so. */
 function slowDatabase() {
   const waiting: ((version: number) => void)[] = []
-  const row = (version: number) => [['c', 'Name', 'business', '****', 'EUR', 'NL', 'active', String(version), { iban: 'NL77SBOX0100000001' }, false, null, 'digest', null, false, []]]
+  const row = (version: number) => [['r', 'c', 'Name', 'business', '****', 'EUR', 'NL', 'active', String(version), { iban: 'NL77SBOX0100000001' }, false, null, 'digest', null, false, [], false, {}, 1]]
   const database = { query: () => new Promise((resolve) => { waiting.push((version) => resolve(row(version))) }) } as unknown as Database
   return { database, waiting }
 }
@@ -25,7 +25,7 @@ t.test('many who ask at once share one read, and what was read is remembered', a
 t.test('what is forgotten while it is read is answered once and not kept', async (t) => {
   const { database, waiting } = slowDatabase()
   const directory = new RecipientDirectory(database)
-  for (const forget of [() => directory.forget('r'), () => directory.forgetAll()]) {
+  for (const forget of [() => directory.forget('r'), () => directory.forgetOf('c'), () => directory.forgetAll()]) {
     const before = directory.find('r')
     forget()
     const after = directory.find('r')
