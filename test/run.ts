@@ -22,13 +22,20 @@ import type { Counts } from './support/report.ts'
 /** Past this, a run that was told to stop is stopped hard, so that the server is never left behind. */
 const STOP_PATIENCE_MS = 10_000
 
+/** Files at once, on two cores. Those that start nodes of their own have deadlines to keep; the others often wait for something. */
+const MANY_PROCESSES = /^test\/(?:faults|start)\//
+const PHASES = [
+  { jobs: 2, holds: (file: string) => MANY_PROCESSES.test(file) },
+  { jobs: 3, holds: (file: string) => !MANY_PROCESSES.test(file) },
+] as const
+
 /** What the tests need and no ledger may have: nothing here has to survive a power cut. */
 const TEST_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   shared_buffers: '128MB',
-  // Two files at once, each with several pools.
+  // Three files at once, each with several pools.
   max_connections: '200',
 }
 
@@ -76,7 +83,15 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       const sandbox = await makeSandbox(server.url, join(directory, 'sandbox'))
       flushCompileCache()
       if (stopped.signal.aborted) return false
-      return await runTap({ files, postgresUrl: server.url, sandbox, compiled, directory })
+      const temporary = join(directory, 'tmp')
+      await mkdir(temporary)
+      await chmod(temporary, 0o711)
+      let passed = true
+      for (const { jobs, holds } of PHASES) {
+        const some = files.filter(holds)
+        if (some.length > 0 && !stopped.signal.aborted) passed = await runTap({ files: some, jobs, postgresUrl: server.url, sandbox, compiled, temporary }) && passed
+      }
+      return passed
     } finally {
       await server.stop()
     }
@@ -99,16 +114,14 @@ async function makeSandbox(serverUrl: string, dataDir: string): Promise<string |
 
 async function runTap(options: {
   readonly files: readonly string[]
+  readonly jobs: number
   readonly postgresUrl: string
   readonly sandbox: string | null
   readonly compiled: string
-  readonly directory: string
+  readonly temporary: string
 }): Promise<boolean> {
-  const temporary = join(options.directory, 'tmp')
-  await mkdir(temporary)
-  await chmod(temporary, 0o711)
   const tap = join(dirname(createRequire(import.meta.url).resolve('tap/package.json')), 'dist/esm/run.mjs')
-  const child = spawn(process.execPath, [tap, ...options.files], {
+  const child = spawn(process.execPath, [tap, `--jobs=${options.jobs}`, ...options.files], {
     cwd: projectRoot,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -117,7 +130,7 @@ async function runTap(options: {
       ...(options.sandbox === null ? {} : { [SANDBOX_ENV]: options.sandbox }),
       NODE_COMPILE_CACHE: options.compiled,
       // What a test that is cut short leaves is deleted with everything else.
-      TMPDIR: temporary,
+      TMPDIR: options.temporary,
       // Tests run as the product does: by Node's own type stripping.
       TAP_TYPE_STRIP_ONLY: '1',
     },
