@@ -6,6 +6,7 @@
  * node answers. A thousand pollers cost a few statements in a hundredth of a second; what they share of one is some 3 µs each. A row's
  * xmin names the transaction that wrote it, so it is the same exactly while the row is.
  */
+import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { plainArray } from './array-literal.ts'
 import type { Database } from './database.ts'
@@ -57,8 +58,8 @@ export class BalanceReader<Kept extends object> {
 
   async #fly(): Promise<void> {
     this.#flights += 1
-    // Requests that have arrived by now may go along.
-    await undefined
+    // Requests that are read in this turn of the event loop go along.
+    await setImmediate()
     while (this.#waiting.size > 0) await this.#read(this.#take())
     this.#flights -= 1
   }

@@ -25,11 +25,15 @@ const COMMANDS_MAX = 150_000
 
 /** What the bank makes of a payment, and how often one is sent. */
 const TRIGGERS: readonly (readonly [share: number, reference: string, ends: Command['ends']])[] = [
-  [0.5, 'Invoice 42', 'completed'],
-  [0.4, 'Invoice 42 SBX/AC04', 'failed'],
+  [0.45, 'Invoice 42', 'completed'],
+  [0.35, 'Invoice 42 SBX/AC04', 'failed'],
   [0.05, 'Invoice 42 SBX/PROVIDER-502', 'failed'],
   [0.03, 'Invoice 42 SBX/TIMEOUT-OK', 'completed'],
   [0.02, 'Invoice 42 SBX/TIMEOUT-FAIL', 'failed'],
+  [0.03, 'Invoice 42 SBX/RET-AC04', 'returned'],
+  [0.03, 'Invoice 42 SBX/RET-EARLY', 'returned'],
+  [0.02, 'Invoice 42 SBX/HOLD-RELEASE', 'completed'],
+  [0.02, 'Invoice 42 SBX/HOLD-BLOCK', 'failed'],
 ]
 /** Never answered at all; kept to few, for they take their money with them. */
 const SILENT: (typeof TRIGGERS)[number] = [0, 'Invoice 42 SBX/TIMEOUT', 'exception']
