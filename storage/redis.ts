@@ -61,17 +61,32 @@ export function connectRedis(redisUrl: string, purpose: 'commands' | 'subscripti
   }
   const single = { ...options, ...credentials, enableOfflineQueue: subscribes, retryStrategy: reconnectDelayMs }
   if (address.kind === 'sentinel') {
-    return new Redis({
+    return beginningAgain(new Redis({
       ...single,
       sentinels: [...address.hosts],
       name: address.name,
       ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
       sentinelRetryStrategy: reconnectDelayMs,
+      sentinelCommandTimeout: REDIS_LIMITS.commandTimeoutMs,
       // Hears of a failover from the Sentinels instead of waiting for the old master to fail.
       failoverDetector: true,
-    })
+    }))
   }
   return new Redis({ ...single, ...address.hosts[0]!, db: address.database })
+}
+
+/** A client that hears of a failover while it connects takes that for the end, once and for all: it begins again, unless it was told to leave. */
+function beginningAgain(client: Redis): Redis {
+  let isLeft = false
+  const disconnect = client.disconnect.bind(client)
+  client.disconnect = (reconnect = false) => {
+    isLeft ||= !reconnect
+    disconnect(reconnect)
+  }
+  client.on('end', () => {
+    setTimeout(() => { if (!isLeft) client.connect().catch(() => { /* Whoever listens to errors has heard of it. */ }) }, REDIS_LIMITS.reconnectDelayMaxMs).unref()
+  })
+  return client
 }
 
 function reconnectDelayMs(attempt: number): number {
