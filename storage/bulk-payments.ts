@@ -67,7 +67,7 @@ export interface FileWarning {
   readonly message: string
 }
 
-export interface BulkColumns {
+export interface BulkColumns extends RowCounts {
   readonly id: string
   readonly customer_id: string
   readonly operator_id: string
@@ -84,13 +84,6 @@ export interface BulkColumns {
   readonly options: string
   readonly source_balance_id: string | null
   readonly execution_date: string | null
-  readonly total: number
-  readonly pending: number
-  readonly valid: number
-  readonly invalid: number
-  readonly submitting: number
-  readonly submitted: number
-  readonly failed: number
   readonly totals: string
   readonly file_errors: string
   readonly warnings: string

@@ -3,7 +3,7 @@
  * touches a balance is a line of it; both sides are ranges of an index, by account and sequence.
  */
 import { journalDescription, journalLineId, journalType, type JournalSide } from '../lib/ledger/journal-line.ts'
-import type { TransactionType } from '../lib/ledger/postings.ts'
+import type { StatementLine } from '../lib/statements/statement.ts'
 import { timestamp } from '../lib/clock.ts'
 import { asUnavailable, type Database } from './database.ts'
 
@@ -39,19 +39,7 @@ export const lineColumns = (side: JournalSide): string => `'${side}' as side, p.
 export const linesFrom = (side: JournalSide): string => `posting p left join account a on a.id = p.${side === 'debit' ? 'credit' : 'debit'}_account`
 
 /** A line as it was booked. Amounts are minor units, times epoch milliseconds. */
-export interface BookedLine {
-  readonly id: string
-  readonly entryId: string
-  readonly sequence: number
-  readonly direction: JournalSide
-  readonly amount: bigint
-  readonly running: bigint
-  readonly type: TransactionType
-  readonly description: string
-  readonly reference: string | null
-  readonly counterparty: string | null
-  readonly bookedAt: number
-  readonly valueDate: string
+export interface BookedLine extends Omit<StatementLine, 'endToEndId' | 'isReversal'> {
   readonly reversalOf: string | null
 }
 
