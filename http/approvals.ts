@@ -4,7 +4,7 @@ import { changePolicy } from '../actors/flows/change-policy.ts'
 import { isCurrencyCode } from '../lib/currency.ts'
 import { EXPIRES_HOURS, tiersFault, type PolicyKind, type PolicyTerms } from '../lib/approvals/policy.ts'
 import type { IdSource } from '../lib/ids.ts'
-import { refuse } from '../lib/problems.ts'
+import { refuseField } from '../lib/problems.ts'
 import type { Database } from '../storage/database.ts'
 import { readDatabase } from '../storage/queries/queries.ts'
 import { getApproval, getApprovalPolicy, listApprovalPolicies, listApprovals } from '../storage/queries/approvals.ts'
@@ -68,7 +68,7 @@ export function createApprovalCommands(world: ApprovalWorld, reads: ApprovalRead
   const { approvals } = world
   return {
     async decide(by, approvalId, { decision, comment = null, recipientMaskedIdentifier = null, amount = null }) {
-      if (decision === 'rejected' && comment === null) invalid('/comment', 'required', 'Say why it is rejected.')
+      if (decision === 'rejected' && comment === null) refuseField('/comment', 'required', 'Say why it is rejected.')
       await approvals.decide({
         approvalId, customerId: by.tenant.id, userId: by.session.userId, userName: by.session.name, decision, comment,
         shown: { recipientMaskedIdentifier, amount }, by: auditCaller(by),
@@ -93,15 +93,15 @@ async function found<View>(reading: Promise<View | null>, what: string): Promise
 /** A policy as it was sent, with everything that was left out filled in. */
 function termsOfBody(kind: PolicyKind, body: ApprovalPolicyWrite): PolicyTerms {
   const { enabled, currency, appliesTo, exemptOwnAccounts = true, recipientMode = 'none' } = body
-  if (!isCurrencyCode(currency)) invalid('/currency', 'invalid_value', 'No such currency.')
-  if (kind !== 'recipient' && recipientMode !== 'none') invalid('/recipientMode', 'not_applicable', 'Only the policy for recipients has a mode.')
+  if (!isCurrencyCode(currency)) refuseField('/currency', 'invalid_value', 'No such currency.')
+  if (kind !== 'recipient' && recipientMode !== 'none') refuseField('/recipientMode', 'not_applicable', 'Only the policy for recipients has a mode.')
   const tiers = body.tiers.map((tier) => ({
     tier: tier.tier, minAmount: BigInt(tier.minAmount.amountMinor), maxAmount: tier.maxAmount === null ? null : BigInt(tier.maxAmount.amountMinor),
     requiredApprovals: tier.requiredApprovals, approverRoles: tier.approverRoles ?? [], approverUserIds: lower(tier.approverUserIds), approverTeamIds: lower(tier.approverTeamIds),
     allowSelfApproval: tier.allowSelfApproval ?? false, distinctTeams: tier.distinctTeams ?? false, expiresAfterHours: tier.expiresAfterHours ?? EXPIRES_HOURS,
   }))
   const fault = tiersFault({ enabled, tiers, currency }, body.tiers.flatMap(({ minAmount, maxAmount }) => [minAmount.currency, ...(maxAmount === null ? [] : [maxAmount.currency])]))
-  if (fault !== null) invalid(fault.field, fault.code, fault.message)
+  if (fault !== null) refuseField(fault.field, fault.code, fault.message)
   const scope = appliesTo ?? null
   return {
     enabled, currency, tiers, exemptOwnAccounts, recipientMode,
@@ -111,7 +111,3 @@ function termsOfBody(kind: PolicyKind, body: ApprovalPolicyWrite): PolicyTerms {
 
 const lower = (ids: readonly string[] | undefined): string[] => [...new Set(ids?.map((id) => id.toLowerCase()) ?? [])]
 const list = (ids: readonly string[] | null | undefined): string[] | null => (ids === undefined || ids === null ? null : lower(ids))
-
-function invalid(field: string, code: 'required' | 'invalid_value' | 'not_applicable' | 'currency_mismatch', message: string): never {
-  refuse('validation-error', message, { errors: [{ field, code, message }] })
-}

@@ -11,9 +11,9 @@ import { beginValidation } from '../actors/flows/bulk-payments.ts'
 import { writeBulkTrail } from '../actors/flows/bulk-trail.ts'
 import { checkDate } from '../actors/flows/submit-payment.ts'
 import { DUPLICATE_FILE_MS, DUPLICATE_MESSAGE_MS, type BulkFormat } from '../lib/bulk-payments/bulk-payment.ts'
-import { BULK_FILE_BYTES_MAX } from '../lib/bulk-payments/limits.ts'
+import { BULK_FILE_BYTES_MAX, BULK_NAME_CHARACTERS_MAX } from '../lib/bulk-payments/limits.ts'
 import { orderNumber, type IdSource } from '../lib/ids.ts'
-import { ProblemError, refuse, type FieldError } from '../lib/problems.ts'
+import { ProblemError, refuse, refuseField, type FieldError } from '../lib/problems.ts'
 import type { ApprovalTx } from '../storage/approvals.ts'
 import { bulkSourceStatus, uploaderOf } from '../storage/bulk-lookups.ts'
 import { insertBulk, lockUploadsOf, uploadOfFile, uploadOfMessage, type BulkRecord, type FileWarning } from '../storage/bulk-payments.ts'
@@ -52,7 +52,6 @@ export interface BulkUploadCommands {
 /** Of a file, kept in memory while the rest goes to storage: enough to know its format and the name of a message. */
 const BEGINNING_BYTES = 64 * 1024
 const BOOLEANS = ['requireAllValid', 'allowDuplicate', 'createMissingRecipients', 'skipPayeeVerification'] as const
-const NAME_MAX = 100
 
 const fieldsValidator = compileBody(BulkPaymentFields, undefined)
 
@@ -78,11 +77,11 @@ export function createBulkUploads(world: BulkUploadWorld): BulkUploadCommands {
     const customerId = by.tenant.id
     const { sourceBalanceId = null, executionDate = null, skipPayeeVerification = false } = options
     const { operatorId, shard, customerType } = await uploaderOf(client, customerId)
-    if (skipPayeeVerification && customerType !== 'business') invalid('/skipPayeeVerification', 'not_applicable', 'Only businesses can do without the check of names.')
+    if (skipPayeeVerification && customerType !== 'business') refuseField('/skipPayeeVerification', 'not_applicable', 'Only businesses can do without the check of names.')
     if (sourceBalanceId !== null) {
       const status = await bulkSourceStatus(client, customerId, sourceBalanceId)
-      if (status === null) invalid('/sourceBalanceId', 'not_found', 'No such balance.')
-      if (status !== 'active') invalid('/sourceBalanceId', 'inactive', `The balance is ${status}.`)
+      if (status === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
+      if (status !== 'active') refuseField('/sourceBalanceId', 'inactive', `The balance is ${status}.`)
     }
     checkDate(executionDate, 'internal', now)
     await lockUploadsOf(client, customerId)
@@ -103,7 +102,7 @@ export function createBulkUploads(world: BulkUploadWorld): BulkUploadCommands {
     await keepFile(client, file.id, null)
     const { requireAllValid = false, createMissingRecipients = false, delimiter = null, decimalSeparator = '.' } = options
     const made = await insertBulk(tx, {
-      id, customerId, operatorId, shard, number: text, name: options.name ?? (fileName === null ? text : [...fileName].slice(0, NAME_MAX).join('')), format, fileId: file.id, fileName, fileHash: file.sha256,
+      id, customerId, operatorId, shard, number: text, name: options.name ?? (fileName === null ? text : [...fileName].slice(0, BULK_NAME_CHARACTERS_MAX).join('')), format, fileId: file.id, fileName, fileHash: file.sha256,
       options: { requireAllValid, createMissingRecipients, skipPayeeVerification, delimiter, decimalSeparator }, sourceBalanceId, executionDate, messageId, duplicateOf, jobId,
       createdBy: by.principal.id, warnings,
     })
@@ -169,8 +168,4 @@ function plainFields(fields: Readonly<Record<string, string>>): Record<string, u
 
 function refuseFields(errors: readonly FieldError[]): never {
   throw new ProblemError({ slug: 'validation-error', detail: 'Some fields of the form are not valid.', errors })
-}
-
-function invalid(field: string, code: FieldError['code'], message: string): never {
-  refuse('validation-error', message, { errors: [{ field, code, message }] })
 }

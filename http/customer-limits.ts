@@ -3,7 +3,7 @@ import { limitsJson, type CurrencyLimits } from '../lib/customers/limits.ts'
 import { isCurrencyCode, type CurrencyCode } from '../lib/currency.ts'
 import { timestamp } from '../lib/clock.ts'
 import { moneyJson } from '../lib/money.ts'
-import { refuse } from '../lib/problems.ts'
+import { refuse, refuseField } from '../lib/problems.ts'
 import { readLimits, readUsed, writeLimits, type LimitsRecord } from '../storage/customer-limits.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { inTransaction } from '../storage/transaction.ts'
@@ -43,16 +43,16 @@ export function limitsOfBody(limits: LimitsWrite, path: string): CurrencyLimits[
   const terms = limits.map((limit, index) => termsOf(limit, `${path}/${index}`))
   const seen = new Set<string>()
   for (const [index, { currency }] of terms.entries()) {
-    if (seen.has(currency)) invalid(`${path}/${index}/currency`, 'invalid_value', 'Each currency once.')
+    if (seen.has(currency)) refuseField(`${path}/${index}/currency`, 'invalid_value', 'Each currency once.')
     seen.add(currency)
   }
   return terms
 }
 
 function termsOf({ currency, single = null, daily = null, monthly = null }: LimitsWrite[number], path: string): CurrencyLimits {
-  if (!isCurrencyCode(currency)) invalid(`${path}/currency`, 'invalid_value', 'No such currency.')
+  if (!isCurrencyCode(currency)) refuseField(`${path}/currency`, 'invalid_value', 'No such currency.')
   const amount = (name: string, money: { readonly amountMinor: string; readonly currency: string } | null) => {
-    if (money !== null && money.currency !== currency) invalid(`${path}/${name}/currency`, 'currency_mismatch', `The limit is in ${currency}.`)
+    if (money !== null && money.currency !== currency) refuseField(`${path}/${name}/currency`, 'currency_mismatch', `The limit is in ${currency}.`)
     return money === null ? null : BigInt(money.amountMinor)
   }
   return { currency, single: amount('single', single), daily: amount('daily', daily), monthly: amount('monthly', monthly) }
@@ -72,8 +72,4 @@ function view(customerId: string, { source, limits, updatedBy, updatedAt }: Limi
     }),
     updatedBy, updatedAt: updatedAt === null ? null : timestamp(updatedAt),
   }
-}
-
-function invalid(field: string, code: 'invalid_value' | 'currency_mismatch', message: string): never {
-  refuse('validation-error', message, { errors: [{ field, code, message }] })
 }

@@ -4,7 +4,7 @@
  */
 import { ATTACHMENTS_MAX, attachmentJson, CONTENT_TYPES, DOCUMENT_TYPES, documentJson, KEY_PURPOSES, maxBytesOf, PURPOSES, typesOf, type DocumentPurpose, type DocumentRecord } from '../lib/documents/document.ts'
 import type { IdSource } from '../lib/ids.ts'
-import { refuse } from '../lib/problems.ts'
+import { refuse, refuseField } from '../lib/problems.ts'
 import type { Database } from '../storage/database.ts'
 import { countAttachment, deleteDocument, findDocument, insertDocument, isUsed, shardOfCustomer } from '../storage/documents.ts'
 import { dropFile, keepFile, writeFile, type StoredFile } from '../storage/files.ts'
@@ -121,7 +121,7 @@ export function createDocuments({ database, clock, ids, downloads, transactions 
       const { file, fields: { purpose } } = await read({ maxBytes: maxBytesOf('kyb'), types: CONTENT_TYPES, fields: ['purpose'] }, keep(by.tenant.id))
       checkPurpose(purpose, by)
       if (file.sizeBytes > maxBytesOf(purpose)) refuse('payload-too-large', `The file may have at most ${maxBytesOf(purpose)} bytes.`, { extra: { maxBytes: maxBytesOf(purpose) } })
-      if (!(typesOf(purpose) as readonly string[]).includes(file.contentType)) invalid('/file', 'invalid_type', `A file for ${purpose} must be one of ${DOCUMENT_TYPES.join(', ')}.`)
+      if (!(typesOf(purpose) as readonly string[]).includes(file.contentType)) refuseField('/file', 'invalid_type', `A file for ${purpose} must be one of ${DOCUMENT_TYPES.join(', ')}.`)
       return shownDocument(await inTransaction(database, (client) => register(client, by, file, { transactionId: null, purpose })))
     },
     async attach(by, transactionId, read) {
@@ -152,14 +152,10 @@ export function createDocuments({ database, clock, ids, downloads, transactions 
   return { reads, commands }
 }
 
-function invalid(field: string, code: 'required' | 'invalid_value' | 'invalid_type', message: string): never {
-  refuse('validation-error', message, { errors: [{ field, code, message }] })
-}
-
 /** What a document is for. @throws ProblemError `validation-error`, `insufficient-scope` */
 function checkPurpose(purpose: string | undefined, { principal }: ByCaller): asserts purpose is DocumentPurpose {
-  if (purpose === undefined) invalid('/purpose', 'required', 'Is required.')
-  if (!(PURPOSES as readonly string[]).includes(purpose)) invalid('/purpose', 'invalid_value', `Must be one of ${PURPOSES.join(', ')}.`)
+  if (purpose === undefined) refuseField('/purpose', 'required', 'Is required.')
+  if (!(PURPOSES as readonly string[]).includes(purpose)) refuseField('/purpose', 'invalid_value', `Must be one of ${PURPOSES.join(', ')}.`)
   if (principal.kind === 'key' && !KEY_PURPOSES.has(purpose as DocumentPurpose)) {
     refuse('insufficient-scope', `Keys upload documents for ${[...KEY_PURPOSES].join(', ')} alone.`)
   }

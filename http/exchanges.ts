@@ -10,7 +10,7 @@ import { currencyFault } from '../lib/exchange/make-quote.ts'
 import { bidAndAsk } from '../lib/exchange/pricing.ts'
 import { quoteJson } from '../lib/exchange/quote.ts'
 import { formatRate, formatRateInFull, inverseOf, rateOf } from '../lib/exchange/rate.ts'
-import { refuse } from '../lib/problems.ts'
+import { refuse, refuseField } from '../lib/problems.ts'
 import { ExchangeDesks } from '../storage/exchange-desks.ts'
 import { findExchange } from '../storage/exchanges.ts'
 import { Notifications } from '../storage/notifications.ts'
@@ -163,7 +163,7 @@ function createCommands(world: CommandWorld, { answer }: Answers): ExchangeComma
       if (found === null || found.customerId !== command.tenantId) refuse('not-found', 'No such resource exists in this tenant.')
       return await decideOnce(world, command, 202, async () => {
         const { status, reason, delaySeconds = 0 } = command.body
-        if (reason !== undefined && status !== 'failed') invalid('/reason', 'not_applicable', 'Only a failure has a reason.')
+        if (reason !== undefined && status !== 'failed') refuseField('/reason', 'not_applicable', 'Only a failure has a reason.')
         const connection = await findConnection(database, { connectionId: found.connectionId })
         const allowed = found.status === 'processing' ? ['completed', 'failed', 'exception'] : found.status === 'exception' ? ['completed', 'failed'] : []
         if (!allowed.includes(status) || connection?.provider !== 'sandbox') notPossible(found.status, allowed, connection)
@@ -181,9 +181,9 @@ function createCommands(world: CommandWorld, { answer }: Answers): ExchangeComma
     simulateRate: (command) => decideOnce(world, command, 202, async () => {
       const { sellCurrency, buyCurrency, shiftBps, durationMinutes } = command.body
       for (const [field, code] of [['/sellCurrency', sellCurrency], ['/buyCurrency', buyCurrency]] as const) {
-        if (!MARKET_CURRENCIES.includes(code as CurrencyCode)) invalid(field, 'invalid_value', `${code} is not quoted.`)
+        if (!MARKET_CURRENCIES.includes(code as CurrencyCode)) refuseField(field, 'invalid_value', `${code} is not quoted.`)
       }
-      if (sellCurrency === buyCurrency) invalid('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
+      if (sellCurrency === buyCurrency) refuseField('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
       const { connectionId } = await deskOf(world, command.tenantId)
       await partner.shift(connectionId, { sellCurrency, buyCurrency, shiftBps, until: durationMinutes === undefined ? null : clock.now() + durationMinutes * 60_000 })
       await world.heard(connectionId)
@@ -202,8 +202,4 @@ function notPossible(currentStatus: string, allowed: readonly string[], connecti
   refuse('simulation-not-possible', allowed.length === 0 ? `The exchange is ${currentStatus}.` : `An exchange that is ${currentStatus} can be made ${allowed.join(', ')}, once the sandbox has it.`, {
     extra: { currentStatus, connectionProvider: connection?.provider ?? null },
   })
-}
-
-function invalid(field: string, code: 'invalid_value' | 'not_applicable', message: string): never {
-  refuse('validation-error', message, { errors: [{ field, code, message }] })
 }

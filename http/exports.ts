@@ -4,11 +4,10 @@
  */
 import { makeExport, questionOf, type ExportRequest as ExportJobRequest } from '../actors/jobs/export-job.ts'
 import type { Jobs } from '../actors/jobs/jobs.ts'
-import { invalid } from '../actors/flows/submit-payment.ts'
 import { isExportColumn } from '../lib/exports/transaction-table.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { FAIL_TOKEN } from '../lib/jobs/job.ts'
-import { ProblemError, refuse } from '../lib/problems.ts'
+import { ProblemError, refuse, refuseField } from '../lib/problems.ts'
 import { shardOf } from '../lib/shard.ts'
 import type { Database } from '../storage/database.ts'
 import { countTransactions } from '../storage/exports.ts'
@@ -88,25 +87,25 @@ export function createExportCommands(world: ExportWorld): ExportCommands {
     // What the declaration of the list says of them, which a parser of any list does not know.
     const { amountFrom, amountTo, ...others } = filters as TransactionFilters
     const fails = sandbox && columns?.some((column) => column.includes(FAIL_TOKEN)) === true
-    columns?.forEach((column, index) => { if (!isExportColumn(column) && !fails) invalid(`/columns/${index}`, 'invalid_value', 'There is no such column.') })
-    if (columns !== null && !fails && format !== 'csv' && format !== 'xlsx') invalid('/columns', 'not_applicable', 'Only CSV and XLSX have columns.')
+    columns?.forEach((column, index) => { if (!isExportColumn(column) && !fails) refuseField(`/columns/${index}`, 'invalid_value', 'There is no such column.') })
+    if (columns !== null && !fails && format !== 'csv' && format !== 'xlsx') refuseField('/columns', 'not_applicable', 'Only CSV and XLSX have columns.')
     try {
       Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timezone)
     } catch {
       // The calendar throws for a zone that it does not know, and says no more.
-      invalid('/timezone', 'invalid_value', 'There is no such time zone.')
+      refuseField('/timezone', 'invalid_value', 'There is no such time zone.')
     }
     if (format === 'camt053' || format === 'mt940') {
-      for (const name of Object.keys(body.filter ?? {})) if (!STATEMENT_FILTERS.has(name)) invalid(`/filter/${name}`, 'not_applicable', 'Does not narrow a statement.')
-      if (q !== null) invalid('/q', 'not_applicable', 'Does not narrow a statement.')
-      if (others.balanceId?.length !== 1) invalid('/filter/balanceId', 'required', 'A statement is of one balance.')
-      if (includeAnnotations) invalid('/includeAnnotations', 'not_applicable', 'A statement has none.')
+      for (const name of Object.keys(body.filter ?? {})) if (!STATEMENT_FILTERS.has(name)) refuseField(`/filter/${name}`, 'not_applicable', 'Does not narrow a statement.')
+      if (q !== null) refuseField('/q', 'not_applicable', 'Does not narrow a statement.')
+      if (others.balanceId?.length !== 1) refuseField('/filter/balanceId', 'required', 'A statement is of one balance.')
+      if (includeAnnotations) refuseField('/includeAnnotations', 'not_applicable', 'A statement has none.')
     }
     const spans = [[others.bookedFrom, others.bookedTo], [others.createdFrom, others.createdTo]] as const
     for (const [from, to] of spans) {
       if (from === undefined) continue
       const end = to === undefined ? clock.now() : Date.parse(to.before)
-      if (end - Date.parse(from) > DAYS_MAX * DAY_MS) invalid('/filter', 'too_large', `An export covers at most ${DAYS_MAX} days.`, { max: DAYS_MAX })
+      if (end - Date.parse(from) > DAYS_MAX * DAY_MS) refuseField('/filter', 'too_large', `An export covers at most ${DAYS_MAX} days.`, { max: DAYS_MAX })
     }
     const isLimited = others.balanceId !== undefined && spans.some(([from]) => from !== undefined)
     return {
@@ -136,10 +135,10 @@ export function createExportCommands(world: ExportWorld): ExportCommands {
       const known = idempotency === null ? null : await findIdempotencyRecord(idempotency.id)
       const [balanceId] = request.filters.balanceId ?? []
       if ((request.format === 'camt053' || request.format === 'mt940') && await statementBalance(database, customerId, balanceId ?? '') === null) {
-        invalid('/filter/balanceId', 'not_found', 'No such balance.')
+        refuseField('/filter/balanceId', 'not_found', 'No such balance.')
       }
       const count = known === null ? await countTransactions(database, db, questionOf(customerId, request), ROWS_MAX, clock.now()) : 0
-      if (count > ROWS_MAX) invalid('/filter', 'too_large', `An export has at most ${ROWS_MAX} rows.`, { max: ROWS_MAX })
+      if (count > ROWS_MAX) refuseField('/filter', 'too_large', `An export has at most ${ROWS_MAX} rows.`, { max: ROWS_MAX })
       const id = ids.next()
       const fails = sandbox && request.columns?.some((column) => column.includes(FAIL_TOKEN)) === true
       const isSmall = known === null && count <= AT_ONCE_MAX && !request.includeAttachments && !fails

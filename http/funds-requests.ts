@@ -19,7 +19,7 @@ import type { Mailer } from '../lib/mail.ts'
 import { inStoredOrder, patchedMetadata } from '../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../lib/money.ts'
 import type { Feature } from '../lib/operators/features.ts'
-import { ProblemError, refuse, type FieldErrorCode } from '../lib/problems.ts'
+import { ProblemError, refuse, refuseField } from '../lib/problems.ts'
 import { accountDetailsOf } from '../storage/account-details.ts'
 import type { Database } from '../storage/database.ts'
 import * as rows from '../storage/funds-requests.ts'
@@ -79,10 +79,6 @@ type Rows = Pick<Database, 'query'>
 /** The transaction's own connection, for reads that are otherwise made on any. */
 function within(client: TransactionClient): Rows {
   return { query: async <Row extends unknown[]>(statement: { readonly name: string; readonly text: string; readonly values: unknown[] }) => (await client.query<Row>({ ...statement, rowMode: 'array' })).rows }
-}
-
-function invalid(field: string, code: FieldErrorCode, message: string): never {
-  refuse('validation-error', message, { errors: [{ field, code, message }] })
 }
 
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
@@ -207,14 +203,14 @@ export function createFundsRequestCommands(world: FundsRequestWorld): FundsReque
   /** Refuses what a request may not be made from. */
   async function check(client: TransactionClient, customerId: string, body: FundsRequestCreate, now: number): Promise<{ readonly expiresAt: number }> {
     const { balanceId, amount, externalId = null, payer: { recipientId = null }, dueDate = null } = body
-    const balance = await rows.receivingBalance(client, customerId, balanceId) ?? invalid('/balanceId', 'not_found', 'No such balance.')
-    if (balance.currency !== amount.currency) invalid('/amount/currency', 'currency_mismatch', `The balance is in ${balance.currency}.`)
-    if (balance.status !== 'active') invalid('/balanceId', 'inactive', `The balance is ${balance.status}.`)
-    if ((await activeDetails(within(client), [balanceId]))(balanceId).length === 0) invalid('/balanceId', 'account_not_eligible', 'The balance has no active account details.')
-    if (recipientId !== null && !await rows.hasRecipient(client, customerId, recipientId.toLowerCase())) invalid('/payer/recipientId', 'not_found', 'No such recipient.')
-    if (dueDate !== null && dueDate < dateIn(now, 'UTC')) invalid('/dueDate', 'in_past', 'Must not be in the past.')
+    const balance = await rows.receivingBalance(client, customerId, balanceId) ?? refuseField('/balanceId', 'not_found', 'No such balance.')
+    if (balance.currency !== amount.currency) refuseField('/amount/currency', 'currency_mismatch', `The balance is in ${balance.currency}.`)
+    if (balance.status !== 'active') refuseField('/balanceId', 'inactive', `The balance is ${balance.status}.`)
+    if ((await activeDetails(within(client), [balanceId]))(balanceId).length === 0) refuseField('/balanceId', 'account_not_eligible', 'The balance has no active account details.')
+    if (recipientId !== null && !await rows.hasRecipient(client, customerId, recipientId.toLowerCase())) refuseField('/payer/recipientId', 'not_found', 'No such recipient.')
+    if (dueDate !== null && dueDate < dateIn(now, 'UTC')) refuseField('/dueDate', 'in_past', 'Must not be in the past.')
     const expiry = expiryOf(body.expiresAt ?? null, now)
-    if ('code' in expiry) invalid('/expiresAt', expiry.code, expiry.message)
+    if ('code' in expiry) refuseField('/expiresAt', expiry.code, expiry.message)
     const owner = externalId === null ? null : await rows.fundsRequestWithExternalId(client, customerId, externalId)
     if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another funds request.`, { extra: { existingId: owner } })
     if (await rows.hasWaiting(client, customerId, OPEN_MAX)) {
@@ -271,11 +267,11 @@ export function createFundsRequestCommands(world: FundsRequestWorld): FundsReque
         const { description = before.description, dueDate = before.dueDate, expiresAt, metadata } = body
         const terms = body.description !== undefined || body.dueDate !== undefined || expiresAt !== undefined
         if (terms && !isWaiting(before.status)) throw new ProblemError(invalidTransition(before.status))
-        if (body.dueDate !== undefined && dueDate !== null && dueDate < dateIn(tx.now, 'UTC')) invalid('/dueDate', 'in_past', 'Must not be in the past.')
+        if (body.dueDate !== undefined && dueDate !== null && dueDate < dateIn(tx.now, 'UTC')) refuseField('/dueDate', 'in_past', 'Must not be in the past.')
         const expiry = expiresAt === undefined ? before : expiryOf(expiresAt, tx.now)
-        if ('code' in expiry) invalid('/expiresAt', expiry.code, expiry.message)
+        if ('code' in expiry) refuseField('/expiresAt', expiry.code, expiry.message)
         const merged = metadata === undefined ? before.metadata : patchedMetadata(before.metadata, metadata)
-        if (!fitsMetadata(merged)) invalid('/metadata', 'too_large', 'Is too large.')
+        if (!fitsMetadata(merged)) refuseField('/metadata', 'too_large', 'Is too large.')
         const values = { description, dueDate, expiresAt: expiry.expiresAt, metadata: merged }
         const was = { description: before.description, dueDate: before.dueDate, expiresAt: before.expiresAt, metadata: before.metadata }
         if (JSON.stringify(values) === JSON.stringify(was)) return await versioned(within(tx.client), before, links)
@@ -311,9 +307,9 @@ export function createFundsRequestCommands(world: FundsRequestWorld): FundsReque
       return await changing(async (tx) => {
         const request = await rows.lockFundsRequest(tx.client, by.tenant.id, id)
         const arrival = await rows.lockArrival(tx.client, by.tenant.id, incomingPaymentId) ?? gone()
-        if (request === null) invalid('/fundsRequestId', 'not_found', 'No such funds request.')
-        if (arrival.currency !== request.currency) invalid('/fundsRequestId', 'currency_mismatch', `The funds request is in ${request.currency}.`)
-        if (arrival.balanceId !== request.balanceId) invalid('/fundsRequestId', 'not_applicable', 'The funds request is for another balance.')
+        if (request === null) refuseField('/fundsRequestId', 'not_found', 'No such funds request.')
+        if (arrival.currency !== request.currency) refuseField('/fundsRequestId', 'currency_mismatch', `The funds request is in ${request.currency}.`)
+        if (arrival.balanceId !== request.balanceId) refuseField('/fundsRequestId', 'not_applicable', 'The funds request is for another balance.')
         if (arrival.status !== 'received' || arrival.fundsRequestId !== null) {
           const detail = arrival.status === 'received' ? 'The payment counts towards a funds request already.' : `The payment is ${arrival.status}.`
           refuse('invalid-transition', detail, { extra: { currentStatus: arrival.status, allowed: [] } })
@@ -350,4 +346,3 @@ export function createFundsRequestCommands(world: FundsRequestWorld): FundsReque
     return { ...answer, body: JSON.stringify({ ...view, link: links.link(view.id) }) }
   }
 }
-

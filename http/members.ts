@@ -11,7 +11,7 @@ import { hash } from 'node:crypto'
 import { timestamp } from '../lib/clock.ts'
 import { limitsJson } from '../lib/customers/limits.ts'
 import { emailKey, passwordFault } from '../lib/identity/password-rules.ts'
-import { refuse, type FieldErrorCode } from '../lib/problems.ts'
+import { refuse, refuseField } from '../lib/problems.ts'
 import { writeMemberLimits } from '../storage/customer-limits.ts'
 import { findCredentials, lockedUntil, noteFailure } from '../storage/identity-people.ts'
 import { writeAudit, type AuditBy } from '../storage/identity-audit.ts'
@@ -64,10 +64,6 @@ export interface MemberCommands {
   resendInvitation(by: ByInTenant, id: string): Promise<Versioned<Invitation>>
   revokeInvitation(by: ByInTenant, id: string): Promise<void>
   acceptInvitation(token: string, body: InvitationAccept, from: Pick<By, 'requestId'> & { readonly source: Source }): Promise<AcceptedInvitation>
-}
-
-function invalid(field: string, code: FieldErrorCode, message: string, params?: Readonly<Record<string, number>>): never {
-  refuse('validation-error', message, { errors: [params === undefined ? { field, code, message } : { field, code, message, params }] })
 }
 
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
@@ -145,7 +141,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
     const wanted = [...new Set(teamIds.map((id) => id.toLowerCase()))]
     const known = await rows.knownTeams(client, customerId, wanted)
     const index = teamIds.findIndex((id) => !known.has(id.toLowerCase()))
-    if (index >= 0) invalid(`/teamIds/${index}`, 'not_found', 'No such team.')
+    if (index >= 0) refuseField(`/teamIds/${index}`, 'not_found', 'No such team.')
     return wanted
   }
 
@@ -153,7 +149,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
     const wanted = [...new Set(membershipIds.map((id) => id.toLowerCase()))]
     const known = await rows.knownMembers(client, customerId, wanted)
     const index = membershipIds.findIndex((id) => !known.has(id.toLowerCase()))
-    if (index >= 0) invalid(`/membershipIds/${index}`, 'not_found', 'No such member.')
+    if (index >= 0) refuseField(`/membershipIds/${index}`, 'not_found', 'No such member.')
     return wanted
   }
 
@@ -218,8 +214,8 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
       await changing(customerId, async (client, now) => {
         const [mine, next] = [own === undefined ? null : await rows.findMember(client, customerId, own.id), await rows.findMember(client, customerId, membershipId.toLowerCase())]
         if (mine?.isPrimaryOwner !== true) refuse('insufficient-scope', 'Only the primary owner passes that on.', { extra: { requiredCapability: 'owner' } })
-        if (next === null || next.status === 'removed') invalid('/membershipId', 'not_found', 'No such member.')
-        if (next.status !== 'active') invalid('/membershipId', 'inactive', 'The member is suspended.')
+        if (next === null || next.status === 'removed') refuseField('/membershipId', 'not_found', 'No such member.')
+        if (next.status !== 'active') refuseField('/membershipId', 'inactive', 'The member is suspended.')
         await rows.setPrimaryOwner(client, customerId, next.id, now)
         await trail(client, auditCaller(by), customerId, 'primary_owner.transferred', { type: 'membership', id: next.id }, { membershipId: mine.id }, { membershipId: next.id })
       })
@@ -231,7 +227,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
       const id = ids.next()
       await changing(customerId, async (client, now) => {
         if (await rows.countTeams(client, customerId) >= TEAMS_MAX) refuse('limit-reached', `A customer has at most ${TEAMS_MAX} teams.`, { extra: { limit: TEAMS_MAX, resource: 'team' } })
-        if (!(await rows.writeTeam(client, { id, customerId, name, now }))) invalid('/name', 'invalid_value', 'Another team has this name.')
+        if (!(await rows.writeTeam(client, { id, customerId, name, now }))) refuseField('/name', 'invalid_value', 'Another team has this name.')
         await rows.setMembersOf(client, customerId, id, await checkMembers(client, customerId, membershipIds))
         await trail(client, auditCaller(by), customerId, 'team.created', { type: 'team', id }, null, { name, membershipIds })
       })
@@ -244,7 +240,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
       await changing(customerId, async (client, now) => {
         await compareTeam(client, customerId, id, expected)
         const { name = before.view.name, membershipIds } = body
-        if (!(await rows.writeTeam(client, { id, customerId, name, now }))) invalid('/name', 'invalid_value', 'Another team has this name.')
+        if (!(await rows.writeTeam(client, { id, customerId, name, now }))) refuseField('/name', 'invalid_value', 'Another team has this name.')
         if (membershipIds !== undefined) await rows.setMembersOf(client, customerId, id, await checkMembers(client, customerId, membershipIds))
         await trail(client, auditCaller(by), customerId, 'team.updated', { type: 'team', id }, { name: before.view.name, membershipIds: before.view.membershipIds }, { name, membershipIds: membershipIds ?? before.view.membershipIds })
       })
@@ -269,7 +265,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
       await changing(customerId, async (client, now) => {
         await checkDomain(client, customerId, email)
         const taken = await rows.addressTaken(client, customerId, emailKey(email), now)
-        if (taken !== null) invalid('/email', 'invalid_value', taken === 'member' ? 'Is a member already.' : 'Is invited already; send that invitation again.')
+        if (taken !== null) refuseField('/email', 'invalid_value', taken === 'member' ? 'Is a member already.' : 'Is invited already; send that invitation again.')
         if (await rows.countMembers(client, customerId, now) >= MEMBERS_MAX) {
           refuse('limit-reached', `A customer has at most ${MEMBERS_MAX} members.`, { extra: { limit: MEMBERS_MAX, resource: 'membership' } })
         }
@@ -321,9 +317,9 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
       const person = invitation.userId === null ? null : await provenPerson(email, password, now)
       let passwordHash = ''
       if (person === null) {
-        if (name === undefined) invalid('/name', 'required', 'Say your name.')
+        if (name === undefined) refuseField('/name', 'required', 'Say your name.')
         const fault = passwordFault(password, email)
-        if (fault !== null) invalid('/password', fault.code, fault.message, fault.params)
+        if (fault !== null) refuseField('/password', fault.code, fault.message, fault.params)
         passwordHash = await passwords.hash(password)
       }
       const membershipId = await changing(customerId, async (client) => {

@@ -6,7 +6,7 @@
  */
 import { hash } from 'node:crypto'
 import { emailKey, PASSWORD_RESET_MS, passwordFault } from '../lib/identity/password-rules.ts'
-import { refuse, type FieldErrorCode } from '../lib/problems.ts'
+import { refuse, refuseField } from '../lib/problems.ts'
 import { writePersonalAudit } from '../storage/identity-audit.ts'
 import { clearFailures, findCredentials, lockedUntil, noteFailure } from '../storage/identity-people.ts'
 import { findReset, insertReset, setPassword, useReset } from '../storage/identity-passwords.ts'
@@ -24,13 +24,9 @@ const UNDER_WAY_MAX = 100
 
 type PasswordCommands = Pick<IdentityCommands, 'changePassword' | 'requestPasswordReset' | 'completePasswordReset'>
 
-function invalid(field: string, code: FieldErrorCode, message: string, params?: Readonly<Record<string, number>>): never {
-  refuse('validation-error', message, { errors: [params === undefined ? { field, code, message } : { field, code, message, params }] })
-}
-
 function checkPassword(field: string, password: string, email: string): void {
   const fault = passwordFault(password, email)
-  if (fault !== null) invalid(field, fault.code, fault.message, fault.params)
+  if (fault !== null) refuseField(field, fault.code, fault.message, fault.params)
 }
 
 /** The commands of passwords. `settled` resolves when no mail is on its way any more. */
@@ -85,7 +81,7 @@ export function createPasswordCommands(world: IdentityWorld): { readonly command
       const current = person?.passwordHash ?? null
       if (current === null || !(await passwords.verify(currentPassword, current)) || locked !== null) {
         await noteFailure(database, attempt, lockRule(now))
-        invalid('/currentPassword', 'invalid_value', 'Is not the current password.')
+        refuseField('/currentPassword', 'invalid_value', 'Is not the current password.')
       }
       checkPassword('/newPassword', newPassword, session.email)
       const passwordHash = await passwords.hash(newPassword)

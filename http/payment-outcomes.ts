@@ -8,7 +8,7 @@ import { moneyJson } from '../lib/money.ts'
 import { paymentJson, type PaymentRecord } from '../lib/payments/payment.ts'
 import { moveRecall, newRecall, recallObstacle } from '../lib/payments/recall.ts'
 import type { Rail } from '../lib/payments/rails.ts'
-import { ProblemError, refuse, type FieldErrorCode } from '../lib/problems.ts'
+import { ProblemError, refuse, refuseField } from '../lib/problems.ts'
 import { sandboxRules, SIMULATIONS } from '../lib/sandbox/catalogue.ts'
 import { simulableStatuses, simulatedRecall, simulatedReturn, simulatedStatus, type SimulatedEvent } from '../lib/sandbox/payment-simulations.ts'
 import { writeEffects } from '../storage/approvals.ts'
@@ -131,7 +131,7 @@ export function createPaymentOutcomeCommands(world: PaymentOutcomeWorld): Paymen
 
     simulateStatus: (by, paymentId, command, form) => simulate(by, paymentId, command, form, 'payment_status', (found) => {
       const { status, reasonCode, delaySeconds } = command.body
-      if (reasonCode != null && status !== 'failed') invalid('/reasonCode', 'not_applicable', 'Only a failure has a reason.')
+      if (reasonCode != null && status !== 'failed') refuseField('/reasonCode', 'not_applicable', 'Only a failure has a reason.')
       return { event: simulatedStatus(found, status, reasonCode ?? undefined), delaySeconds, details: { status, providerReference: found.id } }
     }),
 
@@ -144,8 +144,8 @@ export function createPaymentOutcomeCommands(world: PaymentOutcomeWorld): Paymen
 
     simulateRecall: (by, paymentId, command) => simulate(by, paymentId, command, 'result', 'payment_recall', (found) => {
       const { outcome, reasonCode = 'TECH', rejectionCode, amount } = command.body
-      if (outcome === 'rejected' && amount != null) invalid('/amount', 'not_applicable', 'Nothing comes back.')
-      if (outcome === 'accepted' && rejectionCode !== undefined) invalid('/rejectionCode', 'not_applicable', 'Only a rejection has a reason.')
+      if (outcome === 'rejected' && amount != null) refuseField('/amount', 'not_applicable', 'Nothing comes back.')
+      if (outcome === 'accepted' && rejectionCode !== undefined) refuseField('/rejectionCode', 'not_applicable', 'Only a rejection has a reason.')
       const event = simulatedRecall(found, outcome, amountOf(found, amount), rejectionCode)
       return { event, details: { outcome, reasonCode, response: event?.schemeCode } }
     }),
@@ -171,11 +171,7 @@ function notPossible(found: PaymentRecord, connection: ConnectionRow | null): Pr
 /** What comes back: all of it, or the part that was asked for. */
 function amountOf(found: PaymentRecord, amount: { readonly amountMinor: string; readonly currency: string } | null | undefined): bigint {
   if (amount == null) return found.amount
-  if (amount.currency !== found.currency) invalid('/amount/currency', 'currency_mismatch', `The payment is in ${found.currency}.`)
+  if (amount.currency !== found.currency) refuseField('/amount/currency', 'currency_mismatch', `The payment is in ${found.currency}.`)
   const minor = BigInt(amount.amountMinor)
-  return minor <= found.amount ? minor : invalid('/amount/amountMinor', 'too_large', 'No more comes back than was sent.', { max: String(found.amount) })
-}
-
-function invalid(field: string, code: FieldErrorCode, message: string, params?: Readonly<Record<string, string>>): never {
-  refuse('validation-error', message, { errors: [{ field, code, message, ...(params === undefined ? {} : { params }) }] })
+  return minor <= found.amount ? minor : refuseField('/amount/amountMinor', 'too_large', 'No more comes back than was sent.', { max: String(found.amount) })
 }

@@ -2,12 +2,12 @@
  * What a scheduled payment may say: the rules that its payments will meet, asked when it is made and when it is changed, so
  * that it does not first fail on its day; and those of its dates.
  */
-import { invalid, policyRefusal } from '../actors/flows/submit-payment.ts'
+import { policyRefusal } from '../actors/flows/submit-payment.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../lib/payments/timing.ts'
 import { railDate, type CalendarTerms } from '../lib/payments/business-days.ts'
 import { checkReference, chooseRail, RAILS, speedOf, type Rail, type RailTerms } from '../lib/payments/rails.ts'
-import { ProblemError } from '../lib/problems.ts'
+import { ProblemError, refuseField } from '../lib/problems.ts'
 import { paymentFieldFault } from '../lib/recipients/payment-fields.ts'
 import { occurrenceFrom, type Occurrence } from '../lib/scheduled-payments/occurrences.ts'
 import { calendarOf } from '../lib/scheduled-payments/rail-calendar.ts'
@@ -31,22 +31,22 @@ export interface RailOfTerms {
 
 /** The rail of payments on these terms. @throws ProblemError when a payment on them would be refused */
 export function railOfTerms(recipient: PayableRecipient, { amount, currency, requestedRail, reference, purposeCode }: PaymentTerms): RailOfTerms {
-  if (currency !== recipient.currency) invalid('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
   const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry, fields: recipient.fields, requested: requestedRail }, recipient.rails.table)
   const refused = policyRefusal(amount, currency, choice)
   if (refused !== null) throw new ProblemError(refused)
   const { rail } = choice as { readonly rail: Rail }
   const fault = checkReference(rail, reference)
-  if (fault !== null) invalid('/reference', fault.code, `The reference does not fit ${rail}.`, fault.params)
+  if (fault !== null) refuseField('/reference', fault.code, `The reference does not fit ${rail}.`, fault.params)
   const missing = paymentFieldFault(recipient, { reference, purposeCode })
-  if (missing !== null) invalid(missing.field, missing.code, missing.message)
+  if (missing !== null) refuseField(missing.field, missing.code, missing.message)
   return { rail, instant: speedOf(RAILS.get(rail) as RailTerms, amount) === 'instant' }
 }
 
 /** Refuses dates that contradict one another or the rail. @throws ProblemError */
 export function checkSeries(terms: Pick<ScheduleState, 'series' | 'maxOccurrences'>, { instant }: RailOfTerms): void {
   const fault = seriesFault(terms, instant)
-  if (fault !== null) invalid(fault.field, fault.code, fault.message, fault.params)
+  if (fault !== null) refuseField(fault.field, fault.code, fault.message, fault.params)
 }
 
 /**
@@ -58,11 +58,11 @@ export function firstOccurrence({ series }: Pick<ScheduleState, 'series'>, { rai
   const today = railDate(rail, now)
   const { startDate } = series
   if (startDate < today || (startDate === today && !instant)) {
-    invalid('/startDate', 'in_past', instant ? 'The start has passed.' : `Payments by ${rail} are scheduled from tomorrow on.`)
+    refuseField('/startDate', 'in_past', instant ? 'The start has passed.' : `Payments by ${rail} are scheduled from tomorrow on.`)
   }
-  if (startDate > latestDate(today)) invalid('/startDate', 'too_far_ahead', `The start is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
+  if (startDate > latestDate(today)) refuseField('/startDate', 'too_far_ahead', `The start is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
   const first = occurrenceFrom(series, 0, null, calendarOf(rail, calendar).days)
-  if (first === null) invalid('/endDate', 'too_small', 'No occurrence lies before the end.')
-  if (first.executionDate < today || (first.executionDate === today && !instant)) invalid('/startDate', 'in_past', 'The business day before the start has passed.')
+  if (first === null) refuseField('/endDate', 'too_small', 'No occurrence lies before the end.')
+  if (first.executionDate < today || (first.executionDate === today && !instant)) refuseField('/startDate', 'in_past', 'The business day before the start has passed.')
   return first
 }

@@ -3,10 +3,9 @@
  * their payments is actors/scheduled-payments.ts.
  */
 import { checkAllowed, tellStatus, writeTrail } from '../actors/flows/change-schedule.ts'
-import { invalid } from '../actors/flows/submit-payment.ts'
 import { orderNumber, type IdSource } from '../lib/ids.ts'
 import { inStoredOrder, patchedMetadata } from '../lib/metadata.ts'
-import { refuse } from '../lib/problems.ts'
+import { refuse, refuseField } from '../lib/problems.ts'
 import { calendarOf } from '../lib/scheduled-payments/rail-calendar.ts'
 import { cancelled, changed, dueNow, opened, paused, resumed } from '../lib/scheduled-payments/schedule.ts'
 import type { ApprovalTx } from '../storage/approvals.ts'
@@ -89,7 +88,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
   async function recipientOf(by: ByCaller, id: string): Promise<PayableRecipient> {
     recipients.forget(id)
     const found = await recipients.find(id)
-    return found === null || found.customerId !== by.tenant.id ? invalid('/recipientId', 'not_found', 'No such recipient.') : found
+    return found === null || found.customerId !== by.tenant.id ? refuseField('/recipientId', 'not_found', 'No such recipient.') : found
   }
 
   async function locked({ client }: ApprovalTx, by: ByCaller, id: string, expected: number | bigint | null = null): Promise<reads.ScheduleRecord> {
@@ -117,10 +116,10 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     const terms = { amount: BigInt(body.amount.amountMinor), currency: body.amount.currency, requestedRail, reference, purposeCode }
     const recipient = await recipientOf(by, recipientId)
     const balance = await rows.scheduleBalance(client, customerId, sourceBalanceId)
-    if (balance === null) invalid('/sourceBalanceId', 'not_found', 'No such balance.')
+    if (balance === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
     const carrier = railOfTerms(recipient, terms)
-    if (balance.currency !== terms.currency) invalid('/sourceBalanceId', 'currency_mismatch', `The balance is in ${balance.currency}; payments in another currency cannot be scheduled.`)
-    if (balance.status !== 'active') invalid('/sourceBalanceId', 'inactive', `The balance is ${balance.status}.`)
+    if (balance.currency !== terms.currency) refuseField('/sourceBalanceId', 'currency_mismatch', `The balance is in ${balance.currency}; payments in another currency cannot be scheduled.`)
+    if (balance.status !== 'active') refuseField('/sourceBalanceId', 'inactive', `The balance is ${balance.status}.`)
     const { frequency, startDate, endDate = null, maxOccurrences = null, dayPolicy = 'next_business_day', lastDayOfMonth = false } = body
     const dates = { series: { frequency, startDate, endDate, dayPolicy, lastDayOfMonth }, maxOccurrences }
     checkSeries(dates, carrier)
@@ -148,7 +147,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
   function patched(before: reads.ScheduleRecord, body: ScheduledPaymentUpdate, recipient: PayableRecipient): reads.ScheduleRecord {
     const { state } = before
     const metadata = body.metadata === undefined ? before.metadata : patchedMetadata(before.metadata, body.metadata)
-    if (!fitsMetadata(metadata)) invalid('/metadata', 'too_large', 'Is too large.')
+    if (!fitsMetadata(metadata)) refuseField('/metadata', 'too_large', 'Is too large.')
     const terms = {
       amount: body.amount === undefined ? before.amount : BigInt(body.amount.amountMinor), currency: body.amount?.currency ?? before.currency,
       requestedRail: body.requestedRail === undefined ? before.requestedRail : body.requestedRail, reference: body.reference ?? before.reference,
@@ -162,7 +161,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     const carrier = railOfTerms(recipient, terms)
     checkSeries(dates, carrier)
     if (dates.maxOccurrences !== null && dates.maxOccurrences < state.occurrencesBegun) {
-      invalid('/maxOccurrences', 'too_small', 'So many occurrences have been already.', { min: state.occurrencesBegun })
+      refuseField('/maxOccurrences', 'too_small', 'So many occurrences have been already.', { min: state.occurrencesBegun })
     }
     return { ...before, ...terms, rail: carrier.rail, metadata, state: changed(state, dates, calendarOf(carrier.rail, before.calendar)) }
   }

@@ -1,13 +1,12 @@
 /** What the HTTP layer asks of statements. They are made by a job (actors/jobs/statement-job.ts). */
 import { createHash } from 'node:crypto'
-import { invalid } from '../actors/flows/submit-payment.ts'
 import type { Jobs } from '../actors/jobs/jobs.ts'
 import type { StatementRequest as StatementJobRequest } from '../actors/jobs/statement-job.ts'
 import { dateIn, timestamp } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { FAIL_TOKEN } from '../lib/jobs/job.ts'
 import { moneyJson } from '../lib/money.ts'
-import { refuse } from '../lib/problems.ts'
+import { refuse, refuseField } from '../lib/problems.ts'
 import { FORMATS, monthOf, STATEMENT_DAYS_MAX, STATEMENT_FORMATS, statementFileName, type StatementFormat } from '../lib/statements/statement.ts'
 import type { Database } from '../storage/database.ts'
 import { findFile } from '../storage/files.ts'
@@ -96,9 +95,9 @@ const DAY_MS = 86_400_000
 /** @throws ProblemError when a period cannot have a statement */
 function checkPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>, now: number): void {
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
-  if (to > dateIn(now, 'UTC')) invalid('/to', 'too_far_ahead', 'Lies in the future.')
-  if (days < 1) invalid('/from', 'invalid_value', 'Must not be after the end of the period.')
-  if (days > STATEMENT_DAYS_MAX) invalid('/from', 'too_large', `A statement covers at most ${STATEMENT_DAYS_MAX} days.`, { max: STATEMENT_DAYS_MAX })
+  if (to > dateIn(now, 'UTC')) refuseField('/to', 'too_far_ahead', 'Lies in the future.')
+  if (days < 1) refuseField('/from', 'invalid_value', 'Must not be after the end of the period.')
+  if (days > STATEMENT_DAYS_MAX) refuseField('/from', 'too_large', `A statement covers at most ${STATEMENT_DAYS_MAX} days.`, { max: STATEMENT_DAYS_MAX })
 }
 
 /** The same for the same question, in the text form of a UUID. */
@@ -133,7 +132,7 @@ export function createStatementCommands(world: StatementWorld): StatementCommand
         checkPeriod(body, now)
         const fails = sandbox && body.language?.includes(FAIL_TOKEN) === true
         if (body.language !== undefined && !fails && !/^en(-[A-Za-z]{2})?$/.test(body.language)) {
-          invalid('/language', 'invalid_value', 'There are statements in English only.')
+          refuseField('/language', 'invalid_value', 'There are statements in English only.')
         }
         const formats = STATEMENT_FORMATS.filter((format) => body.formats.includes(format))
         const request: StatementJobRequest = { balanceId, kind: 'custom', from: body.from, to: body.to, formats, fails }

@@ -129,3 +129,8 @@ export class ProblemError extends Error {
 export function refuse(slug: ProblemSlug, detail: string, rest: Omit<Problem, 'slug' | 'detail'> = {}): never {
   throw new ProblemError({ slug, detail, ...rest })
 }
+
+/** Refuses one field of a body, in the field's own words. @throws ProblemError `validation-error` */
+export function refuseField(field: string, code: FieldErrorCode, message: string, params?: FieldError['params']): never {
+  refuse('validation-error', message, { errors: [params === undefined ? { field, code, message } : { field, code, message, params }] })
+}

@@ -12,7 +12,7 @@ import { converterOf } from '../../lib/exchange/worth.ts'
 import { orderNumber } from '../../lib/ids.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { inStoredOrder } from '../../lib/metadata.ts'
-import { ProblemError, refuse, type Problem } from '../../lib/problems.ts'
+import { ProblemError, refuse, refuseField, type Problem } from '../../lib/problems.ts'
 import { balanceName, defaultBalances, openBuyBalance, type DefaultBalance } from '../../storage/exchange-balances.ts'
 import type { StoredOutcome } from '../../storage/commit.ts'
 import type { Database } from '../../storage/database.ts'
@@ -24,7 +24,7 @@ import type { FxPartner } from '../partners/fx.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { deskOf, mustHave, type QuoteWorld } from './create-quote.ts'
 import { openExchangeContract, PLAIN_TERMS, type ContractOutcome, type ForwardTerms } from './exchange-contracts.ts'
-import { invalid, type Asker } from './submit-payment.ts'
+import type { Asker } from './submit-payment.ts'
 
 /** What exchanges need beside. */
 export interface ExchangeWorld extends QuoteWorld {
@@ -77,8 +77,8 @@ export async function findQuote(world: ExchangeWorld, asker: Pick<Asker, 'custom
   const { database, quotes, clock } = world
   const { customerId } = asker
   const quote = await quotes.find(customerId, input.quoteId)
-  if (quote === null) invalid('/quoteId', 'not_found', 'No such quote.')
-  if (kind !== undefined && quote.kind !== kind) invalid('/quoteId', 'invalid_value', `The quote is of a ${quote.kind}.`)
+  if (quote === null) refuseField('/quoteId', 'not_found', 'No such quote.')
+  if (kind !== undefined && quote.kind !== kind) refuseField('/quoteId', 'invalid_value', `The quote is of a ${quote.kind}.`)
   await mustHave(world, customerId, quote.kind)
   const desk = await deskOf(world, customerId)
   const sellBalanceId = input.sellBalanceId ?? quote.sellBalanceId
@@ -86,15 +86,15 @@ export async function findQuote(world: ExchangeWorld, asker: Pick<Asker, 'custom
   const missing = [...(sellBalanceId === null ? [quote.sellCurrency] : []), ...(buyBalanceId === null ? [quote.buyCurrency] : [])]
   const defaults = missing.length === 0 ? undefined : await defaultBalances(database, customerId, missing)
   const sellBalance = sellBalanceId === null ? defaults?.get(quote.sellCurrency) : { id: sellBalanceId, name: quote.kind === 'spot' ? '' : await balanceName(database, customerId, sellBalanceId) ?? '' }
-  if (sellBalance === undefined) invalid('/sellBalanceId', 'not_found', `There is no balance in ${quote.sellCurrency}.`)
+  if (sellBalance === undefined) refuseField('/sellBalanceId', 'not_found', `There is no balance in ${quote.sellCurrency}.`)
   const seller = await world.balances.find(sellBalance.id)
-  if (seller === null || seller.customerId !== customerId) invalid('/sellBalanceId', 'not_found', 'No such balance.')
-  if (seller.currency !== quote.sellCurrency) invalid('/sellBalanceId', 'currency_mismatch', `The quote sells ${quote.sellCurrency}, the balance is in ${seller.currency}.`)
-  if (seller.connectionId !== quote.connectionId) invalid('/sellBalanceId', 'invalid_value', 'The quote is of another bank than the balance’s.')
+  if (seller === null || seller.customerId !== customerId) refuseField('/sellBalanceId', 'not_found', 'No such balance.')
+  if (seller.currency !== quote.sellCurrency) refuseField('/sellBalanceId', 'currency_mismatch', `The quote sells ${quote.sellCurrency}, the balance is in ${seller.currency}.`)
+  if (seller.connectionId !== quote.connectionId) refuseField('/sellBalanceId', 'invalid_value', 'The quote is of another bank than the balance’s.')
   if (buyBalanceId !== null) {
     const buyer = await world.balances.find(buyBalanceId)
-    if (buyer === null || buyer.customerId !== customerId) invalid('/buyBalanceId', 'not_found', 'No such balance.')
-    if (buyer.currency !== quote.buyCurrency) invalid('/buyBalanceId', 'currency_mismatch', `The quote buys ${quote.buyCurrency}, the balance is in ${buyer.currency}.`)
+    if (buyer === null || buyer.customerId !== customerId) refuseField('/buyBalanceId', 'not_found', 'No such balance.')
+    if (buyer.currency !== quote.buyCurrency) refuseField('/buyBalanceId', 'currency_mismatch', `The quote buys ${quote.buyCurrency}, the balance is in ${buyer.currency}.`)
     return { quote, desk, sellBalance, buyBalanceId }
   }
   const known = defaults?.get(quote.buyCurrency)
@@ -105,7 +105,7 @@ export async function findQuote(world: ExchangeWorld, asker: Pick<Asker, 'custom
   if (isExpired(quote, now)) return { quote, desk, sellBalance, buyBalanceId: sellBalance.id }
   const opened = await openBuyBalance(database, world.ids, { customerId, currency: quote.buyCurrency, now })
   switch (opened) {
-    case 'not_enabled': return invalid('/buyBalanceId', 'inactive', `${quote.buyCurrency} is not enabled.`)
+    case 'not_enabled': return refuseField('/buyBalanceId', 'inactive', `${quote.buyCurrency} is not enabled.`)
     case 'customer_not_active': return refuse('customer-not-active', 'The customer cannot open a balance at present.')
     case 'too_many': return refuse('limit-reached', 'The customer has as many balances as it may have.', { extra: { resource: 'balance' } })
     default: return { quote, desk, sellBalance, buyBalanceId: opened.id }

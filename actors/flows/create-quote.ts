@@ -5,7 +5,7 @@ import { usedQuote } from '../../lib/exchange/book-exchange.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import type { Feature } from '../../lib/operators/features.ts'
-import { ProblemError, refuse } from '../../lib/problems.ts'
+import { ProblemError, refuse, refuseField } from '../../lib/problems.ts'
 import type { BalanceDirectory } from '../../storage/balance-directory.ts'
 import type { StoredOutcome } from '../../storage/commit.ts'
 import type { ExchangeDesk, ExchangeDesks } from '../../storage/exchange-desks.ts'
@@ -13,7 +13,7 @@ import type { QuoteDirectory } from '../../storage/quotes.ts'
 import type { FxPartner } from '../partners/fx.ts'
 import { quoteDesk } from '../quote.ts'
 import type { ActorSystem } from '../runtime/system.ts'
-import { invalid, type Asker } from './submit-payment.ts'
+import type { Asker } from './submit-payment.ts'
 
 /** What quotes need. */
 export interface QuoteWorld {
@@ -91,8 +91,8 @@ async function connectionOf({ balances }: Pick<QuoteWorld, 'balances'>, customer
   for (const [field, id, currency] of [['/buyBalanceId', buyBalanceId, buyCurrency], ['/sellBalanceId', sellBalanceId, sellCurrency]] as const) {
     if (id === null || id === undefined) continue
     const balance = await balances.find(id)
-    if (balance === null || balance.customerId !== customerId) invalid(field, 'not_found', 'No such balance.')
-    if (balance.currency !== currency) invalid(field, 'currency_mismatch', `The balance is in ${balance.currency}.`)
+    if (balance === null || balance.customerId !== customerId) refuseField(field, 'not_found', 'No such balance.')
+    if (balance.currency !== currency) refuseField(field, 'currency_mismatch', `The balance is in ${balance.currency}.`)
     if (field === '/sellBalanceId') connectionId = balance.connectionId
   }
   return connectionId

@@ -7,7 +7,7 @@ import { orderNumber } from '../../lib/ids.ts'
 import type { Effects } from '../../lib/ledger/effects.ts'
 import { inputOfDraft, newDraft, type DraftFacts, type DraftInput } from '../../lib/payments/draft.ts'
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
-import { refuse } from '../../lib/problems.ts'
+import { refuse, refuseField } from '../../lib/problems.ts'
 import type { OverrideInput } from '../../lib/recipients/verification.ts'
 import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
 import { sqlState } from '../../storage/connection.ts'
@@ -19,7 +19,7 @@ import { InTurn } from '../runtime/in-turn.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { rememberedNo, remembered, unlessRecorded, type CancelWorld } from './cancel-payment.ts'
 import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
-import { askBalance, checkDate, invalid, type Asker, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
+import { askBalance, checkDate, type Asker, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
 
 /** Somebody else took the external id, or the key, at the same moment. */
 const UNIQUE_VIOLATION = '23505'
@@ -30,9 +30,9 @@ const LAST_ZONE_MS = 12 * 3_600_000
 /** What a draft names, as it is now. @throws ProblemError when it names what its customer does not have, or what does not fit */
 export async function draftFacts(client: Pick<TransactionClient, 'query'>, customerId: string, input: DraftInput, now: number): Promise<DraftFacts & { readonly balance: { readonly operatorId: string; readonly shard: number } }> {
   const { balance, recipient } = await readDraftFacts(client, { customerId, ...input })
-  if (balance === null) invalid('/sourceBalanceId', 'not_found', 'No such balance.')
-  if (recipient === null) invalid('/recipientId', 'not_found', 'No such recipient.')
-  if (recipient.currency !== input.amount.currency) invalid('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  if (balance === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
+  if (recipient === null) refuseField('/recipientId', 'not_found', 'No such recipient.')
+  if (recipient.currency !== input.amount.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
   // The rail is chosen at submission, and with it the zone; a date is refused now when it has passed in the last of them.
   const rail = input.requestedRail ?? null
   checkDate(input.executionDate ?? null, rail ?? 'internal', rail === null ? now - LAST_ZONE_MS : now)

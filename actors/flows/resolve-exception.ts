@@ -7,7 +7,7 @@
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import type { ExceptionResolution } from '../../lib/compliance/exception.ts'
 import type { IdSource } from '../../lib/ids.ts'
-import { refuse, type FieldErrorCode } from '../../lib/problems.ts'
+import { refuse, refuseField } from '../../lib/problems.ts'
 import { railDate } from '../../lib/payments/business-days.ts'
 import { movePayment, type MoveContext, type PaymentCommand } from '../../lib/payments/payment-moves.ts'
 import { writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
@@ -110,14 +110,10 @@ export class Exceptions {
 /** What came back: said only of a return, in the currency of the exception and no more than it is about. */
 function amountOf({ currency, amount: whole }: ExceptionRecord, { outcome, amount }: Resolution): bigint | null {
   if (amount === null) return outcome === 'returned' ? whole : null
-  if (outcome !== 'returned') invalid('/amount', 'not_applicable', 'Only what was returned has an amount.')
-  if (amount.currency !== currency) invalid('/amount/currency', 'currency_mismatch', `The exception is about ${currency}.`)
-  if (amount.minor > whole) invalid('/amount/amountMinor', 'too_large', 'No more can come back than was sent.', { max: whole.toString() })
+  if (outcome !== 'returned') refuseField('/amount', 'not_applicable', 'Only what was returned has an amount.')
+  if (amount.currency !== currency) refuseField('/amount/currency', 'currency_mismatch', `The exception is about ${currency}.`)
+  if (amount.minor > whole) refuseField('/amount/amountMinor', 'too_large', 'No more can come back than was sent.', { max: whole.toString() })
   return amount.minor
-}
-
-function invalid(field: string, code: FieldErrorCode, message: string, params?: Readonly<Record<string, string>>): never {
-  refuse('validation-error', message, { errors: [{ field, code, message, ...(params === undefined ? {} : { params }) }] })
 }
 
 /** Whether somebody else has said the same before. */

@@ -18,7 +18,7 @@ import { railDate } from '../../lib/payments/business-days.ts'
 import { spenderOf, type PaymentRecord, type QueuePlace } from '../../lib/payments/payment.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/payments/timing.ts'
 import { checkReference, chooseRail, RAILS, railReference, speedOf, type Rail } from '../../lib/payments/rails.ts'
-import { refuse, type FieldErrorCode, type Problem } from '../../lib/problems.ts'
+import { refuseField, type Problem } from '../../lib/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
@@ -140,7 +140,7 @@ export async function askBalance(world: PayWorld, asker: Asker, input: PaymentIn
   let usedBy: string | null = null
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const recipient = await world.recipients.find(input.recipientId)
-    if (recipient === null || recipient.customerId !== asker.customerId) invalid('/recipientId', 'not_found', 'No such recipient.')
+    if (recipient === null || recipient.customerId !== asker.customerId) refuseField('/recipientId', 'not_found', 'No such recipient.')
     // A no is kept under its key, so it is not said on the word of a memory that may be old.
     if (recipient.status !== 'active' && attempt === 0) {
       world.recipients.forget(input.recipientId)
@@ -189,24 +189,24 @@ export async function commandOf(
   const now = world.clock.now()
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
-  if (currency !== recipient.currency) invalid('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
   const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry,
     fields: recipient.fields, requested: input.requestedRail ?? null }, recipient.rails.table)
   const rail = 'rail' in choice ? choice.rail : null
   if (rail !== null) {
     const fault = checkReference(rail, input.reference)
-    if (fault !== null) invalid('/reference', fault.code, `The reference does not fit ${rail}.`, fault.params)
+    if (fault !== null) refuseField('/reference', fault.code, `The reference does not fit ${rail}.`, fault.params)
   }
   const terms = rail === null ? undefined : RAILS.get(rail)
   const instant = terms !== undefined && speedOf(terms, amount) === 'instant'
   checkDate(input.executionDate ?? null, rail ?? 'internal', now)
   const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
-  if (paymentFault !== null) invalid(paymentFault.field, paymentFault.code, paymentFault.message)
+  if (paymentFault !== null) refuseField(paymentFault.field, paymentFault.code, paymentFault.message)
   const gate = rail === null || recipient.status !== 'active' || asker.skipPayeeVerification === true ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: asker.createdBy })
   const documentIds = await checkedDocuments(world.documents, asker.customerId, input.documentIds)
   const conversion = input.quoteId == null ? undefined : await conversionFor(world, asker, input.quoteId, { usedBy, draw })
   if (conversion !== undefined && input.executionDate != null && input.executionDate > railDate(rail ?? 'internal', now)) {
-    invalid('/executionDate', 'not_applicable', 'A payment from a quote is made at once.')
+    refuseField('/executionDate', 'not_applicable', 'A payment from a quote is made at once.')
   }
   const number = draft?.number ?? orderNumber('PAY', await world.orderNumbers.take())
   const delayMs = world.sandbox ? queueDelayMs({ amountMinor: amount, reference: input.reference, recipientName: recipient.name }) : 0
@@ -265,7 +265,7 @@ export function convertAt({ market }: Pick<PayWorld, 'market'>, connectionId: st
 
 /** What a quote comes to. @throws ProblemError when there is no such quote, or nowhere for what it buys */
 async function conversionFor({ conversions }: PayWorld, asker: Asker, quoteId: string, options: Parameters<Conversions['orderOf']>[2]): Promise<ConversionOrder> {
-  if (conversions === undefined) invalid('/quoteId', 'not_found', 'No such quote.')
+  if (conversions === undefined) refuseField('/quoteId', 'not_found', 'No such quote.')
   return await conversions.orderOf(asker, quoteId, options)
 }
 
@@ -279,8 +279,8 @@ function placeAfter({ position, etaSeconds }: QueuePlace, now: number, delayMs: 
 export function checkDate(date: string | null, rail: string, now: number): void {
   if (date === null) return
   const today = railDate(rail, now)
-  if (date < today) invalid('/executionDate', 'in_past', 'The execution date has passed.')
-  if (date > latestDate(today)) invalid('/executionDate', 'too_far_ahead', `The execution date is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
+  if (date < today) refuseField('/executionDate', 'in_past', 'The execution date has passed.')
+  if (date > latestDate(today)) refuseField('/executionDate', 'too_far_ahead', `The execution date is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
 }
 
 /** A no of policy, to be remembered under its key like every no. */
@@ -293,9 +293,4 @@ export function policyRefusal(amount: bigint, currency: string, choice: ReturnTy
   }
   if ('refused' in choice) return { slug: 'rail-unavailable', detail: 'No rail can carry this payment to this recipient.', extra: { rails: choice.refused } }
   return null
-}
-
-/** Refuses one field. */
-export function invalid(field: string, code: FieldErrorCode, message: string, params?: Readonly<Record<string, string | number>>): never {
-  refuse('validation-error', message, { errors: [{ field, code, message, ...(params === undefined ? {} : { params }) }] })
 }

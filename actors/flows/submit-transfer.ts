@@ -6,7 +6,7 @@ import type { CurrencyCode } from '../../lib/currency.ts'
 import { inStoredOrder } from '../../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
 import type { CreateTransfer } from '../../lib/payments/transfer.ts'
-import { refuse, type Problem } from '../../lib/problems.ts'
+import { refuseField, type Problem } from '../../lib/problems.ts'
 import { planTransfer } from '../../lib/sandbox/triggers.ts'
 import type { BalanceDirectory } from '../../storage/balance-directory.ts'
 import { balanceActor } from '../balance.ts'
@@ -40,10 +40,10 @@ export interface TransferWorld extends FlowWorld {
 export async function submitTransfer(world: TransferWorld, asker: Asker, input: TransferInput): Promise<FlowOutcome> {
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
-  if (input.toBalanceId === input.fromBalanceId) invalid('/toBalanceId', 'invalid_value', 'The two balances must be different.')
+  if (input.toBalanceId === input.fromBalanceId) refuseField('/toBalanceId', 'invalid_value', 'The two balances must be different.')
   const to = await world.balances.find(input.toBalanceId)
-  if (to === null || to.customerId !== asker.customerId) invalid('/toBalanceId', 'not_found', 'No such balance.')
-  if (to.currency !== currency) invalid('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
+  if (to === null || to.customerId !== asker.customerId) refuseField('/toBalanceId', 'not_found', 'No such balance.')
+  if (to.currency !== currency) refuseField('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
   // What may have to wait for people, and what nobody can screen just now, does not happen at once: it goes by the partner, where
   // the gate is asked again.
   const held = await world.gate.screen([transferSubject(input.fromBalanceId, amount, input.reference ?? null)]).then(({ size }) => size > 0, () => true)
@@ -78,8 +78,4 @@ function policyRefusal(amount: bigint, currency: string): Problem | null {
   if (amount <= REQUEST_AMOUNT_MAX) return null
   const limit = moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode })
   return { slug: 'limit-exceeded', detail: 'The amount is above the limit of a single transfer.', extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } } }
-}
-
-function invalid(field: string, code: 'not_found' | 'currency_mismatch' | 'invalid_value', message: string): never {
-  refuse('validation-error', message, { errors: [{ field, code, message }] })
 }

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { BULK_FORMATS, BULK_STATUSES, ROW_FAILURES, ROW_STATUSES } from '../../lib/bulk-payments/bulk-payment.ts'
 import { COLUMNS } from '../../lib/bulk-payments/columns.ts'
-import { BULK_JSON_ROWS_MAX } from '../../lib/bulk-payments/limits.ts'
+import { BULK_JSON_ROWS_MAX, BULK_NAME_CHARACTERS_MAX } from '../../lib/bulk-payments/limits.ts'
 import { list } from '../list.ts'
 import { CalendarDate, CurrencyCode, Money, Nullable, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
@@ -77,9 +77,8 @@ const BulkRowInput = Type.Object({
   metadata: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$' }), Type.String({ maxLength: 500 }))),
 }, { title: 'BulkRowInput', additionalProperties: false })
 
-const NAME_MAX = 100
 const options = {
-  name: Type.Optional(Nullable(Text(1, NAME_MAX))),
+  name: Type.Optional(Nullable(Text(1, BULK_NAME_CHARACTERS_MAX))),
   sourceBalanceId: Type.Optional(Nullable(Uuid)),
   executionDate: Type.Optional(Nullable(CalendarDate)),
   requireAllValid: Type.Optional(Type.Boolean({ default: false, description: 'One row that is not valid makes the file invalid.' })),

@@ -18,3 +18,5 @@ export const ARCHIVE_ENTRIES_MAX = 1_000
 export const SHARED_CHARACTERS_MAX = 64 * 1024 * 1024
 /** A cell further right than this is no column of ours; it is named, not kept. */
 export const CELLS_MAX = 256
+/** Of a bulk payment's name, which is its file's where it has none. */
+export const BULK_NAME_CHARACTERS_MAX = 100
