@@ -81,26 +81,20 @@ export interface DecideRequest extends Pick<NewDecision, 'userId' | 'userName' |
   readonly by: AuditBy
 }
 
-export class Approvals {
+export class Approvals extends Lookout {
   readonly #options: ApprovalsOptions
   /** The last transaction of each approval that is being decided here, and how many wait behind it. */
   readonly #mailboxes = new Map<string, { tail: Promise<unknown>; waiting: number }>()
-  readonly #lookout: Lookout
   readonly #work = new Set<Promise<unknown>>()
 
   constructor(options: ApprovalsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'approvals that are due') })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'approvals that are due') })
-  }
-
-  /** Begins to look for what is due. */
-  start(): void {
-    this.#lookout.start()
   }
 
   /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
+  override async stop(): Promise<void> {
+    await super.stop()
     await Promise.allSettled(this.#work)
   }
 

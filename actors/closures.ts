@@ -38,23 +38,12 @@ export interface ClosuresOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class Closures {
+export class Closures extends Lookout {
   readonly #options: ClosuresOptions
-  readonly #lookout: Lookout
 
   constructor(options: ClosuresOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'customers that leave') })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'customers that leave') })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
   }
 
   async #look(): Promise<void> {

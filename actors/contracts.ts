@@ -34,23 +34,12 @@ export interface ContractsOptions extends ContractWorld, EndsWorld {
   readonly shards: Shards
 }
 
-export class Contracts {
+export class Contracts extends Lookout {
   readonly #options: ContractsOptions
-  readonly #lookout: Lookout
 
   constructor(options: ContractsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'contracts that are due') })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'contracts that are due') })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
   }
 
   async #look(): Promise<void> {

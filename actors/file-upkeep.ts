@@ -16,24 +16,12 @@ export interface FileUpkeepOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class FileUpkeep {
-  readonly #lookout: Lookout
-
+export class FileUpkeep extends Lookout {
   constructor({ database, clock, onError }: FileUpkeepOptions) {
     const look = async (): Promise<void> => {
       let removed: number
       do removed = await removeExpiredFiles(database, clock.now()); while (removed > 0)
     }
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look, onError: (error) => onError(error, 'files that have expired') })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
+    super({ everyMs: TICK_MS, look, onError: (error) => onError(error, 'files that have expired') })
   }
 }

@@ -77,23 +77,12 @@ const OUTCOMES: Readonly<Record<Move['kind'], ExchangeOutcome>> = { settle: 'set
 /** What a partner that gives no reason has refused with. */
 const NO_REASON = 'FX00'
 
-export class FxOrders {
+export class FxOrders extends Lookout {
   readonly #options: FxOrdersOptions
-  readonly #lookout: Lookout
 
   constructor(options: FxOrdersOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'exchanges that are due') })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'exchanges that are due') })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
   }
 
   /** Takes the partner's messages; resolves with the ids of those that need not come again. */

@@ -33,23 +33,12 @@ export interface IdleBalancesOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class IdleBalances {
+export class IdleBalances extends Lookout {
   readonly #options: IdleBalancesOptions
-  readonly #lookout: Lookout
 
   constructor(options: IdleBalancesOptions) {
+    super({ everyMs: TICK_MS, look: () => this.look(), onError: (error) => options.onError(error, 'idle balances') })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.look(), onError: (error) => options.onError(error, 'idle balances') })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
   }
 
   /** One look. */

@@ -16,23 +16,11 @@ export interface KeyExpiryOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class KeyExpiry {
-  readonly #lookout: Lookout
-
+export class KeyExpiry extends Lookout {
   constructor({ database, clock, ids, mailer, onError }: KeyExpiryOptions) {
     const look = async (): Promise<void> => {
       for (const mail of await tellOfExpiringKeys(database, ids, clock.now())) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
     }
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look, onError: (error) => onError(error, 'keys that expire') })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
+    super({ everyMs: TICK_MS, look, onError: (error) => onError(error, 'keys that expire') })
   }
 }

@@ -30,23 +30,12 @@ export interface RecallsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class Recalls {
+export class Recalls extends Lookout {
   readonly #options: RecallsOptions
-  readonly #lookout: Lookout
 
   constructor(options: RecallsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'recalls that are due') })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'recalls that are due') })
-  }
-
-  /** Begins to look for what is due. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
   }
 
   async #look(): Promise<void> {

@@ -50,23 +50,12 @@ interface Ended {
   readonly words: string
 }
 
-export class RecipientReviews {
+export class RecipientReviews extends Lookout {
   readonly #options: RecipientReviewsOptions
-  readonly #lookout: Lookout
 
   constructor(options: RecipientReviewsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'reviews that are due') })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'reviews that are due') })
-  }
-
-  /** Begins to look for what is due. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
   }
 
   /**

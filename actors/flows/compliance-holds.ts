@@ -60,23 +60,12 @@ export interface HoldDecision extends Acting {
   readonly freezeFunds: boolean
 }
 
-export class ComplianceHolds {
+export class ComplianceHolds extends Lookout {
   readonly #options: ComplianceHoldsOptions
-  readonly #lookout: Lookout
 
   constructor(options: ComplianceHoldsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'holds that are due') })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'holds that are due') })
-  }
-
-  /** Begins to look for what is due. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
   }
 
   /**

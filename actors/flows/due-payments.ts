@@ -39,23 +39,12 @@ export interface DuePaymentsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class DuePayments {
+export class DuePayments extends Lookout {
   readonly #options: DuePaymentsOptions
-  readonly #lookout: Lookout
 
   constructor(options: DuePaymentsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'payments that are due') })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'payments that are due') })
-  }
-
-  /** Begins to look for what is due. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
   }
 
   async #look(): Promise<void> {

@@ -32,28 +32,12 @@ export interface DueRowsOptions<Row> {
   readonly nameOf: (row: Row) => string
 }
 
-export abstract class DueRows<Row> {
+export abstract class DueRows<Row> extends Lookout {
   readonly #options: DueRowsOptions<Row>
-  readonly #lookout: Lookout
 
   constructor(options: DueRowsOptions<Row>) {
+    super({ everyMs: options.everyMs, look: () => this.#look(), onError: (error) => options.onError(error, options.what) })
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: options.everyMs, look: () => this.#look(), onError: (error) => options.onError(error, options.what) })
-  }
-
-  /** Begins to look. */
-  start(): void {
-    this.#lookout.start()
-  }
-
-  /** Stops looking; what was begun is finished. */
-  async stop(): Promise<void> {
-    await this.#lookout.stop()
-  }
-
-  /** Looks now: something has become due here. */
-  nudge(): void {
-    this.#lookout.nudge()
   }
 
   async #look(): Promise<void> {

@@ -1,4 +1,4 @@
-/** Looks again and again for what is due, one look at a time: one that takes longer than the pause is not overtaken. */
+/** Looks again and again for what is due, one look at a time: one that takes longer than the pause is not overtaken. Who does nothing else is one. */
 export interface LookoutOptions {
   /** From the beginning of one look to the next, milliseconds. */
   readonly everyMs: number
@@ -26,7 +26,7 @@ export class Lookout {
     await this.#looking
   }
 
-  /** Looks now, unless a look is under way. */
+  /** Looks now, unless a look is under way: something has become due here. */
   nudge(): void {
     this.#look()
   }
