@@ -1,6 +1,7 @@
 /** A statement on several pages: each begins with what the one before ended with, and says how many there are. */
 import t from 'tap'
 import type { StatementHead, StatementLine } from '../../lib/statements/statement.ts'
+import { createDocumentPool } from '../../workers/documents/pool.ts'
 import { pagesOf, statementPdf } from '../../workers/documents/statement-pdf.ts'
 import { pdfText } from '../support/pdf-text.ts'
 
@@ -42,4 +43,16 @@ t.test('what is too wide ends in an ellipsis, and what is not plain is drawn all
   const long = (await pagesWith(linesOf(1, 'W'.repeat(200)))).find((piece) => piece.startsWith('WW'))!
   t.ok(long.endsWith('…') && long.length < 60, long)
   t.ok((await pagesWith(linesOf(1, 'e\u0301 combined'))).some((piece) => piece.includes('combined')))
+})
+
+t.test('full pages leave at once, also a thread that sleeps between two steps', async (t) => {
+  const pool = createDocumentPool()
+  t.teardown(() => pool.close())
+  const lines = linesOf(1_000)
+  const debits = lines.reduce((sum, { amount }) => sum + amount, 0n)
+  using stream = pool.open({ kind: 'statement', formats: ['pdf'], style: { timezone: 'UTC', decimalSeparator: '.' }, head: { ...head, debits, debitCount: lines.length, closing: head.opening - debits } })
+  const [pages] = await stream.write(lines)
+  t.ok(pages!.byteLength > 50_000, `${pages!.byteLength} bytes of some forty pages`)
+  const [rest] = await stream.end()
+  t.same(pdfText(Buffer.concat([pages!, rest!])).filter((piece) => piece.startsWith('Page ')).length, pagesOf(lines.length))
 })

@@ -70,7 +70,6 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
     size: 'A4', margin: 0, autoFirstPage: false, lang: 'en', displayTitle: true, font: '', fontLayoutCache: false,
     info: { Title: title, Author: holder.operatorName, Creator: holder.operatorName, Producer: holder.operatorName, CreationDate: at, ModDate: at },
   })
-  doc.on('data', (bytes: Uint8Array) => emit(bytes))
   doc.registerFont('regular', REGULAR)
   doc.registerFont('bold', BOLD)
   const letters = new PageText(doc)
@@ -219,6 +218,8 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
   return {
     async write(lines) {
       for (const line of lines) lineRow(line)
+      // Asked for, not waited for: between two steps this thread sleeps, and what a stream would tell it then is never told.
+      for (let bytes = doc.read() as Uint8Array | null; bytes !== null; bytes = doc.read() as Uint8Array | null) emit(bytes)
     },
     async end() {
       if (shown !== head.creditCount + head.debitCount) throw new Error(`The statement ${head.id} has ${shown} lines and says otherwise.`)
@@ -230,6 +231,7 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
       })
       balanceRow('Closing balance', head.to, head.closing)
       footer()
+      doc.on('data', emit)
       const ended = once(doc, 'end')
       doc.end()
       await ended
