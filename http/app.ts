@@ -46,11 +46,16 @@ function limitTarget(): Middleware {
   }
 }
 
-/** The part of a path that routers are divided by: `payments` of `/v1/payments/…`. */
-function resourceOf(path: string): string {
+/** What routers are divided by: the first word of a path and how many there are, `payments 2` of `/v1/payments/{paymentId}`. */
+function divisionOf(path: string): string {
   const start = path.startsWith(`${API_PREFIX}/`) ? API_PREFIX.length + 1 : 1
-  const end = path.indexOf('/', start)
-  return end === -1 ? path.slice(start) : path.slice(start, end)
+  let words = 1
+  let end = path.length
+  for (let at = path.indexOf('/', start); at !== -1; at = path.indexOf('/', at + 1)) {
+    if (words === 1) end = at
+    words += 1
+  }
+  return `${path.slice(start, end)} ${words}`
 }
 
 /** `/payments/{paymentId}` in the router's own notation. */
@@ -66,15 +71,15 @@ function byFixedWordsFirst(left: Route, right: Route): number {
 }
 
 /**
- * The table as middleware. @koa/router tries every route of a router in turn, so there is one router per resource:
+ * The table as middleware. @koa/router tries every route of a router in turn, so there is one router per resource and depth:
  * the cost of finding a route does not grow with the size of the API.
  */
 function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
   const routers = new Map<string, Router>()
   for (const route of routes.toSorted(byFixedWordsFirst)) {
-    const resource = resourceOf(route.path)
-    const router = routers.get(resource) ?? new Router({ strict: true, sensitive: true })
-    routers.set(resource, router)
+    const division = divisionOf(route.path)
+    const router = routers.get(division) ?? new Router({ strict: true, sensitive: true })
+    routers.set(division, router)
     const plain = endpoint(route, parts)
     const middleware = (route.deprecated === undefined ? plain
       : deprecating(deprecationHeaders(route, route.deprecated, parts.world.problemBase), plain)) as unknown as RouterMiddleware
@@ -82,7 +87,7 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
     router.register(API_PREFIX + path, [route.method], middleware)
     if (route.atRoot === true) router.register(path, [route.method], middleware)
   }
-  const middlewares = new Map(Array.from(routers, ([resource, router]) => [resource, router.routes() as unknown as Middleware]))
+  const middlewares = new Map(Array.from(routers, ([division, router]) => [division, router.routes() as unknown as Middleware]))
   // `/recipients/requirements` is no recipient, also for the methods that only recipients have.
   const fixed = new Map<string, Set<string>>()
   for (const { path, method, atRoot } of routes) {
@@ -97,7 +102,7 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
       context['matched'] = [{ methods: methods.has('GET') ? [...methods, 'HEAD'] : [...methods] }]
       return next()
     }
-    const middleware = middlewares.get(resourceOf(context.path))
+    const middleware = middlewares.get(divisionOf(context.path))
     return middleware === undefined ? next() : middleware(context, next)
   }
 }
