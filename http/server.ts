@@ -41,7 +41,9 @@ export function createHttpServer(listener: RequestListener, world: Pick<World, '
     listener,
   )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // A connection that was opened in advance and never used is closed without a word: balancers would take one for the answer to
+    // whatever they are just about to send.
+    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
       socket.destroy()
       return
     }

@@ -91,6 +91,7 @@ t.test('clients that are slow with their headers or their body are cut off', asy
   const service = await started({ patience: { headersTimeoutMs: 200, requestTimeoutMs: 500, lookMs: 50 } })
   t.teardown(service.stop)
   t.match(await raw(service.port, 'GET /v1/payments HTTP/1.1\r\nHost: a\r\nX-Slow: '), /^HTTP\/1\.1 408 /)
+  t.equal(await raw(service.port, ''), '', 'who has said nothing is told nothing')
   const { authorization, 'x-tenant-id': tenant } = service.headers
   const head = `POST /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nX-Tenant-Id: ${tenant}\r\nIdempotency-Key: slow\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`
   const cut = await raw(service.port, `${head}{"a":`)
