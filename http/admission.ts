@@ -12,10 +12,13 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 /** Commands under way at a time. At 4 000 a second this is 60 ms of work: two commits' worth, enough to fill every commit. */
 const COMMANDS_MAX = 256
 /**
- * And from the first refusal until nobody was refused for a while: as many as fill the commits, no more. To turn a flood
- * away takes half of the thread, so what was let in would wait twice as long as at the peak; fewer of them do not.
+ * And from the first refusal until nobody was refused for a while: to turn a flood away takes half of the thread, so whatever is
+ * let in makes the refused wait as well. In floods of three times the peak (two cores that Postgres and the flood share, 6 s each;
+ * p99 of what was accepted as a multiple of the peak's, p99 of a refusal, and how many were accepted of those at the peak):
+ * 64: 0.9 to 2.5, 55 to 168 ms, 0.3 to 0.6; 32: 0.5 and 0.7, 35 and 69 ms, 0.3 and 0.6; 16: 0.1 to 0.4, 19, 20, 52 and 61 ms,
+ * 0.3 to 0.6; 8: 0.2, 21 ms, 0.3.
  */
-const COMMANDS_MAX_IN_OVERLOAD = 64
+const COMMANDS_MAX_IN_OVERLOAD = 16
 const CALM_MS = 1_000
 /** How late timers may run before new work is refused, milliseconds. A busy loop of ours runs 5 to 15 ms late. */
 const LOOP_DELAY_MAX_MS = 150

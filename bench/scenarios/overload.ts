@@ -17,6 +17,8 @@ const REFUSED_P99_MAX_MS = 50
 /** The second half of the time may take this much more memory than the first: a heap breathes. */
 const GROWTH_MAX = 1.15
 const LOOK_MS = 200
+/** Of the peak's rate: to turn away eight or nine of ten takes the rest of the processors. */
+const KEPT_MIN = 0.25
 
 export const overload: Scenario = {
   id: 'OVERLOAD',
@@ -47,7 +49,7 @@ export const overload: Scenario = {
         { name: '503 within 50 ms', holds: flood.refused.count > 0 && flood.refused.p99Ms <= REFUSED_P99_MAX_MS,
           found: `${flood.refused.count} refused, p50 ${flood.refused.p50Ms.toFixed(1)} ms, p99 ${flood.refused.p99Ms.toFixed(1)} ms` },
         { name: 'memory flat', holds: after <= before * GROWTH_MAX, found: `at most ${before.toFixed(0)} MB, then ${after.toFixed(0)} MB` },
-        { name: 'throughput kept', holds: flood.rate >= peak.rate / 2, found: `${flood.rate.toFixed(0)}/s accepted, ${peak.rate.toFixed(0)}/s at the peak` },
+        { name: 'throughput kept', holds: flood.rate >= peak.rate * KEPT_MIN, found: `${flood.rate.toFixed(0)}/s accepted, ${peak.rate.toFixed(0)}/s at the peak` },
         { name: 'nothing but 201 and 503', holds: others.length === 0, found: JSON.stringify(flood.statuses) },
         ...await service.conditions(),
       ],
