@@ -30,7 +30,7 @@ export class FundsRequests {
   readonly #options: FundsRequestsOptions
   readonly #due: Lookout
   readonly #arrivals: Lookout
-  #running = false
+  #stopped = false
 
   constructor(options: FundsRequestsOptions) {
     this.#options = options
@@ -40,20 +40,25 @@ export class FundsRequests {
 
   /** Begins to look. */
   start(): void {
-    this.#running = true
     this.#due.start()
     this.#arrivals.start()
   }
 
   /** Stops looking; what was begun is finished. */
   async stop(): Promise<void> {
-    this.#running = false
+    this.#stopped = true
     await Promise.all([this.#due.stop(), this.#arrivals.stop()])
+  }
+
+  /** Looks now: money has arrived, or a request's time is over. */
+  nudge(): void {
+    this.#due.nudge()
+    this.#arrivals.nudge()
   }
 
   async #match(): Promise<void> {
     const { database, ids, clock } = this.#options
-    while (this.#running && await matchArrivals(database, ids, clock.now())) continue
+    while (!this.#stopped && await matchArrivals(database, ids, clock.now())) continue
   }
 
   async #expireDue(): Promise<void> {

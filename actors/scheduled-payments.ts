@@ -4,12 +4,13 @@
  *  * An occurrence is taken up by a row of its own that says which id its payment will have; then the payment is asked for
  *    like any other, under a key of the schedule and the occurrence's number; then the schedule goes on behind it. Whoever
  *    comes second finds the row, the key or the payment, so an occurrence is made once whatever happens in between (I5).
+ *  * Whoever stops a schedule uses up the key of what is being made: it is made before that, or not any more.
  *  * A row that a node took up and left is taken up again: after a minute nothing that was asked can still be under way.
  *  * How a payment ends is read off the events, by one node at a time, in the order of their transactions. The row with the
  *    payment's id is older than the payment, so no end can be missed.
  *  * Due times are columns; whoever owns a schedule's shard looks. With nothing due a look reads two empty index pages.
  */
-import { timestamp, type Clock } from '../lib/clock.ts'
+import { laterThan, timestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Mail, Mailer } from '../lib/mail.ts'
@@ -26,7 +27,7 @@ import type { ScheduleRecord } from '../storage/queries/scheduled-payments.ts'
 import { followOutcomes } from '../storage/scheduled-payment-follow-up.ts'
 import * as rows from '../storage/scheduled-payments.ts'
 import { inTransaction } from '../storage/transaction.ts'
-import { blocked, moveSchedule, RECIPIENT_BLOCKED } from './flows/change-schedule.ts'
+import { blocked, moveSchedule, RECIPIENT_BLOCKED, STOPPED_STATUSES } from './flows/change-schedule.ts'
 import { submitPayment, type FlowWorld } from './flows/submit-payment.ts'
 import type { PaymentQueue } from './flows/payment-queue.ts'
 import { Lookout } from './runtime/lookout.ts'
@@ -93,6 +94,12 @@ export class ScheduledPayments {
     await Promise.all([this.#making.stop(), this.#following.stop()])
   }
 
+  /** Looks now: something has become due here. */
+  nudge(): void {
+    this.#making.nudge()
+    this.#following.nudge()
+  }
+
   async #transaction<Result>(work: (tx: ApprovalTx) => Promise<Result>): Promise<Result> {
     const { database, clock, ids } = this.#options
     return await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
@@ -139,7 +146,7 @@ export class ScheduledPayments {
     if (status !== 'active' || next === null || nextOccurrenceAt === null || nextOccurrenceAt > now) return null
     const due = { ...next, paymentId: ids.next(), number: occurrencesBegun + 1, takenAt: now }
     await rows.insertOccurrence(client, schedule, due)
-    await rows.updateSchedule(client, rows.withState(schedule, begun(schedule.state)), now)
+    await rows.updateSchedule(client, rows.withState(schedule, begun(schedule.state)), laterThan(schedule.updatedAt, now))
     return { schedule, due, again: false }
   }
 
@@ -148,7 +155,7 @@ export class ScheduledPayments {
     const { database, clock, flow } = this.#options
     if (again) {
       if (await findPayment(database, due.paymentId) !== null) return CREATED
-      if (STOPPED_STATUSES.has(schedule.state.status)) return { status: 'skipped', refusal: null }
+      if (STOPPED_STATUSES.has(schedule.state.status)) return SKIPPED
     }
     const asker = {
       customerId: schedule.customerId, shard: schedule.shard, createdBy: schedule.createdBy, createdByName: schedule.createdByName, createdVia: 'schedule' as const,
@@ -163,7 +170,9 @@ export class ScheduledPayments {
       if (outcome.kind === 'refused') return { status: 'refused', refusal: refusalOf(outcome.problem) }
       if (outcome.kind !== 'recorded') return CREATED
       const { status, answer } = outcome.outcome
-      return status < REFUSED_STATUS_MIN ? CREATED : { status: 'refused', refusal: JSON.parse(answer as string) as Refusal }
+      if (status < REFUSED_STATUS_MIN) return CREATED
+      const refusal = JSON.parse(answer as string) as Refusal
+      return refusal.code === rows.GIVEN_UP ? SKIPPED : { status: 'refused', refusal }
     } catch (error) {
       // A no that was found before the balance was asked. What may be otherwise in a moment is no answer.
       if (error instanceof ProblemError && PROBLEMS[error.problem.slug].retryable === false) return { status: 'refused', refusal: refusalOf(error.problem) }
@@ -171,15 +180,22 @@ export class ScheduledPayments {
     }
   }
 
-  async #goOn(tx: ApprovalTx, { schedule: { id }, due }: Taken, { status, refusal }: Made): Promise<readonly Mail[]> {
+  async #goOn(tx: ApprovalTx, { schedule: { id }, due }: Taken, outcome: Made): Promise<readonly Mail[]> {
     const schedule = await rows.lockSchedule(tx.client, id)
+    if (schedule === null) return []
+    const { status, refusal } = await this.#ended(tx, id, due, outcome)
     const { code = '', message = '', recipientStatus } = refusal ?? {}
-    if (schedule === null || !await rows.endOccurrence(tx.client, due.paymentId, { status, refusal: refusal === null ? null : { code, message } })) return []
+    if (!await rows.endOccurrence(tx.client, due.paymentId, { status, refusal: refusal === null ? null : { code, message } })) return []
     const stopped = recipientStatus === 'blocked'
     // A recipient who is blocked pauses a schedule; that is nobody's failure.
     const state = made(schedule.state, due, stopped ? 'skipped' : status, calendarOf(schedule.rail, schedule.calendar))
     const after = { ...schedule, state: stopped ? blocked(state, tx.now) : state, ...(status === 'created' ? { lastPaymentId: due.paymentId } : {}) }
     return await moveSchedule(tx, schedule, after, stopped ? RECIPIENT_BLOCKED : `${STOPPED} ${message}`.trim())
+  }
+
+  /** What came to nothing here may still be made by a node that took it up before and was held up: it is given up for good, or there after all. */
+  async #ended({ client, now }: ApprovalTx, scheduleId: string, due: rows.DueOccurrence, outcome: Made): Promise<Made> {
+    return outcome.status === 'created' || await rows.giveUpOccurrence(client, scheduleId, due, now) ? outcome : CREATED
   }
 
   // ── How payments ended ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -202,8 +218,7 @@ export class ScheduledPayments {
 }
 
 const CREATED: Made = { status: 'created', refusal: null }
-/** Whoever is in one of these wants no payment that has not been made yet. */
-const STOPPED_STATUSES: ReadonlySet<string> = new Set(['paused', 'cancelled', 'failed'])
+const SKIPPED: Made = { status: 'skipped', refusal: null }
 
 function refusalOf({ slug, detail, errors, extra }: Problem): Refusal {
   const { recipientStatus } = extra ?? {}

@@ -153,8 +153,5 @@ function thresholdOf({ lowBalanceThreshold: threshold }: BalanceUpdate, before: 
   if (threshold.currency !== before.currency) wrong('/lowBalanceThreshold/currency', 'currency_mismatch', `The balance is in ${before.currency}.`)
   const amount = BigInt(threshold.amountMinor)
   if (amount < 0n) wrong('/lowBalanceThreshold/amountMinor', 'too_small', 'The threshold is below zero.')
-  if (amount > INT64_MAX) wrong('/lowBalanceThreshold/amountMinor', 'too_large', 'The threshold is more than a balance can hold.')
   return amount
 }
-
-const INT64_MAX = 9_223_372_036_854_775_807n

@@ -7,7 +7,6 @@ import type { Database } from '../storage/database.ts'
 import { getComplianceHold, listComplianceHolds } from '../storage/queries/compliance-holds.ts'
 import { getException, listExceptions } from '../storage/queries/exceptions.ts'
 import { readDatabase } from '../storage/queries/queries.ts'
-import { asUnavailable } from '../storage/database.ts'
 import { auditCaller } from './identity-world.ts'
 import type { ByInTenant } from './identity.ts'
 import type { ListQuery, ListResult } from './list.ts'
@@ -33,12 +32,11 @@ export interface ComplianceCommands {
 /** The reads of both queues. */
 export function createComplianceReads({ database, clock }: { readonly database: Database; readonly clock: Clock }): ComplianceReads {
   const db = readDatabase(database)
-  const telling = async <Result>(reading: Promise<Result>) => await reading.catch((error: unknown) => { throw asUnavailable(error) })
   return {
-    listComplianceHolds: (query) => telling(listComplianceHolds(db, query, clock.now())),
-    getComplianceHold: (tenant, id) => telling(getComplianceHold(database, tenant, id)),
-    listExceptions: (query) => telling(listExceptions(db, query, clock.now())),
-    getException: (tenant, id) => telling(getException(database, tenant, id)),
+    listComplianceHolds: (query) => listComplianceHolds(db, query, clock.now()),
+    getComplianceHold: (tenant, id) => getComplianceHold(database, tenant, id),
+    listExceptions: (query) => listExceptions(db, query, clock.now()),
+    getException: (tenant, id) => getException(database, tenant, id),
   }
 }
 

@@ -11,7 +11,7 @@
  * Everything that depends on the route alone is prepared once; a request allocates its context and its answer.
  */
 import type { Context, Middleware } from 'koa'
-import { type FieldError, ProblemError, refuse } from '../lib/problems.ts'
+import { type FieldError, type Problem, ProblemError, refuse } from '../lib/problems.ts'
 import { send } from './answer.ts'
 import type { Authentication, KeyCaller } from './authentication.ts'
 import { createAuthorisation, type Entry } from './authorisation.ts'
@@ -24,6 +24,7 @@ import { plainAddress } from '../lib/ip-allowlist.ts'
 import { createBodyReader, type JsonBody } from './json-body.ts'
 import { compileList, compileQuery } from './query.ts'
 import type { RateLimits } from './rate-limits.ts'
+import { problemBody } from './problem.ts'
 import { isRequestId } from './request-id.ts'
 import { pathParameters, type Answer, type Route } from './route.ts'
 import { isMultipart, uploadReader } from './upload.ts'
@@ -215,10 +216,10 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
 
     const isForm = route.form !== undefined && (body === null || isMultipart(req))
     const json: JsonBody | null = body === null || isForm ? null : await readBody(context)
-    const idempotency = key === null || principal === null ? null : idempotencyOf(
-      { principalId: principal.id, tenantId: tenant?.id ?? principal.id, method, path: instance, querystring, body: json === null ? null : json.value },
-      key,
-    )
+    const idempotency = key === null || principal === null ? null : {
+      ...idempotencyOf({ principalId: principal.id, tenantId: tenant?.id ?? principal.id, method, path: instance, querystring, body: json === null ? null : json.value }, key),
+      problemText: (problem: Problem) => problemBody(problem, { problemBase: world.problemBase, instance, requestId }),
+    }
     const expectedVersion = ifMatch === undefined ? null : await compareTag(tag, tenant, principal, params)
 
     let value: unknown = null

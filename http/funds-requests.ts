@@ -305,8 +305,9 @@ export function createFundsRequestCommands(world: FundsRequestWorld): FundsReque
 
     async allocate(by, incomingPaymentId, id) {
       return await changing(async (tx) => {
-        const request = await rows.lockFundsRequest(tx.client, by.tenant.id, id)
+        // Arrivals are locked before requests, as by whoever matches them.
         const arrival = await rows.lockArrival(tx.client, by.tenant.id, incomingPaymentId) ?? gone()
+        const request = await rows.lockFundsRequest(tx.client, by.tenant.id, id)
         if (request === null) refuseField('/fundsRequestId', 'not_found', 'No such funds request.')
         if (arrival.currency !== request.currency) refuseField('/fundsRequestId', 'currency_mismatch', `The funds request is in ${request.currency}.`)
         if (arrival.balanceId !== request.balanceId) refuseField('/fundsRequestId', 'not_applicable', 'The funds request is for another balance.')

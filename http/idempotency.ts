@@ -107,7 +107,7 @@ export function idempotencyOf(
     readonly body: unknown
   },
   key: string,
-): Idempotency {
+): Pick<Idempotency, 'id' | 'fingerprint'> {
   const { principalId, tenantId, method, path, querystring, body } = request
   return {
     id: idempotencyId({ principalId, tenantId, method, path, key }),

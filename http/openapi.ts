@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import { type ProblemSlug, PROBLEMS } from '../lib/problems.ts'
 import type { Filter, ListDeclaration } from './list.ts'
 import { exampleOf } from './openapi-example.ts'
+import { INTRODUCTION } from './openapi-introduction.ts'
 import { type Answer, pathParameters, type Route } from './route.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './schemas/page.ts'
 import { ProblemSchema } from './schemas/problem.ts'
@@ -319,7 +320,8 @@ function operation(route: Route, schemas: Json): Json {
   if (route.list !== undefined) parameters.push(...listParameters(route.list))
   const query = route.query as { properties?: Json; required?: string[] } | undefined
   for (const [name, schema] of Object.entries(query?.properties ?? {})) {
-    parameters.push({ name, in: 'query', required: query?.required?.includes(name) === true, schema: collect(schema, schemas) })
+    const { description } = schema as { readonly description?: string }
+    parameters.push({ name, in: 'query', required: query?.required?.includes(name) === true, description, schema: collect(schema, schemas) })
   }
   const described = [
     route.description,
@@ -390,7 +392,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
     info: {
       title: 'Banking Platform API',
       version: CONTRACT_VERSION,
-      description: 'Accounts, recipients, payments and foreign exchange for customers of a banking platform. Clients must ignore unknown response fields and tolerate new values of enumerations.',
+      description: INTRODUCTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/v1', description: 'The environment that served this document.' }],

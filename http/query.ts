@@ -4,12 +4,14 @@
  */
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { LAST_MS } from '../lib/clock.ts'
 import { type FieldErrorCode, refuse } from '../lib/problems.ts'
 import type { BoundListQuery } from './answer.ts'
 import type { Cursors } from './cursor.ts'
+import { dayStart, instantOf } from './formats.ts'
 import type { Filter, ListDeclaration, ListQuery } from './list.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './schemas/page.ts'
-import { CONTROL } from './text.ts'
+import { CONTROL, oneOf } from './text.ts'
 import type { Tenant } from './world.ts'
 
 /** Bounds the OR list of one filter. */
@@ -23,8 +25,6 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const METADATA_KEY = /^(?!__proto__$)[A-Za-z0-9_-]{1,40}$/
 const FILTER_NAME = /^filter\[(.+)\]$/
 const AMOUNT = /^(?:0|-?[1-9][0-9]{0,17})$/
-const DAY = /^\d{4}-\d{2}-\d{2}$/
-const INSTANT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
 const DAY_MS = 86_400_000
 
 /** Refuses a part of the query string by name. */
@@ -35,28 +35,18 @@ export function refuseQuery(name: string, code: FieldErrorCode, message: string,
   })
 }
 
-/** A day as epoch milliseconds of its beginning; NaN when the calendar does not have it. */
-export function dayStart(text: string): number {
-  const start = Date.parse(`${text}T00:00:00Z`)
-  // The parser accepts 30 February and means 2 March.
-  return Number.isNaN(start) || new Date(start).toISOString().slice(0, 10) !== text ? Number.NaN : start
-}
-
-function parseInstant(name: string, text: string): number {
-  const instant = INSTANT.test(text) && !Number.isNaN(dayStart(text.slice(0, 10))) ? Date.parse(text.replace(' ', 'T')) : Number.NaN
-  if (Number.isNaN(instant)) refuseQuery(name, 'invalid_format', 'Must be a date or an RFC 3339 timestamp.')
-  return instant
-}
-
 function parseTime(name: string, text: string, end: boolean): string | { before: string } {
-  if (DAY.test(text)) {
-    const start = dayStart(text)
-    if (Number.isNaN(start)) refuseQuery(name, 'invalid_format', 'Must be a date or an RFC 3339 timestamp.')
-    return end ? { before: new Date(start + DAY_MS).toISOString() } : new Date(start).toISOString()
-  }
-  // Both ends are inclusive and our timestamps show milliseconds, so the whole last millisecond belongs to the range.
-  const instant = parseInstant(name, text)
-  return end ? { before: new Date(instant + 1).toISOString() } : new Date(instant).toISOString()
+  const day = dayStart(text)
+  const instant = Number.isNaN(day) ? instantOf(text.replace(' ', 'T')) : day
+  if (Number.isNaN(instant)) refuseQuery(name, 'invalid_format', 'Must be a date or an RFC 3339 timestamp.')
+  if (!end) return new Date(instant).toISOString()
+  // Both ends are inclusive: of a day its whole, and as our timestamps show milliseconds, the whole last one of them.
+  return { before: new Date(Math.min(instant + (Number.isNaN(day) ? 1 : DAY_MS), LAST_MS)).toISOString() }
+}
+
+/** Whether a text has more code points than that, which is how bodies count them. */
+function isLonger(text: string, max: number): boolean {
+  return text.length > max && Array.from(text).length > max
 }
 
 function parseValues(name: string, text: string): string[] {
@@ -72,7 +62,7 @@ function parseFilter(field: string, name: string, filter: Filter, text: string, 
   switch (filter.kind) {
     case 'words': {
       const values = parseValues(name, text)
-      if (!values.every((value) => filter.values.includes(value))) refuseQuery(field, 'invalid_value', 'Is not one of the allowed values.')
+      if (!values.every((value) => filter.values.includes(value))) refuseQuery(field, 'invalid_value', oneOf(filter.values))
       return values
     }
     case 'ids': {
@@ -84,7 +74,7 @@ function parseFilter(field: string, name: string, filter: Filter, text: string, 
     case 'text': {
       const values = parseValues(name, text)
       if (values.some((value) => value === '')) refuseQuery(field, 'too_short', 'Values must not be empty.', { min: 1 })
-      if (values.some((value) => value.length > filter.max)) refuseQuery(field, 'too_long', 'A value is too long.', { max: filter.max })
+      if (values.some((value) => isLonger(value, filter.max))) refuseQuery(field, 'too_long', 'A value is too long.', { max: filter.max })
       return values
     }
     case 'boolean':
@@ -98,7 +88,7 @@ function parseFilter(field: string, name: string, filter: Filter, text: string, 
       return BigInt(text)
     case 'dateFrom':
     case 'dateTo':
-      if (!DAY.test(text) || Number.isNaN(dayStart(text))) refuseQuery(field, 'invalid_format', 'Must be a date.')
+      if (Number.isNaN(dayStart(text))) refuseQuery(field, 'invalid_format', 'Must be a date.')
       return text
     case 'timeFrom':
       return parseTime(field, text, false)
@@ -138,7 +128,7 @@ function parseInteger(name: string, text: string, min: number, max: number): num
 }
 
 function parseQ(text: string): string {
-  const words = text.trim().normalize('NFC')
+  const words = text.trim()
   const { length } = Array.from(words)
   if (length < Q_MIN) refuseQuery('q', 'too_short', `Must have at least ${Q_MIN} characters.`, { min: Q_MIN })
   if (length > Q_MAX) refuseQuery('q', 'too_long', `Must have at most ${Q_MAX} characters.`, { max: Q_MAX })
@@ -152,7 +142,8 @@ function parameters(querystring: string): Map<string, string> {
     if (found.has(name)) refuseQuery(name, 'invalid_value', 'Must not be given twice.')
     // Storage cannot even be asked for text with a NUL in it. Cursors have their own problem.
     if (name !== 'cursor' && CONTROL.test(value)) refuseQuery(name, 'invalid_characters', 'Control characters are not allowed.')
-    found.set(name, value)
+    // As text is stored.
+    found.set(name, value.normalize('NFC'))
   }
   return found
 }
@@ -181,7 +172,7 @@ export function compileList(declaration: ListDeclaration, cursors: Cursors): Lis
         if (name === 'limit') limit = parseInteger('limit', text, 1, PAGE_LIMIT_MAX)
         else if (name === 'cursor') cursor = text
         else if (name === 'sort') {
-          if (!declaration.sorts.includes(text)) refuseQuery('sort', 'invalid_value', `Must be one of ${declaration.sorts.join(', ')}.`)
+          if (!declaration.sorts.includes(text)) refuseQuery('sort', 'invalid_value', oneOf(declaration.sorts))
           sort = text
         } else if (name === 'withTotal') {
           if (text !== 'true' && text !== 'false') refuseQuery('withTotal', 'invalid_type', 'Must be true or false.')
@@ -195,7 +186,7 @@ export function compileList(declaration: ListDeclaration, cursors: Cursors): Lis
           } else if (declaration.metadata === true && filterName?.startsWith('metadata.') === true) {
             const key = filterName.slice('metadata.'.length)
             if (!METADATA_KEY.test(key)) refuseQuery(name, 'invalid_format', 'The metadata key does not have the expected format.')
-            if (text.length > METADATA_VALUE_MAX) refuseQuery(name, 'too_long', 'Is too long.', { max: METADATA_VALUE_MAX })
+            if (isLonger(text, METADATA_VALUE_MAX)) refuseQuery(name, 'too_long', 'Is too long.', { max: METADATA_VALUE_MAX })
             metadata.push([key, text])
           } else {
             refuseQuery(name, 'unknown_field', 'Is not a parameter of this operation.')
@@ -238,12 +229,12 @@ export function compileQuery(schema: TSchema | undefined): (querystring: string)
       for (const [name, text] of parameters(querystring)) {
         const validator = validators.get(name)
         if (validator === undefined) refuseQuery(name, 'unknown_field', 'Is not a parameter of this operation.')
-        const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = known[name] as { type?: string; minimum?: number; maximum?: number }
+        const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, enum: words } = known[name] as { type?: string; minimum?: number; maximum?: number; enum?: readonly string[] }
         if (type === 'integer') {
           values[name] = parseInteger(name, text, minimum, maximum)
           continue
         }
-        if (!validator.Check(text)) refuseQuery(name, 'invalid_value', 'Is not valid.')
+        if (!validator.Check(text)) refuseQuery(name, 'invalid_value', words === undefined ? 'Is not valid.' : oneOf(words))
         values[name] = text
       }
     }

@@ -8,7 +8,7 @@ import { IDEMPOTENCY_RETENTION_MS } from '../storage/commit.ts'
 import type { Database } from '../storage/database.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
-import { problemBody, problemStatus } from './problem.ts'
+import { problemStatus } from './problem.ts'
 import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from './world.ts'
 
 export interface RememberingWorld {
@@ -18,9 +18,10 @@ export interface RememberingWorld {
 }
 
 /**
- * Does the work and answers with what it returns, or with what it returned the first time.
+ * Does the work and answers with what it returns, or with what it returned the first time. A no is an answer as well: a problem
+ * of 409 or 422 that the work throws is kept under its key, and nothing else that the work wrote.
  *
- * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused`, and what the work throws; that is not kept
+ * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused` and others that are not kept, and what the work throws
  */
 export async function answerOnce(world: RememberingWorld, idempotency: Idempotency | null, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<object>): Promise<CommandAnswer> {
   return await underKey(world, idempotency, async (client) => {
@@ -37,33 +38,29 @@ export interface Done {
   readonly made?: { readonly id: string; readonly location: string }
 }
 
-/**
- * The same for a command whose no is an answer as well: a problem of 409 or 422 that the work throws is kept under its key,
- * and nothing else that the work wrote.
- *
- * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused` and others that are not kept, and what the work throws
- */
-export async function decideOnce(
-  world: RememberingWorld & { readonly problemBase: string }, command: Pick<Command<unknown>, 'idempotency' | 'requestId' | 'instance'>, status: 200 | 201 | 202,
-  work: (client: TransactionClient) => Promise<Done>,
-): Promise<CommandAnswer> {
-  const { idempotency } = command
+/** The same for a command that makes something, or whose answer has a version. @throws the same */
+export async function decideOnce(world: RememberingWorld, { idempotency }: Pick<Command<unknown>, 'idempotency'>, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<Done>): Promise<CommandAnswer> {
   return await underKey(world, idempotency, async (client) => {
-    await client.query('savepoint command')
-    try {
-      const { shown, made } = await work(client)
-      const body = JSON.stringify(shown.view)
-      await remember(world, client, idempotency, { status, body, resourceId: made?.id ?? null })
-      return { status, body, contentType: 'application/json', replayed: false, ...(made === undefined ? {} : { etag: etagOf(shown, body), location: made.location }) }
-    } catch (error) {
-      if (!(error instanceof ProblemError) || !isKept(error.problem) || idempotency === null) throw error
-      await client.query('rollback to savepoint command')
-      const body = problemBody(error.problem, { ...command, problemBase: world.problemBase })
-      const refused = problemStatus(error.problem)
-      await remember(world, client, idempotency, { status: refused, body, resourceId: null })
-      return { status: refused, body, contentType: 'application/problem+json', replayed: false }
-    }
+    const { shown, made } = await work(client)
+    const body = JSON.stringify(shown.view)
+    await remember(world, client, idempotency, { status, body, resourceId: made?.id ?? null })
+    return { status, body, contentType: 'application/json', replayed: false, ...(made === undefined ? {} : { etag: etagOf(shown, body), location: made.location }) }
   })
+}
+
+/** Does the work, or keeps the no that it comes to; what it wrote until then is undone. */
+async function keepingNoes(world: RememberingWorld, client: TransactionClient, idempotency: Idempotency, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
+  await client.query('savepoint command')
+  try {
+    return await work(client)
+  } catch (error) {
+    if (!(error instanceof ProblemError) || !isKept(error.problem)) throw error
+    await client.query('rollback to savepoint command')
+    const status = problemStatus(error.problem)
+    const body = idempotency.problemText(error.problem)
+    await remember(world, client, idempotency, { status, body, resourceId: null })
+    return { status, body, contentType: 'application/problem+json', replayed: false }
+  }
 }
 
 function isKept(problem: Problem): boolean {
@@ -75,14 +72,16 @@ function isKept(problem: Problem): boolean {
  * The answer that the key has, or that of the work. Whoever has a connection waits for no second one, so what the key has is
  * read before the transaction begins; what has come since is read when it is over.
  */
-async function underKey({ database, clock, findIdempotencyRecord }: RememberingWorld, idempotency: Idempotency | null, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
+async function underKey(world: RememberingWorld, idempotency: Idempotency | null, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
+  const { database, clock, findIdempotencyRecord } = world
+  if (idempotency === null) return await inTransaction(database, work)
   for (;;) {
-    const record = idempotency === null ? null : await findIdempotencyRecord(idempotency.id)
-    if (record !== null && record.fingerprint !== idempotency?.fingerprint) {
+    const record = await findIdempotencyRecord(idempotency.id)
+    if (record !== null && record.fingerprint !== idempotency.fingerprint) {
       refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', { extra: { firstUsedAt: record.createdAt } })
     }
     if (record?.answer != null) return { ...record.answer, replayed: true }
-    const answer = await inTransaction(database, async (client) => (idempotency === null || await takeKey(client, idempotency.id, clock.now()) ? await work(client) : null))
+    const answer = await inTransaction(database, async (client) => (await takeKey(client, idempotency.id, clock.now()) ? await keepingNoes(world, client, idempotency, work) : null))
     if (answer !== null) return answer
   }
 }

@@ -6,7 +6,7 @@ import { policyRefusal } from '../actors/flows/submit-payment.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../lib/payments/timing.ts'
 import { railDate, type CalendarTerms } from '../lib/payments/business-days.ts'
-import { checkReference, chooseRail, RAILS, speedOf, type Rail, type RailTerms } from '../lib/payments/rails.ts'
+import { checkReference, chooseRail, RAILS, referenceMessage, speedOf, type Rail, type RailTerms } from '../lib/payments/rails.ts'
 import { ProblemError, refuseField } from '../lib/problems.ts'
 import { paymentFieldFault } from '../lib/recipients/payment-fields.ts'
 import { occurrenceFrom, type Occurrence } from '../lib/scheduled-payments/occurrences.ts'
@@ -37,7 +37,7 @@ export function railOfTerms(recipient: PayableRecipient, { amount, currency, req
   if (refused !== null) throw new ProblemError(refused)
   const { rail } = choice as { readonly rail: Rail }
   const fault = checkReference(rail, reference)
-  if (fault !== null) refuseField('/reference', fault.code, `The reference does not fit ${rail}.`, fault.params)
+  if (fault !== null) refuseField('/reference', fault.code, referenceMessage(rail, fault), fault.params)
   const missing = paymentFieldFault(recipient, { reference, purposeCode })
   if (missing !== null) refuseField(missing.field, missing.code, missing.message)
   return { rail, instant: speedOf(RAILS.get(rail) as RailTerms, amount) === 'instant' }

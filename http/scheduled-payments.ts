@@ -3,6 +3,7 @@
  * their payments is actors/scheduled-payments.ts.
  */
 import { checkAllowed, tellStatus, writeTrail } from '../actors/flows/change-schedule.ts'
+import { laterThan } from '../lib/clock.ts'
 import { orderNumber, type IdSource } from '../lib/ids.ts'
 import { inStoredOrder, patchedMetadata } from '../lib/metadata.ts'
 import { refuse, refuseField } from '../lib/problems.ts'
@@ -84,10 +85,14 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
 
   const txOf = (client: TransactionClient): ApprovalTx => ({ client, ids, now: clock.now() })
 
-  /** The customer's recipient as it is now; what a node remembers may be old. */
-  async function recipientOf(by: ByCaller, id: string): Promise<PayableRecipient> {
+  /** A recipient as it is now; what a node remembers may be old. Read on a connection of its own, so not within a transaction. */
+  async function readRecipient(id: string): Promise<PayableRecipient | null> {
     recipients.forget(id)
-    const found = await recipients.find(id)
+    return await recipients.find(id)
+  }
+
+  /** The same when it is the customer's. */
+  function ofCustomer(by: ByCaller, found: PayableRecipient | null): PayableRecipient {
     return found === null || found.customerId !== by.tenant.id ? refuseField('/recipientId', 'not_found', 'No such recipient.') : found
   }
 
@@ -101,7 +106,8 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
   }
 
   /** Writes a locked schedule as its caller wants it. */
-  async function write(tx: ApprovalTx, by: ByCaller, action: string, before: reads.ScheduleRecord, after: reads.ScheduleRecord): Promise<reads.ScheduleRecord> {
+  async function write(asked: ApprovalTx, by: ByCaller, action: string, before: reads.ScheduleRecord, after: reads.ScheduleRecord): Promise<reads.ScheduleRecord> {
+    const tx = { ...asked, now: laterThan(before.updatedAt, asked.now) }
     await rows.updateSchedule(tx.client, after, tx.now)
     await tellStatus(tx, after, before.state.status)
     const written = await rows.lockSchedule(tx.client, after.id) as reads.ScheduleRecord
@@ -109,12 +115,12 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     return written
   }
 
-  async function create(tx: ApprovalTx, by: ByCaller, body: ScheduledPaymentCreate): Promise<reads.ScheduleRecord> {
+  async function create(tx: ApprovalTx, by: ByCaller, body: ScheduledPaymentCreate, seen: PayableRecipient | null, number: bigint): Promise<reads.ScheduleRecord> {
     const { client, now } = tx
     const customerId = by.tenant.id
     const { recipientId, sourceBalanceId, reference, requestedRail = null, purposeCode = null, externalId = null } = body
     const terms = { amount: BigInt(body.amount.amountMinor), currency: body.amount.currency, requestedRail, reference, purposeCode }
-    const recipient = await recipientOf(by, recipientId)
+    const recipient = ofCustomer(by, seen)
     const balance = await rows.scheduleBalance(client, customerId, sourceBalanceId)
     if (balance === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
     const carrier = railOfTerms(recipient, terms)
@@ -132,7 +138,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     }
     checkPayable(await rows.holdRecipient(client, customerId, recipientId))
     const record: reads.ScheduleRecord = {
-      ...terms, id: ids.next(), customerId, operatorId: balance.operatorId, shard: balance.shard, number: orderNumber('SCH', await orderNumbers.take()), externalId,
+      ...terms, id: ids.next(), customerId, operatorId: balance.operatorId, shard: balance.shard, number: orderNumber('SCH', number), externalId,
       version: 1n, recipientId, sourceBalanceId, rail: carrier.rail, calendar: balance.calendar, chargeBearer: body.chargeBearer ?? 'shared',
       state: opened(dates.series, maxOccurrences, first, calendarOf(carrier.rail, balance.calendar), now), lastPaymentId: null, lastPaymentStatus: null,
       metadata: inStoredOrder(body.metadata ?? {}), createdBy: by.principal.id, createdByName: by.principal.name, createdAt: now, updatedAt: now,
@@ -167,15 +173,18 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
   }
 
   return {
-    create: (by, command) => decideOnce(world, command, 201, async (client) => {
-      const made = await create(txOf(client), by, command.body)
-      return { shown: versioned(made), made: { id: made.id, location: `/v1/scheduled-payments/${made.id}` } }
-    }),
+    async create(by, command) {
+      const [seen, number] = await Promise.all([readRecipient(command.body.recipientId), orderNumbers.take()])
+      return await decideOnce(world, command, 201, async (client) => {
+        const made = await create(txOf(client), by, command.body, seen, number)
+        return { shown: versioned(made), made: { id: made.id, location: `/v1/scheduled-payments/${made.id}` } }
+      })
+    },
 
     async update(by, id, body, expected) {
       const seen = await reads.findSchedule(database, by.tenant, id)
       if (seen === null) return gone()
-      const recipient = await recipientOf(by, seen.recipientId)
+      const recipient = ofCustomer(by, await readRecipient(seen.recipientId))
       return await inTransaction(database, async (client) => {
         const tx = txOf(client)
         const before = await locked(tx, by, id, expected)
@@ -223,7 +232,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
           extra: { currentStatus: status, connectionProvider: 'sandbox' },
         })
       }
-      await rows.updateSchedule(client, rows.withState(before, dueNow(before.state, tx.now)), tx.now)
+      await rows.updateSchedule(client, rows.withState(before, dueNow(before.state, tx.now)), laterThan(before.updatedAt, tx.now))
       return {
         simulationId: ids.next(), kind: 'scheduled_run', status: 'queued', provider: 'platform', providerEventIds: [], providerReference: null,
         details: { scheduledPaymentId: id, plannedDate: next.plannedDate, executionDate: next.executionDate },

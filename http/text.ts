@@ -22,6 +22,14 @@ interface SchemaNode {
 /** C0, DEL and C1. No line breaks either: references and names are single lines on every rail. */
 export const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
+/** As many words as somebody reads who only wants to know which is right. */
+const WORDS_SHOWN_MAX = 12
+
+/** What is said of a word that is none of those it may be. */
+export function oneOf(words: readonly unknown[]): string {
+  return words.length <= WORDS_SHOWN_MAX ? `Must be one of ${words.join(', ')}.` : 'Is not one of the allowed values.'
+}
+
 function isFreeText(schema: SchemaNode): boolean {
   return schema.type === 'string' && schema.format === undefined && schema.pattern === undefined
 }

@@ -2,12 +2,15 @@
 import type { Breaks } from '../actors/flows/resolve-break.ts'
 import type { Reconciliations } from '../actors/reconciliations.ts'
 import { timestamp, type Clock } from '../lib/clock.ts'
-import { asUnavailable, type Database } from '../storage/database.ts'
+import { refuseField } from '../lib/problems.ts'
+import type { Database } from '../storage/database.ts'
+import { operatorOfConnection } from '../storage/incoming-payments.ts'
 import { newestBlock } from '../storage/journal-chain.ts'
 import { readDatabase } from '../storage/queries/queries.ts'
 import { getBreak, getReconciliation, listBreaks, listReconciliations } from '../storage/queries/reconciliations.ts'
 import { trialBalance } from '../storage/queries/trial-balance.ts'
 import { queueReconciliations } from '../storage/reconciliations.ts'
+import { instantOf } from './formats.ts'
 import { auditCaller } from './identity-world.ts'
 import type { ByInTenant } from './identity.ts'
 import type { ListQuery, ListResult } from './list.ts'
@@ -40,14 +43,14 @@ const DAY_MS = 86_400_000
 
 export function createTreasuryReads({ database, clock }: { readonly database: Database; readonly clock: Clock }): TreasuryReads {
   const db = readDatabase(database)
-  const telling = async <Result>(reading: Promise<Result>) => await reading.catch((error: unknown) => { throw asUnavailable(error) })
   return {
-    listReconciliations: (query) => telling(listReconciliations(db, query)),
-    getReconciliation: (tenant, id) => telling(getReconciliation(database, tenant, id)),
-    listBreaks: (query, reconciliationId) => telling(listBreaks(db, database, { ...query, reconciliationId, now: clock.now() })),
-    getBreak: (tenant, path) => telling(getBreak(database, tenant, { ...path, now: clock.now() })),
+    listReconciliations: (query) => listReconciliations(db, query),
+    getReconciliation: (tenant, id) => getReconciliation(database, tenant, id),
+    listBreaks: (query, reconciliationId) => listBreaks(db, database, { ...query, reconciliationId, now: clock.now() }),
+    getBreak: (tenant, path) => getBreak(database, tenant, { ...path, now: clock.now() }),
     async trialBalance(operatorId, asOf) {
-      return { ...await trialBalance(database, { operatorId, asOf, now: clock.now() }), journalBlock: await newestBlock(database) }
+      const moment = asOf === null ? null : timestamp(instantOf(asOf))
+      return { ...await trialBalance(database, { operatorId, asOf: moment, now: clock.now() }), journalBlock: await newestBlock(database) }
     },
   }
 }
@@ -61,6 +64,7 @@ export function createTreasuryCommands({ database, clock, breaks, reconciliation
 }): TreasuryCommands {
   return {
     async runReconciliations({ tenant, principal }, { connectionId = null, currency = null, until = null }) {
+      if (connectionId !== null && await operatorOfConnection(database, connectionId) !== tenant.id) refuseField('/connectionId', 'not_found', 'No such connection.')
       const now = clock.now()
       const yesterday = timestamp(now - DAY_MS).slice(0, 10)
       // A day that has not ended has no statement.

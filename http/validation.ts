@@ -7,8 +7,9 @@ import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import type { TLocalizedValidationError } from 'typebox/error'
 import type { FieldError, FieldErrorCode } from '../lib/problems.ts'
+import './formats.ts'
 import { MONEY_PATTERN, POSITIVE_MONEY_PATTERN } from './schemas/primitives.ts'
-import { normaliseText, pointer } from './text.ts'
+import { normaliseText, oneOf, pointer } from './text.ts'
 
 /** As many as a person can work through at once; also the bound on what a hostile body can make us compute. */
 const ERRORS_MAX = 64
@@ -54,6 +55,15 @@ function error(field: string, code: FieldErrorCode, message: string, params?: Re
   return params === undefined ? { field, code, message } : { field, code, message, params }
 }
 
+/** What texts of a format are to a person. */
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'a UUID', email: 'an e-mail address', date: 'a date, YYYY-MM-DD', 'date-time': 'a time with its offset, such as 2026-05-04T09:30:00Z', uri: 'an address', url: 'an address',
+}
+
+const counted = (count: number | bigint, unit: string): string => `${count} ${unit}${Number(count) === 1 ? '' : 's'}`
+/** What the keywords of lengths count. */
+const UNITS = { minLength: 'character', maxLength: 'character', minItems: 'item', maxItems: 'item', minProperties: 'member', maxProperties: 'member' } as const
+
 /** An amount that has the form of an amount but not of a positive one is too small or too large, not misspelt. */
 function patternError(field: string, value: unknown, pattern: unknown): FieldError {
   if (pattern === POSITIVE_MONEY_PATTERN && typeof value === 'string') {
@@ -79,26 +89,29 @@ function fromTypeBox(schema: Node, readOnly: ReadonlySet<string>, body: unknown,
     case 'type':
       return [error(at, 'invalid_type', `Must be ${found.params.type}.`, { expected: String(found.params.type) })]
     case 'enum':
+      return [error(at, 'invalid_value', oneOf(found.params.allowedValues))]
     case 'const':
-      return [error(at, 'invalid_value', 'Is not one of the allowed values.')]
+      return [error(at, 'invalid_value', oneOf([found.params.allowedValue]))]
     case 'pattern':
       return [patternError(at, valueAt(body, at), found.params.pattern)]
     case 'format':
-      return [error(at, 'invalid_format', `Must be a ${found.params.format}.`, { format: found.params.format })]
+      return [error(at, 'invalid_format', `Must be ${FORMATS[found.params.format] ?? found.params.format}.`, { format: found.params.format })]
     case 'minLength':
     case 'minItems':
     case 'minProperties':
-      return [error(at, 'too_short', `Must have at least ${found.params.limit}.`, { min: found.params.limit })]
+      return [error(at, 'too_short', `Must have at least ${counted(found.params.limit, UNITS[found.keyword])}.`, { min: found.params.limit })]
     case 'maxLength':
     case 'maxItems':
     case 'maxProperties':
-      return [error(at, 'too_long', `Must have at most ${found.params.limit}.`, { max: found.params.limit })]
+      return [error(at, 'too_long', `Must have at most ${counted(found.params.limit, UNITS[found.keyword])}.`, { max: found.params.limit })]
     case 'minimum':
     case 'exclusiveMinimum':
       return [error(at, 'too_small', `Must be at least ${found.params.limit}.`, { min: Number(found.params.limit) })]
     case 'maximum':
     case 'exclusiveMaximum':
       return [error(at, 'too_large', `Must be at most ${found.params.limit}.`, { max: Number(found.params.limit) })]
+    case 'uniqueItems':
+      return [error(at, 'invalid_value', 'Must not have the same item twice.')]
     case '~refine':
       return [error(at, 'too_large', 'Is too large.')]
     // Each of these only says that something else, which has its own error, went wrong below it.
@@ -110,13 +123,24 @@ function fromTypeBox(schema: Node, readOnly: ReadonlySet<string>, body: unknown,
   }
 }
 
-/** "Must be null" next to another complaint about the same value is noise: null was never meant. */
-function withoutNullBranches(errors: readonly TLocalizedValidationError[]): TLocalizedValidationError[] {
+/** What is wrong with a value as one of its types tells that no other was meant; and null, next to another type, was never meant. */
+function withoutOtherBranches(errors: readonly TLocalizedValidationError[]): TLocalizedValidationError[] {
   return errors.filter((candidate) => {
-    if (candidate.keyword !== 'type' || candidate.params.type !== 'null') return true
-    const { instancePath } = candidate
-    return !errors.some((other) => other !== candidate && other.keyword !== 'anyOf'
-      && (other.instancePath === instancePath || other.instancePath.startsWith(`${instancePath}/`)))
+    if (candidate.keyword !== 'type') return true
+    const { instancePath, params } = candidate
+    return !errors.some((other) => other !== candidate && other.keyword !== 'anyOf' && (other.instancePath.startsWith(`${instancePath}/`)
+      || (other.instancePath === instancePath && (other.keyword !== 'type' || params.type === 'null'))))
+  })
+}
+
+/** A value that may be of several types and is of none has one error, not one for each. */
+function ofAnyType(errors: readonly FieldError[]): readonly FieldError[] {
+  const types = Map.groupBy(errors.filter(({ code, params }) => code === 'invalid_type' && params !== undefined), ({ field }) => field)
+  return errors.flatMap((one) => {
+    const alike = types.get(one.field)
+    if (alike === undefined || alike.length === 1 || !alike.includes(one)) return [one]
+    const expected = alike.map(({ params }) => params?.['expected']).join(' or ')
+    return one === alike[0] ? [error(one.field, 'invalid_type', `Must be ${expected}.`, { expected })] : []
   })
 }
 
@@ -153,8 +177,8 @@ export function compileBody(schema: TSchema, resource: TSchema | undefined): Bod
         if (errors.length === 0) lowerIds(body as Record<string, unknown>)
         return { value: body, errors }
       }
-      for (const found of withoutNullBranches(validator.Errors(body))) errors.push(...fromTypeBox(node, readOnly, body, found))
-      return { value: body, errors: errors.slice(0, ERRORS_MAX) }
+      for (const found of withoutOtherBranches(validator.Errors(body))) errors.push(...fromTypeBox(node, readOnly, body, found))
+      return { value: body, errors: ofAnyType(errors.slice(0, ERRORS_MAX)) }
     },
   }
 }

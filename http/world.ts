@@ -4,6 +4,7 @@
  * Views are exactly the JSON of the API's resources, so a route never rearranges what it is given. Reads receive
  * `queries` only; a GET handler cannot write because nothing that writes is within its reach.
  */
+import type { Problem } from '../lib/problems.ts'
 import type { AddMoneyCommand } from './add-money.ts'
 import type { ApprovalCommands, ApprovalReads } from './approvals.ts'
 import type { BalanceCommands } from './balances.ts'
@@ -104,6 +105,8 @@ export interface Idempotency {
   readonly id: string
   /** A digest of what was asked, in the text form of a UUID. */
   readonly fingerprint: string
+  /** A problem as this request is answered with it: what is kept of a no. */
+  readonly problemText: (problem: Problem) => string
 }
 
 /** A remembered command. `answer` is null while the first request is still being worked on. */

@@ -12,6 +12,15 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() }
 
+/**
+ * The moment of a change that follows another: never before it and never with it, also when whoever makes it has waited for a
+ * lock since it looked at the clock, or the other's clock is ahead. So what is ordered by its time is in the order in which it
+ * happened. Epoch milliseconds.
+ */
+export function laterThan(last: number, now: number): number {
+  return Math.max(now, Math.floor(last) + 1)
+}
+
 /** A clock that stands still until it is moved: for tests and simulations. */
 export class ManualClock implements Clock {
   #ms: number
@@ -38,6 +47,9 @@ const MS_SUFFIX = Array.from({ length: 1000 }, (_, ms) => `.${ms.toString().padS
 const KEPT_SECONDS = 8
 const keptSeconds = new Float64Array(KEPT_SECONDS).fill(Number.NaN)
 const keptPrefixes = new Array<string>(KEPT_SECONDS).fill('')
+
+/** The last millisecond that can be written, in epoch milliseconds. */
+export const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /**
  * Epoch milliseconds as RFC 3339 in UTC with milliseconds, for example `2026-03-01T09:30:00.000Z`.

@@ -520,7 +520,7 @@ const CHECKS: readonly Check[] = [
       from (select * from hold where subject_type = 'recall') h
       full join (select * from incoming_payment where recall_hold_id is not null) i on i.recall_hold_id = h.id
       where not coalesce(h.subject_id = i.id and h.balance_id = i.balance_id and h.amount::text = i.recall::json->>'amount'
-        and case i.recall::json->>'status' when 'pending' then h.status = 'active' when 'accepted' then h.status = 'captured' and h.captured_amount = i.returned_amount
+        and case i.recall::json->>'status' when 'requested' then h.status = 'active' when 'accepted' then h.status = 'captured' and h.captured_amount = i.returned_amount
           else h.status = 'released' end, false)`,
   },
   {

@@ -2,7 +2,7 @@
  * Bulk payments and their rows. Counts are kept with the file, in the transaction that moves the rows, so a client that polls
  * reads one row; a check constraint refuses counts that do not add up.
  */
-import { timestamp } from '../lib/clock.ts'
+import { laterThan, timestamp } from '../lib/clock.ts'
 import {
   addTotals, NO_ROWS, type BulkFormat, type BulkStatus, type CurrencyTotal, type RowCounts,
 } from '../lib/bulk-payments/bulk-payment.ts'
@@ -205,7 +205,8 @@ export const NO_FINDINGS = { counts: NO_ROWS, totals: [], fileErrors: [] } as co
 const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
 
 /** Changes a locked bulk payment; a new status is an event. */
-export async function changeBulk({ client, ids, now }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number }, bulk: BulkRecord, change: BulkChange): Promise<BulkRecord> {
+export async function changeBulk({ client, ids, now: asked }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number }, bulk: BulkRecord, change: BulkChange): Promise<BulkRecord> {
+  const now = laterThan(bulk.updatedAt, asked)
   const sets: string[] = []
   const values: unknown[] = [bulk.id, timestamp(now)]
   const set = (column: string, value: unknown): void => {

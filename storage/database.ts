@@ -9,10 +9,11 @@ import { DatabaseUnavailable, sqlState, type Statement } from './connection.ts'
 const POOL_MAX = 8
 
 export class Database {
+  /** Whatever is asked of it is refused with DatabaseUnavailable when the database is slow or gone, as `query` is. */
   readonly pool: pg.Pool
 
   constructor(url: string, max: number = POOL_MAX) {
-    this.pool = new pg.Pool({ connectionString: url, max, application_name: 'vostro', connectionTimeoutMillis: 5_000, keepAlive: true })
+    this.pool = telling(new pg.Pool({ connectionString: url, max, application_name: 'vostro', connectionTimeoutMillis: 5_000, keepAlive: true }))
     // A pooled connection that dies while idle is replaced at its next use; without a listener it would end the process.
     this.pool.on('error', () => { /* See above. */ })
     // So would one that dies while a transaction has it and nothing is being asked; the next statement on it says so.
@@ -21,17 +22,27 @@ export class Database {
 
   /** Rows as arrays, in the order of the statement's columns. @throws DatabaseUnavailable, and what the driver throws */
   async query<Row extends unknown[]>(statement: Statement): Promise<Row[]> {
-    try {
-      const { rows } = await this.pool.query({ ...statement, rowMode: 'array' })
-      return rows as Row[]
-    } catch (error) {
-      throw asUnavailable(error)
-    }
+    const { rows } = await this.pool.query({ ...statement, rowMode: 'array' })
+    return rows as Row[]
   }
 
   async close(): Promise<void> {
     await this.pool.end()
   }
+}
+
+/** A pool that says of an error whether the database is slow or gone: one place, so that no reader has to think of it. */
+function telling(pool: pg.Pool): pg.Pool {
+  for (const method of ['query', 'connect'] as const) {
+    const ask = pool[method].bind(pool) as (...args: readonly unknown[]) => unknown
+    // Asked with a callback, as the pool asks itself, it returns nothing.
+    const told = (...args: readonly unknown[]): unknown => {
+      const answer = ask(...args)
+      return answer instanceof Promise ? answer.catch((error: unknown) => { throw asUnavailable(error) }) : answer
+    }
+    Object.assign(pool, { [method]: told })
+  }
+  return pool
 }
 
 /** The server is stopping, starting, read-only, or out of disk, memory or connections; or it has cut the connection. */

@@ -5,7 +5,7 @@ import { parseRate, type FixedSide, type Rate } from '../lib/exchange/rate.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
 import { plainArray } from './array-literal.ts'
 import type { Statement } from './connection.ts'
-import { asUnavailable, type Database } from './database.ts'
+import type { Database } from './database.ts'
 import type { TransactionClient } from './transaction.ts'
 
 interface Reader {
@@ -139,7 +139,7 @@ export async function readExchange(client: TransactionClient, id: string, lock =
 
 /** An exchange by its id, whoever's it is; null when there is none. */
 export async function findExchange({ pool }: Pick<Database, 'pool'>, id: string): Promise<ExchangeRecord | null> {
-  const { rows: [row] } = await pool.query<ExchangeColumns>({ name: 'find_exchange', text: `select ${EXCHANGE_COLUMNS} from exchange e where e.id = $1`, values: [id] }).catch((error: unknown) => { throw asUnavailable(error) })
+  const { rows: [row] } = await pool.query<ExchangeColumns>({ name: 'find_exchange', text: `select ${EXCHANGE_COLUMNS} from exchange e where e.id = $1`, values: [id] })
   return row === undefined ? null : exchangeRecord(row)
 }
 

@@ -14,9 +14,10 @@ import { inTransaction } from './transaction.ts'
 const EVENTS_MAX = 20_000
 
 // The events first, then their arrivals by id: joined, the two would be read whole as soon as statistics are a moment old.
+// All of them are locked before the first request is: a member who counts one of them at this moment locks in the same order.
 const ARRIVALS = `select i.id, i.amount::text, i.balance_id, i.currency, i.reference from incoming_payment i
   where i.id = any (array(select o.object_id from outbox o where ${IN_STRETCH} and o.type = 'incoming_payment.received' and not o.sandbox))
-    and i.status = 'received' and i.reference ilike '%RF%' order by i.received_at, i.id`
+    and i.status = 'received' and i.reference ilike '%RF%' order by i.received_at, i.id for update of i`
 
 type ArrivalRow = [id: string, amount: string, balanceId: string, currency: string, reference: string]
 

@@ -1,6 +1,6 @@
 /** Rows of funds requests as they are made and moved; the rules are in lib/funds-requests. */
 import { moveFundsRequest, type FundsRequestState } from '../lib/funds-requests/funds-request.ts'
-import { timestamp } from '../lib/clock.ts'
+import { laterThan, timestamp } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { writeEvent } from './outbox.ts'
 import { fundsRequestColumns, fundsRequestRecord, type FundsRequestColumns, type FundsRequestRecord } from './queries/funds-requests.ts'
@@ -115,7 +115,7 @@ export async function lockFundsRequestOfReference(client: TransactionClient, { r
 export async function updateFundsRequest(client: TransactionClient, id: string, values: { readonly description: string; readonly dueDate: string | null; readonly expiresAt: number; readonly metadata: Readonly<Record<string, string>>; readonly now: number }): Promise<void> {
   await client.query({
     name: 'update_funds_request',
-    text: 'update funds_request set description = $2, due_date = $3, expires_at = $4, metadata = $5, updated_at = $6, version = version + 1 where id = $1',
+    text: 'update funds_request set description = $2, due_date = $3, expires_at = $4, metadata = $5, updated_at = greatest(updated_at, $6), version = version + 1 where id = $1',
     values: [id, values.description, values.dueDate, timestamp(values.expiresAt), JSON.stringify(values.metadata), timestamp(values.now)],
   })
 }
@@ -124,13 +124,14 @@ export async function updateFundsRequest(client: TransactionClient, id: string, 
 export async function noteReminder(client: TransactionClient, id: string, now: number): Promise<void> {
   await client.query({
     name: 'funds_request_reminded', values: [id, timestamp(now)],
-    text: 'update funds_request set reminders_sent = reminders_sent + 1, last_reminded_at = $2, updated_at = $2, version = version + 1 where id = $1',
+    text: 'update funds_request set reminders_sent = reminders_sent + 1, last_reminded_at = $2, updated_at = greatest(updated_at, $2), version = version + 1 where id = $1',
   })
 }
 
 /** Brings a locked request to where a move leads, with its event. */
 export async function writeMove(tx: FundsRequestTx, before: FundsRequestRecord, { status, paidAmount }: Pick<FundsRequestState, 'status' | 'paidAmount'>, incomingPaymentId: string | null): Promise<void> {
-  const { client, ids, now } = tx
+  const { client, ids } = tx
+  const now = laterThan(before.updatedAt, tx.now)
   await client.query({
     name: 'move_funds_request', text: 'update funds_request set status = $2, paid_amount = $3, updated_at = $4, version = version + 1 where id = $1',
     values: [before.id, status, paidAmount, timestamp(now)],

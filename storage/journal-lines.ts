@@ -5,7 +5,7 @@
 import { journalDescription, journalLineId, journalType, type JournalSide } from '../lib/ledger/journal-line.ts'
 import type { StatementLine } from '../lib/statements/statement.ts'
 import { timestamp } from '../lib/clock.ts'
-import { asUnavailable, type Database } from './database.ts'
+import type { Database } from './database.ts'
 
 /** Both sides of a posting. */
 export const SIDES: readonly JournalSide[] = ['debit', 'credit']
@@ -82,6 +82,6 @@ const FIRST_SINCE = `with recursive search(low, high) as (
 
 /** The first line of a balance that was booked at a moment (epoch milliseconds) or later, or the one to come; null when the journal has a hole. @throws DatabaseUnavailable */
 export async function firstLineSince(database: { readonly query: Database['pool']['query'] }, balanceId: string, at: number): Promise<bigint | null> {
-  const { rows: [row] } = await database.query<{ sequence: string }>({ name: 'first_line_since', text: FIRST_SINCE, values: [balanceId, timestamp(at)] }).catch((error: unknown) => { throw asUnavailable(error) })
+  const { rows: [row] } = await database.query<{ sequence: string }>({ name: 'first_line_since', text: FIRST_SINCE, values: [balanceId, timestamp(at)] })
   return row === undefined ? null : BigInt(row.sequence)
 }

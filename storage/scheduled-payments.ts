@@ -2,8 +2,9 @@
  * Rows of scheduled payments as they are made, changed and taken up. Statements only; rules are in lib/scheduled-payments.
  * Locks are taken in one order: recipients, then schedules by id, then balances and payments.
  */
-import { timestamp } from '../lib/clock.ts'
+import { dateIn, timestamp } from '../lib/clock.ts'
 import type { CalendarTerms } from '../lib/payments/business-days.ts'
+import { occurrenceKey } from '../lib/scheduled-payments/key.ts'
 import type { Occurrence } from '../lib/scheduled-payments/occurrences.ts'
 import type { MadeOutcome, PaymentOutcome, ScheduleState } from '../lib/scheduled-payments/schedule.ts'
 import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
@@ -170,6 +171,34 @@ export async function insertOccurrence(client: TransactionClient, { id, customer
       values ($1, $2, $3, $4, $5, $6, $7, $8, 'due', $9, $9)`,
     values: [due.paymentId, id, customerId, shard, due.number, due.index, due.plannedDate, due.executionDate, timestamp(due.takenAt)],
   })
+}
+
+/** What an occurrence that was given up answers to whoever still asks for its payment. */
+export const GIVEN_UP = 'schedule-stopped'
+const GIVEN_UP_ANSWER = { status: 409, answer: JSON.stringify({ code: GIVEN_UP, message: 'The schedule was stopped.' }) }
+/** A decision under way may carry yesterday's date for so long after midnight, milliseconds. */
+const MIDNIGHT_MS = 5 * 60_000
+
+/**
+ * What a locked schedule is making just now is made by then, or not any more: whoever still asks for its payment, a node that
+ * was held up for instance, finds its key used.
+ */
+export async function giveUpDue(client: TransactionClient, id: string, now: number): Promise<void> {
+  const due = await dueOccurrence(client, id)
+  if (due !== null) await giveUpOccurrence(client, id, due, now)
+}
+
+/** The same of an occurrence of a locked schedule that came to nothing. @returns false when its payment is there after all */
+export async function giveUpOccurrence(client: TransactionClient, scheduleId: string, { number, paymentId, takenAt }: Pick<DueOccurrence, 'number' | 'paymentId' | 'takenAt'>, now: number): Promise<boolean> {
+  const { id: key, fingerprint } = occurrenceKey(scheduleId, number)
+  const days = [takenAt, takenAt + MIDNIGHT_MS, now - MIDNIGHT_MS, now].map((time) => dateIn(time, 'UTC'))
+  await client.query({
+    name: 'give_up_occurrence', values: [key, [...new Set(days)], fingerprint, GIVEN_UP_ANSWER.status, GIVEN_UP_ANSWER.answer, timestamp(now)],
+    // One that is being written at this moment is waited for, and has the key then.
+    text: `insert into idempotency (id, day, fingerprint, status, resource_id, answer, created_at) select $1, d.day, $3, $4, null, $5, $6 from unnest($2::date[]) as d (day) on conflict do nothing`,
+  })
+  const { rowCount } = await client.query({ name: 'payment_of_occurrence', text: 'select from payment where id = $1', values: [paymentId] })
+  return rowCount === 0
 }
 
 /** Takes up again what somebody else has left. */

@@ -6,7 +6,7 @@ import { timestamp } from '../lib/clock.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
 import type { StatementFormat, StatementHead, StatementHolder, StatementKind, StatementLine, StatementStatus } from '../lib/statements/statement.ts'
 import { accountDetailsOf } from './account-details.ts'
-import { asUnavailable, type Database } from './database.ts'
+import type { Database } from './database.ts'
 import { keepFile } from './files.ts'
 import { bookedLine, firstLineSince, lineColumns, linesFrom, SIDES, type LineRow } from './journal-lines.ts'
 import type { TransactionClient } from './transaction.ts'
@@ -210,7 +210,6 @@ const LINES = SIDES.map((side) => `select ${lineColumns(side)},
 /** Lines of a balance by their sequences, both ends included, in order. @throws DatabaseUnavailable */
 export async function readLines(database: Database, balanceId: string, from: number, to: number): Promise<StatementLine[]> {
   const { rows } = await database.pool.query<LineRow & { readonly end_to_end_id: string | null }>({ name: 'statement_lines', text: LINES, values: [balanceId, from, to] })
-    .catch((error: unknown) => { throw asUnavailable(error) })
   const lines = rows.map((row): StatementLine => {
     const { reversalOf, ...line } = bookedLine(row)
     return { ...line, endToEndId: row.end_to_end_id, isReversal: reversalOf !== null }

@@ -12,7 +12,7 @@ export type TransactionClient = pg.ClientBase
  * @throws DatabaseUnavailable, OutcomeUnknown when the connection broke during the commit, and what the work or the driver throws
  */
 export async function inTransaction<Result>(database: Database, work: (client: TransactionClient) => Promise<Result>): Promise<Result> {
-  const client = await database.pool.connect().catch((error: unknown) => { throw asUnavailable(error) })
+  const client = await database.pool.connect()
   let failure: Error | undefined
   let committing = false
   try {

@@ -22,7 +22,7 @@
 import { JOURNAL_TYPES } from '../lib/ledger/journal-line.ts'
 import { timestamp } from '../lib/clock.ts'
 import { plainArray, textArray } from './array-literal.ts'
-import { asUnavailable, type Database } from './database.ts'
+import type { Database } from './database.ts'
 import { EventPlace, IN_STRETCH } from './event-place.ts'
 import { inTransaction, type TransactionClient } from './transaction.ts'
 
@@ -222,7 +222,7 @@ export async function catchUp(database: Database, customerId: string, now: numbe
       where o.written_in >= (select position from transaction_following) and o.created_at >= $2 and o.customer_id = $1 and not o.sandbox limit ${CATCH_UP_MAX}) o
       union select b.transfer_id from (${TRANSFERS_BEGUN}) b join transfer t on t.id = b.transfer_id and t.customer_id = $1`,
   })
-  await makeTransactions(database.pool, rows.map(([id]) => id)).catch((error: unknown) => { throw asUnavailable(error) })
+  await makeTransactions(database.pool, rows.map(([id]) => id))
 }
 
 /**

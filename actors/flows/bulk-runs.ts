@@ -30,16 +30,21 @@ export interface Run {
   readonly approval: ApprovalRecord | null
 }
 
-/** Locks a bulk payment with its job and its approval; null when there is none. */
+/**
+ * Locks a bulk payment with its job and its approval; null when there is none. When it has another job by the time it is locked,
+ * all locks are let go and taken anew, or they would not be in one order any more.
+ */
 export async function lockRun(client: TransactionClient, id: string): Promise<Run | null> {
   for (;;) {
     const { rows: [seen] } = await client.query<{ job_id: string | null; approval_id: string | null }>({ name: 'bulk_run', text: 'select job_id, approval_id from bulk_payment where id = $1', values: [id] })
     if (seen === undefined) return null
+    await client.query('savepoint bulk_run')
     const job = seen.job_id === null ? null : await lockJob(client, seen.job_id)
     const approval = seen.approval_id === null ? null : await lockApproval(client, seen.approval_id)
     const bulk = await lockBulk(client, id)
-    // Another job may have come before the lock did.
-    if (bulk === null || (bulk.jobId === seen.job_id && bulk.approvalId === seen.approval_id)) return bulk === null ? null : { bulk, job, approval }
+    const isSame = bulk === null || (bulk.jobId === seen.job_id && bulk.approvalId === seen.approval_id)
+    await client.query(isSame ? 'release savepoint bulk_run' : 'rollback to savepoint bulk_run')
+    if (isSame) return bulk === null ? null : { bulk, job, approval }
   }
 }
 

@@ -2,6 +2,7 @@
  * A scheduled payment from one state to another, written with what goes with it: its event, its trail, and word to the
  * people who pay when time or somebody else has stopped it.
  */
+import { laterThan } from '../../lib/clock.ts'
 import { grantOfRole, MEMBER_ROLES } from '../../lib/identity/capabilities.ts'
 import { ALLOWED_IN, isAllowed, paused, type ScheduleMove, type ScheduleState } from '../../lib/scheduled-payments/schedule.ts'
 import type { Mail } from '../../lib/mail.ts'
@@ -11,7 +12,7 @@ import { SYSTEM, writeAudit, type AuditBy } from '../../storage/identity-audit.t
 import { insertNotices, peopleInRoles } from '../../storage/notices.ts'
 import { writeEvent } from '../../storage/outbox.ts'
 import type { ScheduleRecord } from '../../storage/queries/scheduled-payments.ts'
-import { lockSchedulesTo, updateSchedule, withState } from '../../storage/scheduled-payments.ts'
+import { giveUpDue, lockSchedulesTo, updateSchedule, withState } from '../../storage/scheduled-payments.ts'
 
 /** Those who may pay, and so have to know when a payment no longer makes itself. */
 const PAYING_ROLES = MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('payments.create'))
@@ -25,9 +26,16 @@ export function trailOf({ number, externalId, recipientId, sourceBalanceId, curr
   }
 }
 
-/** Writes that a schedule has come to a status. `previousStatus` is null for a new one. */
+/** Whoever has a schedule in one of these wants no payment that has not been made yet. */
+export const STOPPED_STATUSES: ReadonlySet<string> = new Set(['paused', 'cancelled', 'failed'])
+
+/**
+ * Writes that a schedule has come to a status, and what goes with it: one that stops makes nothing any more, not even what is
+ * being made just now. `previousStatus` is null for a new one.
+ */
 export async function tellStatus({ client, ids, now }: ApprovalTx, { id, customerId, operatorId, shard, state }: ScheduleRecord, previousStatus: string | null): Promise<void> {
   if (state.status === previousStatus) return
+  if (STOPPED_STATUSES.has(state.status)) await giveUpDue(client, id, now)
   await writeEvent(client, {
     id: ids.next(), createdAt: now, customerId, operatorId, shard, type: 'scheduled_payment.status_changed', object: 'scheduled_payment', objectId: id,
     status: state.status, previousStatus, amount: null, currency: null,
@@ -48,7 +56,8 @@ export function checkAllowed(move: ScheduleMove, { state: { status } }: Schedule
 }
 
 /** Writes a locked schedule in the state that time or somebody else has brought it to. @returns what is to be mailed */
-export async function moveSchedule(tx: ApprovalTx, before: ScheduleRecord, after: ScheduleRecord, reason: string | null): Promise<readonly Mail[]> {
+export async function moveSchedule(asked: ApprovalTx, before: ScheduleRecord, after: ScheduleRecord, reason: string | null): Promise<readonly Mail[]> {
+  const tx = { ...asked, now: laterThan(before.updatedAt, asked.now) }
   await updateSchedule(tx.client, after, tx.now)
   const { status } = after.state
   if (status === before.state.status) return []

@@ -186,7 +186,7 @@ export class BulkRowChecker {
       : await this.#examinePayment({ ...paymentInput(instruction, { recipientId: payee.id, sourceBalanceId: payer.id, reference }), requestedRail: rail, ...(bearer === undefined ? {} : { chargeBearer: bearer }), executionDate },
         { payee, payer, externalIdOwner: externalId === undefined ? null : owners.get(externalId) ?? null })
     for (const issue of examined?.issues ?? []) {
-      if (issue.severity === 'warning') warnings.push({ column: 'recipient_name', code: issue.code === 'name_cut' ? 'name_will_be_cut' : 'verification_unavailable', message: issue.message })
+      if (issue.severity === 'warning') warnings.push({ column: 'recipient_name', code: issue.code === 'name_will_be_cut' ? issue.code : 'verification_unavailable', message: issue.message })
       else if (!LEFT_TO_PAYMENT.has(issue.code)) faults.push(faultOfIssue(issue))
     }
     if (examined?.verification?.outcome === 'close_match') warnings.push({ column: 'recipient_name', code: 'close_match', message: 'The recipient\'s bank knows the account under a similar name.' })

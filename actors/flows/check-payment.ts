@@ -150,7 +150,7 @@ function warnings(payee: PayableRecipient, rail: Rail, verification: RecipientVe
   const found: PaymentIssue[] = []
   const nameMax = RAILS.get(rail)?.nameMax
   if (nameMax !== undefined && [...payee.name].length > nameMax) {
-    found.push({ severity: 'warning', code: 'name_cut', field: null, message: `The recipient's name is cut to ${nameMax} characters on ${rail}.` })
+    found.push({ severity: 'warning', code: 'name_will_be_cut', field: null, message: `The recipient's name is cut to ${nameMax} characters on ${rail}.` })
   }
   if (verification?.outcome === 'unavailable') {
     found.push({ severity: 'warning', code: 'verification-unavailable', field: null, message: 'The name could not be checked with the recipient\'s bank.' })

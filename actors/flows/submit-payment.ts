@@ -17,7 +17,7 @@ import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-pa
 import { railDate } from '../../lib/payments/business-days.ts'
 import { spenderOf, type PaymentRecord, type QueuePlace } from '../../lib/payments/payment.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/payments/timing.ts'
-import { checkReference, chooseRail, RAILS, railReference, speedOf, type Rail } from '../../lib/payments/rails.ts'
+import { checkReference, chooseRail, RAILS, railReference, referenceMessage, speedOf, type Rail } from '../../lib/payments/rails.ts'
 import { refuseField, type Problem } from '../../lib/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
@@ -195,7 +195,7 @@ export async function commandOf(
   const rail = 'rail' in choice ? choice.rail : null
   if (rail !== null) {
     const fault = checkReference(rail, input.reference)
-    if (fault !== null) refuseField('/reference', fault.code, `The reference does not fit ${rail}.`, fault.params)
+    if (fault !== null) refuseField('/reference', fault.code, referenceMessage(rail, fault), fault.params)
   }
   const terms = rail === null ? undefined : RAILS.get(rail)
   const instant = terms !== undefined && speedOf(terms, amount) === 'instant'

@@ -63,13 +63,13 @@ export function questionOf(customerId: string, { filters, q }: Pick<ExportReques
   }
 }
 
-/** The days that an export of one balance is about; both included. */
+/** The days that an export of one balance is about; both included. What is asked of days to come ends today, with a balance that there is. */
 function periodOf({ filters }: Pick<ExportRequest, 'filters'>, now: number): { readonly from: string; readonly to: string } {
   const { bookedFrom, bookedTo } = filters
-  return {
-    from: bookedFrom === undefined ? '1970-01-01' : bookedFrom.slice(0, 10),
-    to: bookedTo === undefined ? dateIn(now, 'UTC') : dateIn(Date.parse(bookedTo.before) - 1, 'UTC'),
-  }
+  const today = dateIn(now, 'UTC')
+  const from = bookedFrom === undefined ? '1970-01-01' : bookedFrom.slice(0, 10)
+  const to = bookedTo === undefined ? today : dateIn(Date.parse(bookedTo.before) - 1, 'UTC')
+  return { from, to: to > today && from <= today ? today : to }
 }
 
 /** Who asks, and what for. */

@@ -5,7 +5,7 @@
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import { formatMajor } from '../../lib/money.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
-import { asUnavailable, type Database } from '../../storage/database.ts'
+import type { Database } from '../../storage/database.ts'
 import { sandboxBalance, sandboxLines, type BookedLine } from '../../storage/sandbox-book.ts'
 import type { StatementPartner, StatementQuestion } from './statements.ts'
 
@@ -30,7 +30,7 @@ export class SandboxStatements implements StatementPartner {
   }
 
   async *#write({ connectionId, currency, day }: StatementQuestion, from: number): AsyncGenerator<Uint8Array> {
-    const client = await this.#options.database.pool.connect().catch((error: unknown) => { throw asUnavailable(error) })
+    const client = await this.#options.database.pool.connect()
     let failure: Error | undefined
     try {
       await client.query('begin isolation level repeatable read read only')

@@ -62,7 +62,7 @@ export const getIndicativeRates = route({
   description: 'Without `buyCurrency`: for every currency that is enabled. Nothing can be done at them.',
   limits: ['quotes'],
   query: Type.Object({
-    sellCurrency: Type.String({ pattern: '^[A-Z]{3}$' }),
+    sellCurrency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }),
     buyCurrency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}(,[A-Z]{3}){0,49}$', description: 'Separated by commas.' })),
   }),
   success: { status: 200, description: 'The rates.', schema: IndicativeRates },

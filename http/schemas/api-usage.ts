@@ -4,7 +4,7 @@ import { CalendarDate, Nullable, Timestamp, Uuid, Words } from './primitives.ts'
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
-export const KeyEnvironment = Words('ApiKeyEnvironment', ['live', 'test'])
+export const KeyEnvironment = Words('ApiKeyEnvironment', ['live', 'test'], '`test` keys work where there is a sandbox.')
 
 export const RequestOutcome = Words('RequestOutcome', ['success', 'client_error', 'server_error', 'rate_limited'], 'Status below 400; 4xx but 429; 5xx; 429.')
 

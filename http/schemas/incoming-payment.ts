@@ -4,6 +4,7 @@ import { RECALL_REASONS, SHOWN_STATUSES, SUSPENSE_REASONS, SUSPENSE_STATUSES } f
 import { list } from '../list.ts'
 import { AccountDetails } from './account-details.ts'
 import { Exchange } from './exchange.ts'
+import { RecallStatus } from './payment.ts'
 import { CalendarDate, CountryCode, Money, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 const RecallReason = Words('IncomingRecallReason', RECALL_REASONS)
@@ -31,7 +32,7 @@ export const IncomingPayment = Type.Object({
   valueDate: CalendarDate,
   receivedAt: Timestamp,
   recall: Nullable(Type.Object({
-    status: Words('IncomingRecallStatus', ['pending', 'accepted', 'rejected']),
+    status: RecallStatus,
     reasonCode: RecallReason,
     requestedAt: Timestamp,
     decidedAt: Nullable(Timestamp),

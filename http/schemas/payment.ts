@@ -18,6 +18,7 @@ const PURPOSE_CODE_MAX = 5
 
 export const PaymentStatus = Words('PaymentStatus', PAYMENT_STATUSES)
 export const CreatedVia = Words('CreatedVia', CREATED_VIA)
+export const RecallStatus = Words('RecallStatus', ['requested', 'accepted', 'rejected', 'expired'])
 export const ChargeBearer = Words('ChargeBearer', ['shared', 'sender', 'recipient'])
 
 export const Failure = Type.Object({
@@ -101,7 +102,7 @@ export const Payment = Type.Object({
   failure: Nullable(Failure),
   return: Nullable(PaymentReturn),
   recall: Nullable(Type.Object({
-    status: Words('RecallStatus', ['requested', 'accepted', 'rejected', 'expired']),
+    status: RecallStatus,
     reasonCode: Type.String(),
     requestedAt: Timestamp,
     decidedAt: Nullable(Timestamp),

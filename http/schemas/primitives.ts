@@ -12,8 +12,7 @@ const METADATA_BYTES_MAX = 16 * 1024
 /** Any amount, and one that can be moved. */
 export const MONEY_PATTERN = '^(0|-?[1-9][0-9]{0,18})$'
 export const POSITIVE_MONEY_PATTERN = '^[1-9][0-9]{0,18}$'
-const INT64_MAX = 9_223_372_036_854_775_807n
-const INT64_DIGITS = 19
+const NINETEEN_DIGITS = /^-?[0-9]{19}$/
 
 /** The schema or null. */
 export function Nullable<Schema extends TSchema>(schema: Schema, options: TSchemaOptions = {}) {
@@ -44,16 +43,16 @@ export const CountryCode = Type.String({ pattern: '^[A-Z]{2}$', title: 'CountryC
 
 export const Email = Type.String({ format: 'email', title: 'Email', maxLength: 254 })
 
+/** Nineteen digits can still be more than an int64 holds. Anything else is for the pattern to judge. */
+function fitsInt64(text: unknown): boolean {
+  return typeof text !== 'string' || !NINETEEN_DIGITS.test(text) || BigInt.asIntN(64, BigInt(text)) === BigInt(text)
+}
+
 export const Money = Type.Object({
-  amountMinor: Type.String({ pattern: MONEY_PATTERN, description: 'Minor units of the currency as text (int64).' }),
+  amountMinor: Type.Refine(Type.String({ pattern: MONEY_PATTERN, description: 'Minor units of the currency as text (int64).' }), fitsInt64, () => 'too_large'),
   currency: CurrencyCode,
 }, { title: 'Money', additionalProperties: false, examples: [{ amountMinor: '12500', currency: 'EUR' }] })
 export type Money = Static<typeof Money>
-
-/** Nineteen digits can still be more than an int64 holds. Anything else is for the pattern to judge. */
-function fitsInt64(text: unknown): boolean {
-  return typeof text !== 'string' || text.length !== INT64_DIGITS || !/^[0-9]+$/.test(text) || BigInt(text) <= INT64_MAX
-}
 
 export const PositiveMoney = Type.Object({
   amountMinor: Type.Refine(
@@ -106,4 +105,4 @@ export const Rail = Words('Rail', [
   'fedwire', 'rtp', 'fednow', 'pl_elixir', 'pl_express_elixir', 'ch_sic', 'se_domestic', 'no_domestic', 'dk_domestic',
   'cz_certis', 'hu_giro', 'ro_transfond', 'bg_bisera', 'au_becs', 'au_npp', 'nz_becs', 'ca_eft', 'sg_fast', 'sg_giro',
   'hk_fps', 'hk_chats', 'jp_zengin', 'in_neft', 'in_imps', 'in_rtgs', 'mx_spei', 'za_eft', 'za_rtc', 'ae_uaefts', 'card',
-])
+], 'How money travels between banks.')

@@ -204,7 +204,7 @@ export type RecipientRequirements = Static<typeof RecipientRequirements>
 export const RequirementsQuery = Type.Object({
   currency: CurrencyCode,
   country: CountryCode,
-  type: Type.Optional(Type.Enum([...RECIPIENT_TYPES])),
+  type: Type.Optional(Type.Enum([...RECIPIENT_TYPES], { description: 'Whose account it is.' })),
 })
 
 // ── Lists ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -38,7 +38,7 @@ const COLUMNS = {
   orderId: (row: Row): Cell => row.orderId,
   rail: (row: Row): Cell => row.rail,
   category: (row: Row): Cell => row.category,
-  exchangeRate: (row: Row): Cell => row.exchange?.rate ?? null,
+  exchangeRate: (row: Row): Cell => (row.exchange === null ? null : { kind: 'decimal', value: row.exchange.rate }),
   balanceId: (row: Row): Cell => row.balanceId,
   recipientId: (row: Row): Cell => row.recipientId,
   sourceObject: (row: Row): Cell => row.sourceObject,

@@ -29,7 +29,7 @@ export type SuspenseReason = (typeof SUSPENSE_REASONS)[number]
 
 /** Somebody wants it back. */
 export interface IncomingRecall {
-  readonly status: 'pending' | 'accepted' | 'rejected'
+  readonly status: 'requested' | 'accepted' | 'rejected'
   readonly reasonCode: RecallReason
   /** Minor units. */
   readonly amount: string

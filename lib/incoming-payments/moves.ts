@@ -107,7 +107,7 @@ export function openRecall(
       findings: [{ list: 'RECALL-REQUEST', name: reasonCode, score: 100 }], decides: null, createdAt: now,
     }, ids.next()),
     change: {
-      recall: { status: 'pending', reasonCode, amount: amount.toString(), caseId, requestedAt: timestamp(now), decidedAt: null, rejectionCode: null }, recallHoldId: holdId,
+      recall: { status: 'requested', reasonCode, amount: amount.toString(), caseId, requestedAt: timestamp(now), decidedAt: null, rejectionCode: null }, recallHoldId: holdId,
     },
   }
 }

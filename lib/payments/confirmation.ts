@@ -1,5 +1,6 @@
 /** What a confirmation of a payment says. */
 import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
+import { costOf } from './conversion.ts'
 import type { PaymentRecord } from './payment.ts'
 
 /** Rails as people call them; the others go by their word. */
@@ -8,6 +9,12 @@ const RAIL_NAMES: Readonly<Record<string, string>> = {
   swift: 'SWIFT', ach: 'ACH', ach_same_day: 'Same Day ACH', fedwire: 'Fedwire', rtp: 'RTP', fednow: 'FedNow', internal: 'Internal transfer',
 }
 const CHARGES: Readonly<Record<string, string>> = { shared: 'Shared (SHAR)', sender: 'Borne by the payer (DEBT)', recipient: 'Borne by the recipient (CRED)' }
+
+/** What it cost and what left the balance that it was made from, in the currency of that balance. */
+function costs({ amount, fee, currency, details: { conversion } }: PaymentRecord): readonly (readonly [string, string | null])[] {
+  const [cost, total, paidIn] = conversion === undefined ? [fee, amount + fee, currency] : [BigInt(conversion.feeMinor), costOf(conversion), conversion.sellCurrency]
+  return [['Fee', cost === 0n ? null : grouped(cost, paidIn)], ['Total debit', grouped(total, paidIn)]]
+}
 
 /** Whether a payment has got so far that there is something to confirm. */
 export function isConfirmed({ status }: Pick<PaymentRecord, 'status'>): boolean {
@@ -35,7 +42,7 @@ export function paymentConfirmation(payment: PaymentRecord, { operatorName, cust
         lines: linesOf(
           ['Order number', payment.number], ['Reference', details.reference], ['End-to-end id', details.endToEndId], ['UETR', details.uetr],
           ['Purpose', details.purpose ?? details.purposeCode], ['Rail', rail === null ? null : RAIL_NAMES[rail] ?? rail], ['Charges', CHARGES[details.chargeBearer] ?? null],
-          ['Amount', amountOf(payment.amount)], ['Fee', payment.fee === 0n ? null : amountOf(payment.fee)], ['Total debit', amountOf(payment.amount + payment.fee)],
+          ['Amount', amountOf(payment.amount)], ...costs(payment),
         ),
       },
       {

@@ -385,10 +385,28 @@ export const CHARACTERS: { readonly [set in CharacterSet]: RegExp } = {
   latin: /^[\x20-\x7e\u00a0-\u00ac\u00ae-\u024f\u1e00-\u1eff\u2010-\u2027\u20ac]*$/,
 }
 
+/** The same in words. */
+const CHARACTERS_IN_WORDS: { readonly [set in CharacterSet]: string } = {
+  epc: 'plain letters, digits, spaces and / - ? : ( ) . , \' +, and no two slashes in a row',
+  epc_polish: 'plain and Polish letters, digits, spaces and / - ? : ( ) . , \' +, and no two slashes in a row',
+  swift_x: 'plain letters, digits, spaces and / - ? : ( ) . , \' +',
+  bacs: 'plain letters, digits, spaces and . & / -',
+  bacs_mixed: 'plain letters, digits, spaces and . & / -',
+  ascii: 'plain letters, digits, spaces and the signs of a keyboard',
+  half_width: 'plain letters, digits, signs and half-width katakana',
+  latin: 'Latin letters, digits, spaces and signs',
+}
+
 /** Why a rail cannot carry a reference. `max` counts code points. */
 export type ReferenceFault =
   | { readonly code: 'too_long'; readonly params: { readonly max: number } }
   | { readonly code: 'invalid_characters'; readonly params: { readonly characters: CharacterSet } }
+
+/** What is said of a reference that a rail cannot carry. */
+export function referenceMessage(rail: Rail, fault: ReferenceFault): string {
+  return fault.code === 'too_long' ? `A reference may have at most ${fault.params.max} characters on ${rail}.`
+    : `A reference consists of ${CHARACTERS_IN_WORDS[fault.params.characters]} on ${rail}.`
+}
 
 /** A reference as the rail will carry it: Bacs prints capitals only, so it is upper-cased; elsewhere it is kept. */
 export function railReference(rail: Rail, text: string, rails: RailTable = RAILS): string {

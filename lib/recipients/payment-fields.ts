@@ -10,6 +10,9 @@ export interface PaymentFieldFault {
   readonly message: string
 }
 
+/** Where no country has codes of its own: ISO 20022 has hundreds, and adds some every quarter. */
+const PURPOSE = /^[A-Z]{4}$/
+
 /** What a payment to a recipient lacks; null: nothing. */
 export function paymentFieldFault(
   recipient: { readonly bankCountry: string; readonly iban: string | null },
@@ -19,6 +22,7 @@ export function paymentFieldFault(
   const purpose = payment.purposeCode ?? null
   if (rule !== null && purpose === null) return { field: '/purposeCode', code: 'required', message: `Payments to ${recipient.bankCountry} say what they are for.` }
   if (rule !== null && !new RegExp(rule.pattern).test(purpose as string)) return { field: '/purposeCode', code: 'invalid_format', message: rule.description }
+  if (rule === null && purpose !== null && !PURPOSE.test(purpose)) return { field: '/purposeCode', code: 'invalid_format', message: 'Must be four capital letters, a purpose code of ISO 20022.' }
   if (recipient.iban === null || !isQrIban(recipient.iban)) return null
   const reference = payment.reference.replaceAll(' ', '')
   if (!/^[0-9]{27}$/.test(reference)) return { field: '/reference', code: 'invalid_format', message: 'A QR-IBAN is paid with the QR reference of the bill, 27 digits.' }

@@ -14,6 +14,8 @@ export type Cell =
   | { readonly kind: 'integer'; readonly value: number }
   /** Minor units. */
   | { readonly kind: 'amount'; readonly value: bigint; readonly currency: CurrencyCode }
+  /** A number with a decimal point, exact as it stands. */
+  | { readonly kind: 'decimal'; readonly value: string }
   /** `YYYY-MM-DD`. */
   | { readonly kind: 'date'; readonly value: string }
   /** Epoch milliseconds, shown in the zone of the table. */
@@ -56,6 +58,7 @@ export function zonedTimes(timezone: string): (ms: number) => string {
 export function csvWriter({ timezone, decimalSeparator }: TableStyle): (row: readonly Cell[]) => string {
   const time = zonedTimes(timezone)
   const separator = decimalSeparator === ',' ? ';' : ','
+  const decimal = (text: string): string => (decimalSeparator === ',' ? text.replace('.', ',') : text)
   const field = (cell: Cell): string => {
     if (cell === null) return ''
     if (typeof cell === 'string') {
@@ -64,10 +67,8 @@ export function csvWriter({ timezone, decimalSeparator }: TableStyle): (row: rea
     }
     switch (cell.kind) {
       case 'integer': return String(cell.value)
-      case 'amount': {
-        const text = formatMajor(cell.value, cell.currency)
-        return decimalSeparator === ',' ? text.replace('.', ',') : text
-      }
+      case 'amount': return decimal(formatMajor(cell.value, cell.currency))
+      case 'decimal': return decimal(cell.value)
       case 'date': return cell.value
       case 'time': return timezone === 'UTC' ? `${time(cell.value)}Z` : time(cell.value)
       default: return cell satisfies never
@@ -92,6 +93,8 @@ function amountStyle(exponent: number): number {
 
 const XML_FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 const escaped = (text: string): string => text.replace(XML_FORBIDDEN, '').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+/** More digits than spreadsheets calculate with. */
+const isLong = (text: string): boolean => text.replace(/\D/g, '').replace(/^0+/, '').length > DIGITS_MAX
 const textCell = (text: string, style: number): string => `<c t="inlineStr" s="${style}"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
 
 /** Days since 1899-12-30 with so many decimals that milliseconds are kept. */
@@ -112,9 +115,9 @@ export function sheetWriter({ timezone }: Pick<TableStyle, 'timezone'>): (row: r
       case 'integer': return `<c s="${XLSX_STYLES.integer}"><v>${cell.value}</v></c>`
       case 'amount': {
         const text = formatMajor(cell.value, cell.currency)
-        const digits = text.replace(/\D/g, '').replace(/^0+/, '').length
-        return digits > DIGITS_MAX ? textCell(text, 0) : `<c s="${amountStyle(exponentOf(cell.currency))}"><v>${text}</v></c>`
+        return isLong(text) ? textCell(text, 0) : `<c s="${amountStyle(exponentOf(cell.currency))}"><v>${text}</v></c>`
       }
+      case 'decimal': return isLong(cell.value) ? textCell(cell.value, 0) : `<c><v>${cell.value}</v></c>`
       case 'date': return `<c s="${XLSX_STYLES.date}"><v>${Date.parse(`${cell.value}T00:00:00Z`) / DAY_MS + EPOCH_DAYS}</v></c>`
       case 'time': return `<c s="${XLSX_STYLES.time}"><v>${serial(Date.parse(`${time(cell.value)}Z`))}</v></c>`
       default: return cell satisfies never

@@ -9,7 +9,7 @@
  */
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { timestamp } from '../../lib/clock.ts'
+import { LAST_MS, timestamp } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
 import { journalMarks, type JournalSide } from '../../lib/ledger/journal-line.ts'
 import { moneyJson } from '../../lib/money.ts'
@@ -186,7 +186,8 @@ const SKEW_MS = 60_000
 
 /** As text, as conditions take it. A journal with a hole has no answer; then everything is read, and the audit tells of the hole. */
 async function firstAfter(database: Database, balanceId: string, ms: number): Promise<string | null> {
-  return (await firstLineSince(database.pool, balanceId, ms))?.toString() ?? null
+  // No line is older than its clock's beginning, and none is younger than what can be written.
+  return (await firstLineSince(database.pool, balanceId, Math.min(Math.max(ms, 0), LAST_MS)))?.toString() ?? null
 }
 
 async function bookedSpan(database: Database, { balanceId, filters: { bookedFrom, bookedTo } }: JournalListQuery): Promise<Span> {

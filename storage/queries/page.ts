@@ -8,6 +8,7 @@ import { strict as assert } from 'node:assert'
 import type pg from 'pg'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { sqlState } from '../connection.ts'
+import { asUnavailable } from '../database.ts'
 
 /** Statements are written by hand, so kysely, which puts them together, needs to know no table. */
 export interface ReadDatabase {
@@ -149,7 +150,8 @@ async function searchPage(db: ReadDatabase, branch: Branch, limit: number, posit
   if (edge !== undefined) {
     const descending = reads(order, position) === 'descending'
     const near = compared(order, order.keys.map((_, index) => edge[`key_${index}`] as CursorKey), descending ? '>=' : '<=')
-    const found = await run(db, branchStatement({ ...branch, where: [...where, near, search!] }, limit, position), false)
+    // `is true` is no index's business: Postgres would fetch the million rows that have a common word to keep the few that are near.
+    const found = await run(db, branchStatement({ ...branch, where: [...where, near, sql`(${search!}) is true`] }, limit, position), false)
     if (found.length >= limit) return found
   }
   return await run(db, branchStatement({ ...branch, where: [...where, search!] }, limit, position, edge !== undefined), false)
@@ -209,7 +211,7 @@ async function count(db: ReadDatabase, branches: readonly Branch[]): Promise<num
     })
   } catch (error) {
     if (sqlState(error) === QUERY_CANCELED) return undefined
-    throw error
+    throw asUnavailable(error)
   }
 }
 

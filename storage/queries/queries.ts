@@ -1,6 +1,6 @@
 /** All reads behind the API, over one pool. */
 import { Kysely, PostgresDialect } from 'kysely'
-import { asUnavailable, type Database } from '../database.ts'
+import type { Database } from '../database.ts'
 import { getAccountDetails } from './account-details.ts'
 import { findApiKey } from './api-keys.ts'
 import { balanceReader, getBalance, listBalances, type BalanceListQuery } from './balances.ts'
@@ -36,7 +36,7 @@ export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
   const balances = balanceReader(database)
   const journals = new JournalReader(database, db, balances)
   const queue: Queue = { clock, drainPerSecond }
-  return telling({
+  return {
     listBalances: (query: BalanceListQuery) => listBalances(db, query),
     getBalance: (tenant: Tenant, id: string) => getBalance(balances, tenant, id),
     getAccountDetails: (tenant: Tenant, balanceId: string) => getAccountDetails(database, tenant, balanceId),
@@ -56,12 +56,5 @@ export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
     getSuspenseItem: (tenant: Tenant, id: string) => getSuspenseItem(database, tenant, id),
     findApiKey: (sha256: string) => findApiKey(database, sha256),
     findIdempotencyRecord: (id: string) => findIdempotencyRecord(database, id, clock.now()),
-  })
-}
-
-/** The same reads, which tell a database that is gone from a bug. */
-function telling<All extends Readonly<Record<string, (...args: never[]) => Promise<unknown>>>>(reads: All): All {
-  return Object.fromEntries(Object.entries(reads).map(([name, read]) => [
-    name, (...args: never[]) => read(...args).catch((error: unknown) => { throw asUnavailable(error) }),
-  ])) as unknown as All
+  }
 }

@@ -20,6 +20,7 @@ interface Operation {
   readonly summary: string
   readonly description: string
   readonly security: readonly object[]
+  readonly parameters?: readonly { readonly $ref?: string; readonly name: string; readonly description?: string }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<Record<string, { readonly description: string; readonly headers: object; readonly content?: Readonly<Record<string, Media>> }>>
 }
@@ -45,6 +46,15 @@ t.test('linters find nothing', async (t) => {
     const told = found.filter(({ ruleId, message }) => ruleId !== 'no-ambiguous-paths' || !ALIKE.test(message))
     t.strictSame(told.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]), [], preset)
   }
+})
+
+t.test('every parameter says what it is', (t) => {
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, { parameters = [] }] of Object.entries(operations)) {
+      for (const { $ref, name, description } of parameters) if ($ref === undefined) t.match(description, /\S/, `${method} ${path} ${name}`)
+    }
+  }
+  t.end()
 })
 
 t.test('every operation has examples, and every example is what its schema says', async (t) => {

@@ -1,5 +1,9 @@
 import t from 'tap'
 import { inspectJson } from '../../http/json-body.ts'
+import { ExportRequest } from '../../http/schemas/export.ts'
+import { FundsRequestUpdate } from '../../http/schemas/funds-request.ts'
+import { SimWebhookEvent } from '../../http/schemas/webhook.ts'
+import { compileBody } from '../../http/validation.ts'
 import { BALANCE, fakeWorld, PAYMENT_BODY, startFake } from './fake-world.ts'
 
 const world = fakeWorld()
@@ -91,6 +95,7 @@ t.test('every error of a body is named by pointer and code', async (t) => {
     [{ chargeBearer: 'nobody' }, '/chargeBearer', 'invalid_value'],
     [{ requestedRail: 'pigeon' }, '/requestedRail', 'invalid_value'],
     [{ executionDate: '2026-02-30' }, '/executionDate', 'invalid_format'],
+    [{ executionDate: '0000-01-01' }, '/executionDate', 'invalid_format'],
     [{ documentIds: Array(11).fill(BALANCE) }, '/documentIds', 'too_long'],
     [{ documentIds: ['x'] }, '/documentIds/0', 'invalid_format'],
     [{ notifyRecipient: 'yes' }, '/notifyRecipient', 'invalid_type'],
@@ -110,6 +115,39 @@ t.test('every error of a body is named by pointer and code', async (t) => {
   }
   t.match(await errorsOf({ externalId: 'x'.repeat(65) }), [{ params: { max: 64 } }])
   t.equal((await errorsOf(Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1])))).length <= 64, true, 'errors are bounded')
+})
+
+t.test('an amount of either sign fits 64 bits', (t) => {
+  const event = compileBody(SimWebhookEvent, undefined)
+  const errors = (amountMinor: string) => event.validate({ type: 'balance.low', amount: { amountMinor, currency: 'EUR' } }, false).errors.map(({ field, code }) => `${field} ${code}`)
+  for (const amount of ['9223372036854775807', '-9223372036854775808', '0', '-1']) t.same(errors(amount), [], amount)
+  for (const amount of ['9223372036854775808', '-9223372036854775809', '9999999999999999999']) t.same(errors(amount), ['/amount/amountMinor too_large'], amount)
+  t.end()
+})
+
+t.test('one value has one complaint, in words', (t) => {
+  const request = compileBody(ExportRequest, undefined)
+  const errors = (body: object) => request.validate({ format: 'csv', ...body }, false).errors.map(({ field, code, message }) => [field, code, message])
+  t.same(errors({ filter: { amountFrom: 5 } }), [['/filter/amountFrom', 'invalid_type', 'Must be string or boolean or array.']])
+  t.same(errors({ filter: { amountFrom: '' } }), [['/filter/amountFrom', 'too_short', 'Must have at least 1 character.']])
+  t.same(errors({ filter: { status: [5] } }), [['/filter/status/0', 'invalid_type', 'Must be string.']])
+  t.same(errors({ format: 'pdf' }), [['/format', 'invalid_value', 'Must be one of csv, xlsx, json, camt053, mt940.']])
+  t.same(errors({ q: 5 }), [['/q', 'invalid_type', 'Must be string.']])
+  t.same(errors({ q: 'a' }), [['/q', 'too_short', 'Must have at least 2 characters.']])
+  t.same(errors({ columns: [] }), [['/columns', 'too_short', 'Must have at least 1 item.']])
+  t.same(errors({ columns: ['id', 'id'] }), [['/columns', 'invalid_value', 'Must not have the same item twice.']])
+  t.end()
+})
+
+t.test('a time is one that can be read and written again', (t) => {
+  const update = compileBody(FundsRequestUpdate, undefined)
+  const errors = (expiresAt: string) => update.validate({ expiresAt }, false).errors.map(({ field, code }) => `${field} ${code}`)
+  for (const time of ['2026-12-31T23:59:59Z', '2026-12-31t23:59:59.1234567z', '2024-02-29T00:00:00+14:00', '0001-01-01T00:00:00Z']) t.same(errors(time), [], time)
+  for (const time of [
+    '2026-12-31T23:59:60Z', '2026-12-31T00:00:00Z[Europe/Paris]', '2026-12-31T00:00:00+01:00[u-ca=iso8601]', '9999-12-31T23:59:59-12:00', '0001-01-01T00:00:00+01:00',
+    '0000-06-01T00:00:00Z', '2026-02-29T00:00:00Z', '2026-12-31T24:00:00Z', '2026-12-31T00:00:00', '2026-12-31', 'tomorrow',
+  ]) t.same(errors(time), ['/expiresAt invalid_format'], time)
+  t.end()
 })
 
 t.test('a member called __proto__ is unknown and harmless', async (t) => {

@@ -67,6 +67,9 @@ t.test('what a list does not know or cannot read is 400 by name', async (t) => {
     ['filter[recipientId]=x', 'filter[recipientId]', 'invalid_format'],
     ['filter[createdFrom]=yesterday', 'filter[createdFrom]', 'invalid_format'],
     ['filter[createdFrom]=2026-02-30', 'filter[createdFrom]', 'invalid_format'],
+    ['filter[createdFrom]=0000-01-01', 'filter[createdFrom]', 'invalid_format'],
+    ['filter[createdTo]=9999-12-31T23:59:59-12:00', 'filter[createdTo]', 'invalid_format'],
+    ['filter[executionFrom]=0000-01-01', 'filter[executionFrom]', 'invalid_format'],
     ['filter[executionFrom]=2026-01-01T00:00:00Z', 'filter[executionFrom]', 'invalid_format'],
     ['filter[createdFrom]=2026-02-02&filter[createdTo]=2026-02-01', 'filter[createdFrom]', 'invalid_value'],
     ['filter[currency]=EUR&filter[amountFrom]=1.5', 'filter[amountFrom]', 'invalid_format'],
@@ -81,8 +84,24 @@ t.test('what a list does not know or cannot read is 400 by name', async (t) => {
   }
 })
 
+t.test('a range may end on the last day of all', async (t) => {
+  for (const end of ['9999-12-31', '9999-12-31T23:59:59.999Z']) {
+    t.equal((await service.get(`/v1/payments?filter[createdTo]=${end}`)).status, 200, end)
+    t.same(last().filters['createdTo'], { before: '9999-12-31T23:59:59.999Z' }, 'no year that storage cannot read')
+  }
+})
+
 t.test('a range of one day is not reversed', async (t) => {
   t.equal((await service.get('/v1/payments?filter[createdFrom]=2026-02-01&filter[createdTo]=2026-02-01')).status, 200)
+})
+
+t.test('text is compared as it is stored: composed, and as long as bodies may have it', async (t) => {
+  const landmarks = '\u{1f3e6}'.repeat(64)
+  const query = new URLSearchParams({ 'filter[externalId]': `Bu\u0308ro,${landmarks}`, 'filter[metadata.site]': 'Zu\u0308rich' })
+  const response = await service.get(`/v1/payments?${query}`)
+  t.equal(response.status, 200, await response.clone().text())
+  t.match(last(), { filters: { externalId: ['B\u00fcro', landmarks] }, metadata: [['site', 'Z\u00fcrich']] })
+  t.match(await (await service.get(`/v1/payments?filter[externalId]=${'x'.repeat(65)}`)).json(), { errors: [{ field: 'query.filter[externalId]', code: 'too_long' }] })
 })
 
 t.test('searches have two to a hundred characters', async (t) => {

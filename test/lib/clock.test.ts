@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { addDays, dateIn, ManualClock, systemClock, timestamp } from '../../lib/clock.ts'
+import { addDays, dateIn, laterThan, ManualClock, systemClock, timestamp } from '../../lib/clock.ts'
 
 t.test('timestamps are RFC 3339 in UTC with milliseconds', (t) => {
   t.equal(timestamp(0), '1970-01-01T00:00:00.000Z')
@@ -46,5 +46,12 @@ t.test('a manual clock moves only when it is moved', (t) => {
   clock.advance(50)
   t.equal(clock.now(), 150)
   t.ok(Math.abs(systemClock.now() - Date.now()) < 1_000)
+  t.end()
+})
+
+t.test('what follows is later than what it follows, whatever the clock shows', (t) => {
+  t.equal(laterThan(100, 250), 250)
+  for (const now of [100, 99, 0]) t.equal(laterThan(100, now), 101)
+  t.equal(laterThan(100.5, 100), 101, 'by whole milliseconds')
   t.end()
 })

@@ -423,10 +423,12 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** The bank repeats what it has said. @returns how many messages */
+  /** The bank repeats what it has said, of payments and of money that came in. @returns how many messages */
   async bankRepeats(): Promise<number> {
-    return (await this.query(`update sandbox_order set state = 'accepted', due_at = now() where state in ('settled', 'rejected') and next_event = state
-      and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)).length
+    const payments = await this.query(`update sandbox_order set state = 'accepted', due_at = now() where state in ('settled', 'rejected') and next_event = state
+      and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)
+    const credits = await this.query(`update sandbox_message set acknowledged_at = null where id in (select id from sandbox_message where acknowledged_at is not null order by due_at desc limit 100) returning 1`)
+    return payments.length + credits.length
   }
 
   /** The bank says the opposite of what it has said, of orders that it has nothing more to say of. @returns how many messages */
@@ -456,6 +458,16 @@ export class Cluster implements AsyncDisposable {
   /** What the sandbox's own reviewer would decide in a while is decided now. @returns how many */
   async reviewNow(): Promise<number> {
     return (await this.query(`update compliance_hold set wake_at = now() where status = 'open' and wake_at > now() returning 1`)).length
+  }
+
+  /** Payments that wait for money look for it now. @returns how many */
+  async payDueNow(): Promise<number> {
+    return (await this.query(`update payment_due set due_at = now() where due_at > now() returning 1`)).length
+  }
+
+  /** Jobs that wait for somebody, because a sandbox was told to let them stand still, go on. @returns how many */
+  async jobsGoOn(): Promise<number> {
+    return (await this.query(`update job set due_at = now() where lease is null and due_at > now() + interval '1 hour' returning 1`)).length
   }
 
   async [Symbol.asyncDispose](): Promise<void> { await this.#held.disposeAsync() }

@@ -1,9 +1,9 @@
 /** Commands as the flows hand them to a balance, with everything that a test does not care about filled in. */
 import { randomUUID } from 'node:crypto'
+import type { Idempotency } from '../../http/world.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createIdSource, orderNumber } from '../../lib/ids.ts'
 import type { BalanceState } from '../../lib/ledger/balance.ts'
-import type { CommandKey } from '../../lib/ledger/decision.ts'
 import type { CreatePayment } from '../../lib/payments/create-payment.ts'
 import type { CreateTransfer } from '../../lib/payments/transfer.ts'
 import { PROBLEMS, type Problem } from '../../lib/problems.ts'
@@ -15,10 +15,11 @@ export const MONDAY = Date.UTC(2026, 4, 4, 9, 30)
 
 let orders = 0n
 
-/** A key nobody has used. */
-export const newKey = (): CommandKey => ({ id: randomUUID(), fingerprint: randomUUID() })
-
 export const problemText = (problem: Problem): string => JSON.stringify({ slug: problem.slug, detail: problem.detail })
+
+/** A key nobody has used. */
+export const newKey = (): Idempotency => ({ id: randomUUID(), fingerprint: randomUUID(), problemText })
+
 export const problemStatus = ({ slug }: Problem): number => PROBLEMS[slug].status
 
 /** What of a command a test has to say; the rest may be said. */

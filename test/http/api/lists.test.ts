@@ -269,6 +269,8 @@ t.test('every filter of every list', async t => {
     await list.expect({ type: 'fee,interest' }, () => false, 'none')
     await list.expect({ bookedFrom: at }, ({ bookedAt }) => bookedAt >= at)
     await list.expect({ bookedTo: at }, ({ bookedAt }) => bookedAt <= at, lines[0]!.bookedAt === at ? 'all' : 'some')
+    await list.expect({ bookedFrom: '0001-01-01', bookedTo: '9999-12-31' }, () => true, 'all')
+    await list.expect({ bookedTo: '0001-01-01' }, () => false, 'none')
     await list.expect({ valueFrom: day(-2), valueTo: day(1) }, () => true, 'all')
     await list.expect({ valueTo: day(-3) }, () => false, 'none')
     await list.expect({ amountFrom: '2100', amountTo: '2400' }, line => minor(line) >= 2100n && minor(line) <= 2400n)

@@ -27,7 +27,7 @@ t.test('what its payer wants back is set aside, and goes back when the operator\
   t.equal((await client.post<Simulated>(recall(id), { reasonCode: 'DUPL' }, key)).text, opened.text, 'the same key is the same case')
   t.match((await client.post(recall(id), {})).problem, { status: 409, code: 'simulation-not-possible', currentStatus: 'received' }, 'once only')
   const pending = (await client.get<IncomingPayment>(`/incoming-payments/${id}`)).body
-  t.match(pending, { status: 'received', recall: { status: 'pending', reasonCode: 'DUPL', requestedAt: /Z$/, decidedAt: null } })
+  t.match(pending, { status: 'received', recall: { status: 'requested', reasonCode: 'DUPL', requestedAt: /Z$/, decidedAt: null } })
   t.match(await client.balance(balances.EUR), { bookBalance: money(10_003_000), heldBalance: money(3_000), availableBalance: money(10_000_000) })
   t.match(await client.holds(balances.EUR), [{ subjectType: 'recall', subjectId: id, amount: money(3_000), status: 'active' }])
   t.equal((await client.createPayment(paymentBody(balances.EUR, world.seeded.recipients.EUR, 10_000_001))).problem.code, 'insufficient-funds', 'what is set aside cannot be paid out')

@@ -76,6 +76,9 @@ t.test('exports', async (t) => {
     const text = (await download(camt.result!.download!)).toString('utf8')
     t.equal(text.match(/<Ntry>/g)!.length, journal.length)
     t.notMatch(text, /ElctrncSeqNb/, 'it has no number')
+    const ahead = (await ask({ format: 'camt053', filter: { balanceId: a, bookedTo: '2999-12-31' } })).body
+    const closing = (await download(ahead.result!.download!)).toString('utf8').match(/CLBD.*?<Dt><Dt>(.*?)<\/Dt>/)![1]
+    t.equal(closing, new Date(world.now()).toISOString().slice(0, 10), 'no balance of days that are still to come')
     const mt940 = (await ask({ format: 'mt940', filter: { balanceId: a, bookedFrom: day, bookedTo: day } })).body
     t.match((await download(mt940.result!.download!)).toString('latin1'), /^:20:[0-9A-F]{16}\r\n:25:.*\r\n:28C:00000\/00001\r\n:60F:C/)
   })

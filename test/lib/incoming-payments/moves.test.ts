@@ -95,7 +95,7 @@ t.test('each move is made from its own status only', (t) => {
 t.test('what each move writes', (t) => {
   const owner = { customerId: ids.next(), balanceId: ids.next(), shard: 9 }
   const by = ids.next()
-  const recall = { status: 'pending', reasonCode: 'DUPL', amount: '800', caseId: ids.next(), requestedAt: '2026-05-04T09:30:00.000Z', decidedAt: null, rejectionCode: null } as const
+  const recall = { status: 'requested', reasonCode: 'DUPL', amount: '800', caseId: ids.next(), requestedAt: '2026-05-04T09:30:00.000Z', decidedAt: null, rejectionCode: null } as const
   const holdId = ids.next()
   const back = { status: 'returned', returnState: 'due' }
   for (const [name, { effects, change }, rules, events, changed] of [
@@ -123,15 +123,15 @@ t.test('what each move writes', (t) => {
   t.equal(moves.rejectRecall({ ...held, recallHoldId: null }, 'AM04', context).effects.holdResolutions, undefined, 'nothing was set aside')
   const opened = moves.openRecall(record('received'), { caseId: recall.caseId, amount: 800n, reasonCode: 'FRAD', holdId }, context)
   t.match(opened.effects.complianceHolds, [{ id: recall.caseId, kind: 'inbound_recall', amount: 800n, subjectId: credit.reference }])
-  t.match(opened.change, { recall: { status: 'pending', amount: '800', caseId: recall.caseId }, recallHoldId: holdId })
+  t.match(opened.change, { recall: { status: 'requested', amount: '800', caseId: recall.caseId }, recallHoldId: holdId })
   t.throws(() => moves.acceptRecall(record('received'), holdId, context))
   t.throws(() => moves.rejectRecall(record('received'), 'CUST', context))
   t.end()
 })
 
 t.test('what is shown', (t) => {
-  const recall = { status: 'pending', reasonCode: 'DUPL', amount: '800', caseId: ids.next(), requestedAt: '2026-05-04T09:30:00.000Z', decidedAt: null, rejectionCode: null } as const
-  t.strictSame(incomingPaymentJson(record('received', { recall })).recall, { status: 'pending', reasonCode: 'DUPL', requestedAt: recall.requestedAt, decidedAt: null }, 'no case of the operator\'s')
+  const recall = { status: 'requested', reasonCode: 'DUPL', amount: '800', caseId: ids.next(), requestedAt: '2026-05-04T09:30:00.000Z', decidedAt: null, rejectionCode: null } as const
+  t.strictSame(incomingPaymentJson(record('received', { recall })).recall, { status: 'requested', reasonCode: 'DUPL', requestedAt: recall.requestedAt, decidedAt: null }, 'no case of the operator\'s')
   t.match(suspenseItemJson(lost), { status: 'open', reason: 'owner_unknown', customerId: null, incomingPaymentId: null, returnReasonCode: null })
   t.match(suspenseItemJson(record('received', { suspense: 'allocated' })), { status: 'allocated', incomingPaymentId: credit.reference, customerId: balance.customerId })
   t.end()

@@ -45,6 +45,14 @@ t.test('fees, and currencies of other decimals', async (t) => {
   t.notOk('Account' in linesOf(payment(), { account: null })['Payer']!, 'what there is none of is left out')
 })
 
+t.test('what was bought first is debited in the currency of the account it was paid from', async (t) => {
+  const { details } = payment()
+  const conversion = { quoteId: 'q', exchangeId: 'x', buyBalanceId: 'b', sellCurrency: 'EUR', sellMinor: '9230', feeMinor: '50' }
+  const bought = payment({ currency: 'JPY', amount: 15_000n, details: { ...details, conversion } })
+  t.match(linesOf(bought), { Payment: { Amount: '15,000 JPY', Fee: '0.50 EUR', 'Total debit': '92.80 EUR' } })
+  t.match(linesOf(payment({ currency: 'JPY', amount: 15_000n, details: { ...details, conversion: { ...conversion, feeMinor: '0' } } })), { Payment: { Fee: undefined, 'Total debit': '92.30 EUR' } })
+})
+
 t.test('a payment that came back says so', async (t) => {
   const returned = payment({
     status: 'returned', returnedAmount: 100_00n, returnInfo: { amountMinor: '10000', reasonCode: 'AC04', reason: 'The account is closed.', receivedAt: '2026-05-06T08:00:00.000Z' },

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { CurrencyCode } from '../../../lib/currency.ts'
-import { checkReference, chooseRail, RAILS, railReference, SEPA_COUNTRIES, speedOf } from '../../../lib/payments/rails.ts'
+import { checkReference, chooseRail, RAILS, railReference, referenceMessage, SEPA_COUNTRIES, speedOf } from '../../../lib/payments/rails.ts'
 import type { BankField, Rail, RailRefusal } from '../../../lib/payments/rails.ts'
 
 const UK = 'sortCode accountNumber'
@@ -150,6 +150,8 @@ t.test('a reference fits the rail or says what is wrong', (t) => {
   for (const [rail, text, code] of table) t.equal(checkReference(rail, text)?.code ?? null, code, `${rail} ${text.slice(0, 30)}`)
   t.strictSame(checkReference('faster_payments', 'x'.repeat(19)), { code: 'too_long', params: { max: 18 } })
   t.strictSame(checkReference('ach', 'é'), { code: 'invalid_characters', params: { characters: 'ascii' } })
+  t.equal(referenceMessage('faster_payments', checkReference('faster_payments', 'x'.repeat(19))!), 'A reference may have at most 18 characters on faster_payments.')
+  t.equal(referenceMessage('bacs', checkReference('bacs', 'o\'neil')!), 'A reference consists of plain letters, digits, spaces and . & / - on bacs.')
   t.equal(railReference('bacs', 'rent march'), 'RENT MARCH')
   t.equal(railReference('faster_payments', 'Rent March'), 'Rent March')
   t.end()

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { CurrencyCode } from '../../../lib/currency.ts'
 import type { FieldErrorCode } from '../../../lib/problems.ts'
 import { halfWidthName } from '../../../lib/recipients/kana.ts'
+import { paymentFieldFault } from '../../../lib/recipients/payment-fields.ts'
 import { REQUIREMENTS_VERSION, requirementsOf } from '../../../lib/recipients/requirements.ts'
 import { loadUkModulusTable } from '../../../storage/uk-modulus-files.ts'
 import { validateRecipient, type BankInput, type RecipientInput } from '../../../lib/recipients/validation.ts'
@@ -134,6 +135,14 @@ t.test('what is shown is what is checked', async (t) => {
     label: 'Sort code', required: true, requiredWhen: '/bank/iban is null', type: 'string', minLength: 6, maxLength: 6, pattern: '^[0-9]{6}$',
     example: '990001', checks: ['uk_modulus'], rails: ['faster_payments', 'chaps', 'bacs'],
   })
+})
+
+t.test('what a payment says it is for is a code that its country knows, or one of ISO 20022', async (t) => {
+  const fault = (bankCountry: string, purposeCode: string | null) => paymentFieldFault({ bankCountry, iban: null }, { reference: 'Invoice 42', purposeCode })?.code ?? null
+  for (const [country, code, expected] of [
+    ['NL', null, null], ['NL', 'SALA', null], ['NL', 'sala', 'invalid_format'], ['NL', 'SAL', 'invalid_format'], ['NL', '!!!!', 'invalid_format'], ['NL', 'P0103', 'invalid_format'],
+    ['IN', 'P0103', null], ['IN', 'SALA', 'invalid_format'], ['IN', null, 'required'], ['AE', 'SAL', null],
+  ] as const) t.equal(fault(country, code), expected, `${country} ${code}`)
 })
 
 t.test('rails, purposes and verification by market', async (t) => {

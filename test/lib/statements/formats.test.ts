@@ -101,9 +101,14 @@ t.test('tables: text begins no formula, amounts are exact, times have their zone
   const row = csvWriter({ timezone: 'UTC', decimalSeparator: '.' })
   t.equal(row(['a,b', 'say "hi"', null, { kind: 'amount', value: -9_007_199_254_740_993_01n, currency: 'EUR' }, { kind: 'integer', value: 7 }]), '"a,b","say ""hi""",,-9007199254740993.01,7\r\n')
   t.equal(csvWriter({ timezone: 'UTC', decimalSeparator: ',' })([{ kind: 'amount', value: 5n, currency: 'KWD' }, 'a;b']), '0,005;"a;b"\r\n')
+  for (const [decimalSeparator, written] of [['.', '1.0842'], [',', '1,0842']] as const) {
+    t.equal(csvWriter({ timezone: 'UTC', decimalSeparator })([{ kind: 'decimal', value: '1.0842' }]), `${written}\r\n`, 'a rate is a number like any other')
+  }
   const cell = sheetWriter({ timezone: 'UTC' })
   t.match(cell([{ kind: 'amount', value: 123_456n, currency: 'EUR' }]), '<v>1234.56</v>')
   t.match(cell([{ kind: 'amount', value: 9_007_199_254_740_993_01n, currency: 'EUR' }]), '<t xml:space="preserve">9007199254740993.01</t>', 'more digits than a spreadsheet keeps are text')
+  t.match(cell([{ kind: 'decimal', value: '1.0842' }]), '<c><v>1.0842</v></c>')
+  t.match(cell([{ kind: 'decimal', value: '1234567.0123456789' }]), '<t xml:space="preserve">1234567.0123456789</t>')
   t.match(cell([{ kind: 'date', value: '2026-01-01' }]), '<v>46023</v>')
   t.match(cell([{ kind: 'time', value: Date.UTC(2026, 0, 1, 12) }]), '<v>46023.50000000000</v>')
   t.match(cell(['a\u0000<b>&\ud800']), '<t xml:space="preserve">a&lt;b&gt;&amp;</t>')

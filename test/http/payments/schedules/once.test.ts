@@ -33,6 +33,12 @@ t.test('several nodes look at once, and many are due', async (t) => {
   await world.seeded.client.paymentsSettled()
 })
 
+t.test('many are made at the same moment, and none waits for a connection that another one holds', async (t) => {
+  await using world = await createWorld()
+  const replies = await Promise.all(Array.from({ length: 24 }, () => create(world, { startDate: inDays(world, 30) })))
+  t.strictSame([...new Set(replies.map(({ status }) => status))], [201])
+})
+
 t.test('what a node left before it asked for the payment is asked for by the next', async (t) => {
   await using world = await createWorld()
   const made = (await create(world, { startDate: inDays(world, 30) })).body
