@@ -1,6 +1,7 @@
 /**
- * Impatient integrators: they send payments, transfers and exchanges against tight balances to any node, repeat each under its
- * one key until it is decided, some of them twice at once to two nodes, and write down everything that was said.
+ * Impatient integrators: they send payments, transfers and exchanges against tight balances to any node, and whatever else they
+ * do takes several steps (stories.ts). They repeat each command under its one key until it is decided, some of them twice at
+ * once to two nodes, and write down everything that was said.
  *
  * A customer has a purse that fills and two balances that are tight, so that there is always something to refuse, and one in
  * dollars, which are bought from the others and sold to them.
@@ -11,8 +12,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CreatedCustomer } from '../../storage/seed.ts'
 import type { ClusterNode } from '../support/cluster.ts'
 import { Random } from '../support/random.ts'
-import { PATHS } from './books.ts'
-import { classOf, type Call, type Command, type History, type Look } from './checker.ts'
+import { classOf, type Call, type Command, type History, type Look, type Rest } from './history.ts'
+import { begin, type Asking, type Desk, type Story } from './stories.ts'
 
 /** A client that waits longer than this has hung up. */
 const CALL_MS = 4_000
@@ -22,9 +23,12 @@ const RETRY_MS = 40
 const DECIDED_MS = 90_000
 /** Lines of commands that are kept; a run that makes more stops sending. */
 const COMMANDS_MAX = 150_000
+/** How often somebody goes on with a story rather than sending something by itself, and how many there are at a time. */
+const STORY_SHARE = 0.12
+const STORIES_MAX = 24
 
 /** What the bank makes of a payment, and how often one is sent. */
-const TRIGGERS: readonly (readonly [share: number, reference: string, ends: Command['ends']])[] = [
+const TRIGGERS: readonly (readonly [share: number, reference: string, ends: string])[] = [
   [0.45, 'Invoice 42', 'completed'],
   [0.35, 'Invoice 42 SBX/AC04', 'failed'],
   [0.05, 'Invoice 42 SBX/PROVIDER-502', 'failed'],
@@ -51,13 +55,24 @@ export interface ClientsOptions {
   readonly pace: number
   /** False: every payment completes. */
   readonly triggers?: boolean
+  /** True: they also send files, keep schedules and ask for money. */
+  readonly stories?: boolean
 }
 
 interface Sending {
   readonly command: Command
   readonly customer: CreatedCustomer
-  readonly body: string
+  /** Null: there is none. */
+  readonly body: { readonly type: string; readonly bytes: string | Uint8Array<ArrayBuffer> } | null
 }
+
+/** Something that is sent by itself. */
+interface Single {
+  readonly customer: CreatedCustomer
+  readonly asking: Asking
+}
+
+const PATHS = { payment: '/v1/payments', transfer: '/v1/transfers', exchange: '/v1/exchanges' } as const
 
 /** Balances of a customer: where money comes from, the two that are fought over, and dollars. */
 export const PURSE = 5_000_000n
@@ -70,9 +85,12 @@ export class Clients {
   readonly #sendings: Sending[] = []
   readonly #calls: Call[] = []
   readonly #looks: Look[] = []
+  readonly #rests: Rest[] = []
   readonly #decided = new Set<string>()
   /** Quotes that are used once more, by a command of another key. */
-  readonly #usedOnce: { readonly customer: CreatedCustomer; readonly command: Command & { readonly quoteId: string } }[] = []
+  readonly #usedOnce: Exchanging[] = []
+  readonly #stories: Story[] = []
+  readonly #desk: Desk
   #workers: Promise<unknown> = Promise.resolve()
   #stopping = false
   #abandoned = false
@@ -85,6 +103,14 @@ export class Clients {
   constructor(options: ClientsOptions) {
     this.#options = options
     this.#random = new Random(options.seed)
+    this.#desk = {
+      random: this.#random, customers: options.customers, now,
+      ask: (customer, asking) => this.#ask(customer, asking),
+      read: (customer, path) => this.#read(customer, path),
+      send: (customer, path) => this.#post(customer, path),
+      trigger: () => { const [, reference, ends] = this.#trigger(); return { reference, ends } },
+      rest: (rest) => { this.#rests.push(rest) },
+    }
   }
 
   start(): void {
@@ -95,7 +121,7 @@ export class Clients {
   }
 
   get history(): History {
-    return { commands: this.#sendings.map(({ command }) => command), calls: this.#calls, looks: this.#looks }
+    return { commands: this.#sendings.map(({ command }) => command), calls: this.#calls, looks: this.#looks, rests: this.#rests }
   }
 
   get counts(): { readonly commands: number; readonly calls: number; readonly decided: number } {
@@ -139,15 +165,24 @@ export class Clients {
       const due = this.#next
       this.#next = Math.max(due, performance.now() - 1_000) + 1_000 / this.#options.pace
       if (due > performance.now()) await pause(due - performance.now())
-      if (this.#random.chance(0.1)) { await this.#look(); continue }
-      const sending = this.#random.chance(0.15) ? await this.#exchange() : this.#make()
-      if (sending === null) continue
-      this.#sendings.push(sending)
-      await this.#decide(sending)
+      if (this.#random.chance(0.1)) await this.#look()
+      else if (this.#options.stories === true && this.#random.chance(STORY_SHARE)) await this.#goOn()
+      else {
+        const single = this.#random.chance(0.15) ? await this.#exchange() : this.#make()
+        if (single !== null) await this.#ask(single.customer, single.asking)
+      }
     }
   }
 
-  #make(): Sending {
+  /** Goes on with the story that has waited longest, or begins one. */
+  async #goOn(): Promise<void> {
+    const isNew = this.#stories.length === 0 || (this.#stories.length < STORIES_MAX && this.#random.chance(0.3))
+    const story = isNew ? begin(this.#desk) : this.#stories.shift() as Story
+    const { done } = await story.next()
+    if (done !== true) this.#stories.push(story)
+  }
+
+  #make(): Single {
     const random = this.#random
     const customer = random.pick(this.#options.customers)
     const [purse, first, second] = customer.balanceIds as [string, string, string]
@@ -160,19 +195,19 @@ export class Clients {
       // Between the two are the amounts by which the sandbox is told to hold a transfer, or to send it by the bank.
       const amount = BigInt(from === purse && random.chance(0.4) ? random.int(1_710, 2_500) : random.int(200, 1_200))
       const body = { fromBalanceId: from, toBalanceId: to, amount: { amountMinor: String(amount), currency: 'EUR' }, externalId: key }
-      return { customer, body: JSON.stringify(body), command: { key, kind: 'transfer', from, to, amount, ends: 'completed' } }
+      return { customer, asking: { key, kind: 'transfer', path: PATHS.transfer, body, wants: [{ name: key, kind: 'transfer', from, to, amount, ends: 'completed' }] } }
     }
     const amount = BigInt(random.int(100, 1_000))
     const [, reference, ends] = this.#trigger()
     const body = { sourceBalanceId: one, recipientId: customer.recipients!.EUR, amount: { amountMinor: String(amount), currency: 'EUR' }, reference, externalId: key }
-    return { customer, body: JSON.stringify(body), command: { key, kind: 'payment', from: one, to: null, amount, ends } }
+    return { customer, asking: { key, kind: 'payment', path: PATHS.payment, body, wants: [{ name: key, kind: 'payment', from: one, to: null, amount, ends }] } }
   }
 
   /** A quote and what is made from it, some of them by two who do not know of each other; null when no quote was to be had. */
-  async #exchange(): Promise<Sending | null> {
+  async #exchange(): Promise<Single | null> {
     const random = this.#random
     const again = random.chance(0.2) ? this.#usedOnce.pop() : undefined
-    if (again !== undefined) return exchangeOf(again.customer, { ...again.command, key: randomUUID() })
+    if (again !== undefined) return exchangeOf(again)
     const customer = random.pick(this.#options.customers)
     const [, first, second, dollars] = customer.balanceIds as [string, string, string, string]
     const euros = random.chance(0.5) ? first : second
@@ -182,20 +217,33 @@ export class Clients {
     const pair = { sellCurrency: selling ? 'EUR' : 'USD', buyCurrency: selling ? 'USD' : 'EUR' }
     const quoteId = await this.#quote(customer, { ...pair, amount: { amountMinor: String(amount), currency: pair.sellCurrency }, fixedSide: 'sell' })
     if (quoteId === null) return null
-    const command = { key: randomUUID(), kind: 'exchange', from: selling ? euros : dollars, to: selling ? dollars : euros, amount, ends: amount === REFUSED ? 'failed' : 'completed', quoteId } as const
-    if (this.#usedOnce.length < 64) this.#usedOnce.push({ customer, command })
-    return exchangeOf(customer, command)
+    const exchanging = { customer, quoteId, from: selling ? euros : dollars, to: selling ? dollars : euros, amount }
+    if (this.#usedOnce.length < 64) this.#usedOnce.push(exchanging)
+    return exchangeOf(exchanging)
   }
 
   /** Asks any node for a quote. It moves no money, so nobody holds the service to an answer that was lost. */
   async #quote(customer: CreatedCustomer, body: object): Promise<string | null> {
+    const answer = await this.#fetch(customer, '/v1/exchanges/quotes', { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+    return answer?.status === 201 ? (JSON.parse(answer.text) as { id: string }).id : null
+  }
+
+  async #read<Shown>(customer: CreatedCustomer, path: string): Promise<Shown | null> {
+    const answer = await this.#fetch(customer, path)
+    return answer?.status === 200 ? JSON.parse(answer.text) as Shown : null
+  }
+
+  async #post(customer: CreatedCustomer, path: string): Promise<number | null> {
+    const answer = await this.#fetch(customer, path, { method: 'POST' })
+    // What failed on its way may have been done.
+    return answer === null || answer.status >= 500 ? null : answer.status
+  }
+
+  /** Asks any node once; null when there was no answer, or half of one. */
+  async #fetch(customer: CreatedCustomer, path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string } | null> {
     try {
-      const response = await fetch(`${this.#random.pick(this.#options.nodes).url}/v1/exchanges/quotes`, {
-        method: 'POST', body: JSON.stringify(body), signal: AbortSignal.timeout(CALL_MS),
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id },
-      })
-      const text = await response.text()
-      return response.status === 201 ? (JSON.parse(text) as { id: string }).id : null
+      const response = await fetch(`${this.#random.pick(this.#options.nodes).url}${path}`, { ...init, signal: AbortSignal.timeout(CALL_MS), headers: { ...init.headers, ...credentials(customer) } })
+      return { status: response.status, text: await response.text() }
     } catch {
       return null
     }
@@ -208,38 +256,49 @@ export class Clients {
     return TRIGGERS.find(([share]) => (dice -= share) < 0) ?? TRIGGERS[0]!
   }
 
+  /** Sends a command until it is decided. @returns the last answer */
+  async #ask(customer: CreatedCustomer, { key = randomUUID(), body, wants = [], ...asking }: Asking): Promise<Call> {
+    const sending: Sending = {
+      customer, command: { key, tenantId: customer.id, wants, ...asking },
+      body: body === undefined ? null : 'bytes' in body ? body : { type: 'application/json', bytes: JSON.stringify(body) },
+    }
+    this.#sendings.push(sending)
+    return await this.#decide(sending)
+  }
+
   /** Asks until there is a final answer. */
-  async #decide(sending: Sending): Promise<void> {
-    const { key } = sending.command
+  async #decide(sending: Sending): Promise<Call> {
+    const { key, kind } = sending.command
     const deadline = now() + DECIDED_MS
     for (let attempt = 0; ; attempt++) {
       const asked = this.#random.chance(0.12) ? [this.#send(sending), this.#send(sending)] : [this.#send(sending)]
       const calls = await Promise.all(asked)
-      if (calls.some((call) => classOf(call) === 'final')) {
+      const final = calls.find((call) => classOf(kind, call) === 'final')
+      if (final !== undefined) {
         const at = now()
         this.#longest = Math.max(this.#longest, at - this.#lastSuccess)
         this.#lastSuccess = at
         this.#decided.add(key)
-        return
+        return final
       }
-      if (this.#abandoned) return
-      // The checker says what is wrong with it.
-      if (calls.some((call) => classOf(call) === 'unexpected')) return
+      // What is unexpected is judged by the checker.
+      const end = calls.find((call) => classOf(kind, call) !== 'later') ?? (this.#abandoned ? calls[0] : undefined)
+      if (end !== undefined) return end
       if (now() > deadline) throw new Error(`The command ${key} was not decided within ${DECIDED_MS} ms; last: ${JSON.stringify(calls)}`)
       await pause(RETRY_MS * Math.min(attempt + 1, 10))
     }
   }
 
-  async #send({ command, customer, body }: Sending): Promise<Call> {
+  async #send({ command: { key, path }, customer, body }: Sending): Promise<Call> {
     const node = this.#random.pick(this.#options.nodes)
     const start = now()
     let status: number | null = null
     let answer = ''
     let retryAfter = false
     try {
-      const response = await fetch(`${node.url}${PATHS[command.kind]}`, {
-        method: 'POST', body, signal: AbortSignal.timeout(CALL_MS),
-        headers: { 'content-type': 'application/json', 'idempotency-key': command.key, authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id },
+      const response = await fetch(`${node.url}${path}`, {
+        method: 'POST', ...(body === null ? {} : { body: body.bytes }), signal: AbortSignal.timeout(CALL_MS),
+        headers: { ...(body === null ? {} : { 'content-type': body.type }), 'idempotency-key': key, ...credentials(customer) },
       })
       answer = await response.text()
       status = response.status
@@ -247,7 +306,7 @@ export class Clients {
     } catch {
       // No answer, or half of one: that is what is written down.
     }
-    const call: Call = { key: command.key, node: node.name, start, end: now(), status, answer, retryAfter }
+    const call: Call = { key, node: node.name, start, end: now(), status, answer, retryAfter }
     this.#calls.push(call)
     return call
   }
@@ -258,9 +317,7 @@ export class Clients {
     const balanceId = this.#random.pick(customer.balanceIds)
     const start = now()
     try {
-      const response = await fetch(`${node.url}/v1/balances/${balanceId}`, {
-        signal: AbortSignal.timeout(CALL_MS), headers: { authorization: `Bearer ${customer.apiKey}`, 'x-tenant-id': customer.id },
-      })
+      const response = await fetch(`${node.url}/v1/balances/${balanceId}`, { signal: AbortSignal.timeout(CALL_MS), headers: credentials(customer) })
       const text = await response.text()
       if (response.status !== 200) return
       const { bookBalance, heldBalance } = JSON.parse(text) as Record<'bookBalance' | 'heldBalance', { amountMinor: string }>
@@ -271,8 +328,24 @@ export class Clients {
   }
 }
 
-function exchangeOf(customer: CreatedCustomer, command: Command): Sending {
-  return { customer, command, body: JSON.stringify({ quoteId: command.quoteId, sellBalanceId: command.from, buyBalanceId: command.to, externalId: command.key }) }
+const credentials = ({ id, apiKey }: CreatedCustomer) => ({ authorization: `Bearer ${apiKey}`, 'x-tenant-id': id })
+
+/** What is to be made from a quote. */
+interface Exchanging {
+  readonly customer: CreatedCustomer
+  readonly quoteId: string
+  readonly from: string
+  readonly to: string
+  readonly amount: bigint
+}
+
+/** Under a key of its own each time. */
+function exchangeOf({ customer, quoteId, from, to, amount }: Exchanging): Single {
+  const key = randomUUID()
+  return { customer, asking: {
+    key, kind: 'exchange', path: PATHS.exchange, quoteId, body: { quoteId, sellBalanceId: from, buyBalanceId: to, externalId: key },
+    wants: [{ name: key, kind: 'exchange', from, to, amount, ends: amount === REFUSED ? 'failed' : 'completed' }],
+  } }
 }
 
 /** Epoch milliseconds with their fractions: Postgres tells the times of commits so too. */

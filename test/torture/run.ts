@@ -48,7 +48,8 @@ process.exit(await torture() ? 0 : 1)
 
 async function torture(): Promise<boolean> {
   const random = new Random(seed)
-  await using cluster = await Cluster.open({ nodes })
+  // Whichever node answers, links are those of the service.
+  await using cluster = await Cluster.open({ nodes, env: { PUBLIC_URL: 'https://vostro.example' } })
   const customers = []
   for (let i = 0; i < CUSTOMERS; i++) customers.push(await cluster.customer(OPENING))
   const flooded = await cluster.customer([1_000_000n, 0n])
@@ -58,7 +59,7 @@ async function torture(): Promise<boolean> {
     cluster, random, disk: typeof disk === 'string' ? null : disk,
     flood: async (ms) => { await flood({ urls: cluster.live.map(({ url }) => url), customer: flooded, perSecond: FLOOD_PER_SECOND, ms }) },
   }
-  const clients = new Clients({ nodes: cluster.nodes, customers, workers: WORKERS, pace: COMMANDS_PER_SECOND, seed })
+  const clients = new Clients({ nodes: cluster.nodes, customers, workers: WORKERS, pace: COMMANDS_PER_SECOND, seed, stories: true })
   clients.start()
   const survived = new Map<string, Survived>()
   const failures: string[] = []
@@ -120,7 +121,7 @@ function printTable(survived: ReadonlyMap<string, Survived>): void {
 function printTrial({ verdict, brokenBooks, stuck, errors }: Trial, failures: readonly string[], clients: Clients): boolean {
   const evidence = [
     ...failures.map((what) => ({ what })), ...verdict.violations.map((violation) => ({ ...violation })), ...brokenBooks.map((broken) => ({ what: 'the books are wrong', broken })),
-    ...stuck.map((payment) => ({ what: 'a payment came to no end', payment })), ...errors.map((line) => ({ what: 'a node has logged an error', line })),
+    ...stuck.map((open) => ({ what: 'something came to no end', open })), ...errors.map((line) => ({ what: 'a node has logged an error', line })),
   ]
   for (const each of evidence.slice(0, 40)) {
     console.log(`FAILED  ${JSON.stringify(each, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))}`)
