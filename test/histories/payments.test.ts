@@ -3,27 +3,26 @@
  * gates and customers may say of a payment or an exchange, at any moment of its life and to either of two nodes at once. None is
  * ever in a state that its table does not have, none is moved twice by one word, no quote is used twice, and the books are right.
  *
- *   SEED=123 npm test -- test/histories.test.ts
+ *   SEED=123 npm test -- test/histories/payments.test.ts
  */
 import t from 'tap'
 import type { Test } from 'tap'
-import { balanceActor, exchangingBalance } from '../actors/balance.ts'
-import { exchangeActor } from '../actors/exchange.ts'
-import { paymentActor } from '../actors/payment.ts'
-import { Overloaded } from '../actors/runtime/lane.ts'
-import { ActorSystem } from '../actors/runtime/system.ts'
-import { ManualClock } from '../lib/clock.ts'
-import type { ExchangeAccounts } from '../lib/exchange/entries.ts'
-import type { ExchangeCommand } from '../lib/exchange/moves.ts'
-import type { QuoteRecord } from '../lib/exchange/quote.ts'
-import type { MoveContext, PaymentCommand } from '../lib/payments/payment-moves.ts'
-import { newRecall, type RecallCommand } from '../lib/payments/recall.ts'
-import { ids, MONDAY, paymentCommand, transferCommand } from './support/commands.ts'
-import { exchangeCommand, quoteOf } from './support/exchange-commands.ts'
-import { auditIsClean, openLedger, type Ledger } from './support/ledger.ts'
-import { Random } from './support/random.ts'
+import { balanceActor, exchangingBalance } from '../../actors/balance.ts'
+import { exchangeActor } from '../../actors/exchange.ts'
+import { paymentActor } from '../../actors/payment.ts'
+import { ActorSystem } from '../../actors/runtime/system.ts'
+import { ManualClock } from '../../lib/clock.ts'
+import type { ExchangeAccounts } from '../../lib/exchange/entries.ts'
+import type { ExchangeCommand } from '../../lib/exchange/moves.ts'
+import type { QuoteRecord } from '../../lib/exchange/quote.ts'
+import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-moves.ts'
+import { newRecall, type RecallCommand } from '../../lib/payments/recall.ts'
+import { ids, MONDAY, paymentCommand, transferCommand } from '../support/commands.ts'
+import { exchangeCommand, quoteOf } from '../support/exchange-commands.ts'
+import { auditIsClean, openLedger, type Ledger } from '../support/ledger.ts'
+import { Random } from '../support/random.ts'
+import { hearers, overloaded, SEEDS, tell } from './history.ts'
 
-const SEEDS = process.env['SEED'] === undefined ? [1, 2] : [Number(process.env['SEED'])]
 const COMMANDS = 3_000
 /** Askers at the same time. */
 const ASKERS = 32
@@ -69,11 +68,7 @@ class Histories {
 
   /** Two nodes that write one balance may lose to each other too often; whoever is told so has done nothing. */
   async next(): Promise<void> {
-    try {
-      await this.#next()
-    } catch (error) {
-      if (!(error instanceof Overloaded)) throw error
-    }
+    await this.#next().catch(overloaded)
   }
 
   async #next(): Promise<void> {
@@ -112,7 +107,7 @@ class Histories {
     const quote = quoteOf(this.#ledger, selling ? 'EUR' : 'USD', selling ? 'USD' : 'EUR', BigInt(this.#random.int(1, 900)), this.#random.chance(0.5) ? FEE : 0n)
     const [from, to] = selling ? [euros, dollars] : [dollars, euros]
     const accounts = selling ? { sell: this.#euros, buy: this.#dollars } : { sell: this.#dollars, buy: this.#euros }
-    const nodes = this.#random.chance(0.5) ? this.#nodes : [this.#random.pick(this.#nodes)]
+    const nodes = hearers(this.#random, this.#nodes)
     const answers = await Promise.all(nodes.map((node) => node.ask(exchangingBalance, from, shard, exchangeCommand(this.#ledger, quote, { from, to, accounts })).catch(overloaded)))
     for (const outcome of answers) {
       if (outcome?.kind === 'quote_used') this.seen.used += 1
@@ -134,7 +129,7 @@ class Histories {
       () => ({ kind: 'doubt', why: 'timeout', message: null, context }),
     ]
     const word = this.#random.pick(words)
-    const nodes = this.#random.chance(0.5) ? this.#nodes : [this.#random.pick(this.#nodes)]
+    const nodes = hearers(this.#random, this.#nodes)
     for (const outcome of await Promise.all(nodes.map((node) => node.ask(exchangeActor, id, this.#ledger.shard, word()).catch(overloaded)))) {
       if (outcome === null) continue
       if (outcome.kind !== 'decided') throw new Error(`a word met ${outcome.kind}`)
@@ -146,7 +141,7 @@ class Histories {
   async #say(): Promise<void> {
     const { id, amount } = this.#random.pick(this.payments)
     const word = this.#word(amount)
-    const nodes = this.#random.chance(0.5) ? this.#nodes : [this.#random.pick(this.#nodes)]
+    const nodes = hearers(this.#random, this.#nodes)
     const answers = await Promise.allSettled(nodes.map((node) => node.ask<unknown, PaymentCommand | RecallCommand, { readonly kind: string }>(paymentActor as never, id, this.#ledger.shard, word())))
     for (const answer of answers) {
       if (answer.status === 'rejected') throw answer.reason
@@ -183,12 +178,6 @@ class Histories {
   }
 }
 
-/** Two nodes that lose to each other too often say so; nothing was done. */
-function overloaded(error: unknown): null {
-  if (error instanceof Overloaded) return null
-  throw error
-}
-
 async function run(t: Test, seed: number): Promise<void> {
   const clock = new ManualClock(MONDAY)
   const ledger = await openLedger(t, [...OPENINGS, DOLLARS], clock)
@@ -201,13 +190,7 @@ async function run(t: Test, seed: number): Promise<void> {
   const { operatorId, connectionId } = ledger
   const [sell, buy] = await Promise.all(['EUR', 'USD'].map((currency) => ledger.accounts.accounts({ operatorId, connectionId, currency })))
   const histories = new Histories(ledger, new Random(seed), nodes, { sell: sell!, buy: buy! })
-  let left = COMMANDS
-  await Promise.all(Array.from({ length: ASKERS }, async () => {
-    while (left-- > 0) {
-      clock.advance(1)
-      await histories.next()
-    }
-  }))
+  await tell({ words: COMMANDS, askers: ASKERS, clock }, () => histories.next())
 
   const { seen } = histories
   t.ok(seen.made > 40 && seen.refused > 5 && seen.moved > 100 && seen.ignored > 200 && seen.exchanged > 40 && seen.used > 5, `much was said, to some purpose and to none: ${JSON.stringify(seen)}`)

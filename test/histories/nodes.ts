@@ -1,0 +1,142 @@
+/**
+ * Nodes without a port: everything that works on schedules, funds requests and files of payments, composed as the service
+ * composes it, over one database and one clock that stands until it is moved. Nothing looks by itself: a node looks for what is
+ * due when it is told to, so a history decides when, and how many look at once. They hold no leases and know nothing of each
+ * other.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Test } from 'tap'
+import { Approvals } from '../../actors/approvals.ts'
+import { BulkPayments } from '../../actors/bulk-payments.ts'
+import { bulkPaymentSubject } from '../../actors/flows/approve-bulk-payment.ts'
+import { DuePayments } from '../../actors/flows/due-payments.ts'
+import { IncomingPayments } from '../../actors/flows/incoming-payments.ts'
+import { PaymentQueue } from '../../actors/flows/payment-queue.ts'
+import type { PayWorld } from '../../actors/flows/submit-payment.ts'
+import { FundsRequests } from '../../actors/funds-requests.ts'
+import { Jobs } from '../../actors/jobs/jobs.ts'
+import type { CreditMessage } from '../../actors/partners/credits.ts'
+import { SandboxBank } from '../../actors/partners/sandbox-bank.ts'
+import { InProcessShards } from '../../actors/runtime/in-process-shards.ts'
+import { ActorSystem } from '../../actors/runtime/system.ts'
+import { ScheduledPayments } from '../../actors/scheduled-payments.ts'
+import { createBulkService } from '../../http/bulk-service.ts'
+import { storedAnswer } from '../../http/commands.ts'
+import type { ByCaller } from '../../http/identity.ts'
+import { problemBody } from '../../http/problem.ts'
+import { createRecipientService } from '../../http/recipient-service.ts'
+import type { Command, Idempotency, IdempotencyRecord } from '../../http/world.ts'
+import { sandboxScreener } from '../../lib/compliance/sandbox-screener.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { OperatingError } from '../../lib/errors.ts'
+import { BankDirectory } from '../../lib/recipients/bank-directory.ts'
+import { BalanceDirectory } from '../../storage/balance-directory.ts'
+import { Database } from '../../storage/database.ts'
+import { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
+import { OrderNumbers } from '../../storage/order-numbers.ts'
+import { createReads } from '../../storage/queries/queries.ts'
+import { loadUkModulusTable } from '../../storage/uk-modulus-files.ts'
+import { ids, newKey } from '../support/commands.ts'
+import type { Ledger } from '../support/ledger.ts'
+
+export const PROBLEM_BASE = 'https://example.com/problems'
+/** Connections of a node besides its lane's. */
+const CONNECTIONS = 6
+
+export type Node = Awaited<ReturnType<typeof openNode>>
+
+/** Opens nodes over a ledger; they are gone when the test ends. What they log that the world is not to blame for is a bug. */
+export async function openNodes(t: Test, ledger: Ledger, count: number): Promise<{ readonly nodes: readonly Node[]; readonly bugs: string[] }> {
+  const bugs: string[] = []
+  const nodes = await Promise.all(Array.from({ length: count }, () => openNode(ledger, bugs)))
+  t.teardown(async () => { await Promise.all(nodes.map((node) => node.close())) })
+  return { nodes, bugs }
+}
+
+async function openNode(ledger: Ledger, bugs: string[]) {
+  const { url: databaseUrl, clock } = ledger
+  const database = new Database(databaseUrl, CONNECTIONS)
+  const shards = new InProcessShards(randomUUID())
+  const onError = (error: unknown, what: string): void => {
+    if (!(error instanceof OperatingError)) bugs.push(`${what}: ${(error as Error).stack}`)
+  }
+  const shared = { database, clock, ids, shards, onError }
+  const system = new ActorSystem({ databaseUrl, lanes: 1, clock, onBug: onError })
+  const accounts = new InternalAccountDirectory(database, ids)
+  const bank = new SandboxBank(shared)
+  // Never started: payments wait until a history says what the bank makes of them.
+  const queue = new PaymentQueue({ ...shared, system, accounts, bank, screener: sandboxScreener })
+  const mailer = { send: async () => undefined }
+  const validation = { ukModulus: await loadUkModulusTable(null), banks: new BankDirectory([]), sandbox: true }
+  const recipients = createRecipientService({ ...shared, databaseUrl, mailer, ...validation, payees: bank, problemBase: PROBLEM_BASE })
+  const orderNumbers = new OrderNumbers(database)
+  const paying: PayWorld = { ids, clock, sandbox: true, system, queue, recipients: recipients.directory, payees: bank, orderNumbers }
+  const bulkPayments = new BulkPayments({ ...shared, queue, sandbox: true })
+  const approvals = new Approvals({
+    ...shared, mailer,
+    // No history has payments that wait for people one by one.
+    subjects: { recipient: recipients.subject, bulk_payment: bulkPaymentSubject({ nudge: () => bulkPayments.nudge() }) },
+  })
+  const reads = createReads({ database, clock, drainPerSecond: () => queue.rate })
+  const findIdempotencyRecord = async (id: string): Promise<IdempotencyRecord | null> => {
+    const record = await reads.findIdempotencyRecord(id)
+    return record === null ? null : { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
+  }
+  const recipientCommands = recipients.commands(approvals, findIdempotencyRecord)
+  const bulk = createBulkService({ database, paying, validation, recipients: recipientCommands, problemBase: PROBLEM_BASE })
+  const parts = {
+    /** What commands are made with. */
+    world: { ...shared, problemBase: PROBLEM_BASE, orderNumbers, mailer, recipients: recipients.directory, findIdempotencyRecord },
+    system, bulk, approvals, bulkPayments, recipientCommands,
+    due: new DuePayments({ ...shared, system, recipients: recipients.directory, queue, sandbox: true }),
+    schedules: new ScheduledPayments({ ...shared, mailer, flow: paying }),
+    fundsRequests: new FundsRequests(shared),
+    incoming: new IncomingPayments({ ...shared, system, accounts, balances: new BalanceDirectory(database), partner: { giveBack: async () => [] }, screener: sandboxScreener }),
+    jobs: new Jobs({ ...shared, mailer, kinds: bulk.jobs }),
+  }
+  await recipients.start()
+  return {
+    ...parts,
+    async close(): Promise<void> {
+      await Promise.all([parts.jobs.stop(), parts.schedules.stop(), parts.due.stop(), parts.fundsRequests.stop(), approvals.stop(), bulkPayments.stop()])
+      await Promise.all([recipients.stop(), bulk.close(), system.close()])
+      await database.close()
+    },
+  }
+}
+
+/** The customer of a ledger, calling with its key. */
+export function caller({ customerId, apiKeyId }: Pick<Ledger, 'customerId' | 'apiKeyId'>): ByCaller {
+  return {
+    tenant: { id: customerId, kind: 'customer' }, session: null, source: null, requestId: ids.next(),
+    principal: { kind: 'key', id: apiKeyId, name: 'Key', scopes: new Set(), capabilities: new Set(), createdVia: 'api_key' },
+  }
+}
+
+/** A key nobody has used, as a request brings it. */
+export const freshKey = (): Idempotency => ({ ...newKey(), problemText: (problem) => problemBody(problem, { problemBase: PROBLEM_BASE, instance: '/v1/', requestId: ids.next() }) })
+
+/** A command of the customer under a new key, with time until it is decided. */
+export function command<Body>(by: ByCaller, path: string, body: Body, clock: Clock): Command<Body> {
+  const { tenant, principal, requestId } = by
+  return { tenantId: tenant.id, principal, body, idempotency: freshKey(), requestId, instance: path, deadline: clock.now() + 15_000 }
+}
+
+/** Money that comes in; minor units of euros. */
+export interface Money {
+  readonly balanceId: string
+  readonly amount: number
+  readonly remittance: string | null
+}
+
+/** The bank's message that it has come. */
+export function credited({ connectionId, shard }: Pick<Ledger, 'connectionId' | 'shard'>, { balanceId, amount, remittance }: Money): CreditMessage {
+  const reference = ids.next()
+  return {
+    id: ids.next(), shard, reference, type: 'account.credited', connectionId, account: balanceId,
+    credit: {
+      reference, amount: BigInt(amount), currency: 'EUR', payerName: 'A payer', payerIdentifier: null, payerBankName: null, payerCountry: null, remittance, rail: 'sepa', endToEndId: null, uetr: null,
+      valueDate: '2026-05-04',
+    },
+  }
+}
