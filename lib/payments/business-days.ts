@@ -42,8 +42,12 @@ function holidaysOf(calendar: BusinessCalendar, year: number): ReadonlySet<strin
 export function isBusinessDay(rail: string, date: string, { closedDays }: CalendarTerms = PLAIN_CALENDAR): boolean {
   const { calendar } = railDays(rail)
   if (calendar === null) return true
-  const day = Temporal.PlainDate.from(date)
-  return !calendar.weekend.has(day.dayOfWeek) && !holidaysOf(calendar, day.year).has(date) && closedDays?.[rail as Rail]?.includes(date) !== true
+  const { year, dayOfWeek } = Temporal.PlainDate.from(date)
+  const closed = closedDays?.[rail as Rail] ?? []
+  if (year > (calendar.announcedTo ?? year) && !closed.some((day) => day.startsWith(`${year}-`))) {
+    throw new CalendarUnknown(`The holidays of ${calendar.name} in ${year} are announced; none has been set for the connection yet.`, { retryAfterSeconds: 3600 })
+  }
+  return !calendar.weekend.has(dayOfWeek) && !holidaysOf(calendar, year).has(date) && !closed.includes(date)
 }
 
 /** The date itself, or else the first business day after it. @throws CalendarUnknown */

@@ -2,8 +2,8 @@
  * The calendars of clearings, as data: which holidays each keeps, and how. Pure.
  *
  * Nearly all holidays follow rules that last: a date, a weekday of a month, so many days after Easter, a day of another calendar,
- * an equinox. What a government says anew for each year is written down as far as it has been said, and what nobody can know yet
- * (days of mourning, of elections, bridge days, festivals that are not announced) is set for a connection when it is known.
+ * an equinox. What a government says anew for each year is written down as far as it has been said, and a year of which it has said
+ * nothing is not known until its days are set for a connection; so are days that nobody can foresee (of mourning, of elections).
  */
 
 /** When a holiday falls on a weekend: it is lost, it moves to the next free weekday, or it moves from Sunday alone. */
@@ -42,6 +42,8 @@ export interface BusinessCalendar {
   /** The years it is known for, both included. */
   readonly from: number
   readonly to: number
+  /** Where holidays are announced: the last year of which all are. Later ones are known where they have been set for a connection. */
+  readonly announcedTo?: number
 }
 
 /** Before 2024 the rules had exceptions; beyond the last year nobody should plan without looking at them again. */
@@ -66,7 +68,10 @@ const WHIT_MONDAY = easter(50)
 const NEW_YEAR = fixed(1, 1)
 const CHRISTMAS = [fixed(12, 25), fixed(12, 26)] as const
 
-const calendar = (name: string, holidays: readonly HolidayRule[]): BusinessCalendar => ({ name, weekend: WEEKEND, holidays, ...YEARS })
+function calendar(name: string, holidays: readonly HolidayRule[]): BusinessCalendar {
+  const announced = holidays.flatMap((rule) => (rule.kind === 'announced' ? [Math.max(...rule.dates.map((date) => Number(date.slice(0, 4))))] : []))
+  return { name, weekend: WEEKEND, holidays, ...YEARS, ...(announced.length === 0 ? {} : { announcedTo: Math.min(...announced) }) }
+}
 
 export const TARGET = calendar('TARGET', [NEW_YEAR, GOOD_FRIDAY, EASTER_MONDAY, fixed(5, 1), ...CHRISTMAS])
 

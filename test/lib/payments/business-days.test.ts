@@ -80,6 +80,9 @@ t.test('days are counted over weekends and holidays', (t) => {
   t.equal(isBusinessDay('target2', '2026-07-21', { closedDays: { sepa: ['2026-07-21'] } }), true)
   t.throws(() => isBusinessDay('sepa', '2051-03-01'), CalendarUnknown, 'nobody guesses')
   t.throws(() => isBusinessDay('sepa', '2023-03-01'), CalendarUnknown)
+  t.throws(() => isBusinessDay('sg_giro', '2027-03-01'), CalendarUnknown, 'its festivals of that year have not been announced')
+  t.throws(() => isBusinessDay('sg_giro', '2028-03-01', { closedDays: { sg_giro: ['2027-03-10'] } }), CalendarUnknown)
+  t.equal(isBusinessDay('sg_giro', '2027-03-01', { closedDays: { sg_giro: ['2027-03-10'] } }), true, 'but what is set for a connection makes it known')
   const always = { closedDays: { sepa: Array.from({ length: 100 }, (_, nth) => Temporal.PlainDate.from('2026-03-02').add({ days: nth }).toString()) } }
   t.throws(() => businessDayFrom('sepa', '2026-03-02', always), CalendarUnknown, 'a calendar without a business day ends the search')
   t.throws(() => previousBusinessDay('sepa', '2026-06-01', always), CalendarUnknown)
