@@ -14,16 +14,15 @@ import { createBulkSubmissions, type BulkSubmissionCommands } from '../../http/b
 import type { BulkPaymentCommands } from '../../http/bulk-payments.ts'
 import type { BulkUploadCommands } from '../../http/bulk-uploads.ts'
 import { createDownloads } from '../../http/downloads.ts'
-import type { ByCaller } from '../../http/identity.ts'
 import type { BulkPayment, BulkPaymentCreate } from '../../http/schemas/bulk-payment.ts'
 import type { BulkStatus } from '../../lib/bulk-payments/bulk-payment.ts'
 import { ManualClock } from '../../lib/clock.ts'
 import { MONDAY } from '../support/commands.ts'
-import { auditIsClean, openLedger, type Ledger } from '../support/ledger.ts'
+import { auditIsClean, openLedger } from '../support/ledger.ts'
 import { Random } from '../support/random.ts'
 import { until } from '../support/until.ts'
-import { asked, faultsOf, hearers, SEEDS, Tally, tell, type Change } from './history.ts'
-import { caller, command, freshKey, openNodes, type Node } from './nodes.ts'
+import { asked, faultsOf, hearers, SEEDS, tell, type Change } from './history.ts'
+import { command, freshKey, openNodes, Talker, type Node } from './nodes.ts'
 
 const WORDS = 450
 const ASKERS = 10
@@ -56,35 +55,21 @@ const MOVES: Readonly<Record<BulkStatus, readonly ('submit' | 'revalidate' | 'ca
 
 type Hearer = Node & { readonly commands: BulkPaymentCommands & BulkUploadCommands & BulkSubmissionCommands }
 
-class Files {
-  readonly tally = new Tally()
-  readonly #ledger: Ledger
-  readonly #clock: ManualClock
-  readonly #random: Random
-  readonly #nodes: readonly Hearer[]
-  readonly #by: ByCaller
+class Files extends Talker<Hearer> {
   #made = 0
 
-  constructor(ledger: Ledger, clock: ManualClock, random: Random, nodes: readonly Hearer[]) {
-    this.#ledger = ledger
-    this.#clock = clock
-    this.#random = random
-    this.#nodes = nodes
-    this.#by = caller(ledger)
-  }
-
   async next(): Promise<void> {
-    const random = this.#random
+    const random = this.random
     if (this.#made < 4 || (this.#made < FILES_MAX && random.chance(0.08))) await this.#send()
     // Seconds end an approval, half a minute a lease, minutes let a run be cancelled, and half an hour ends it.
-    else if (random.chance(0.03)) this.#clock.advance(random.pick([6_000, 6_000, 30_000, 3 * MINUTE_MS, 31 * MINUTE_MS]))
+    else if (random.chance(0.03)) this.clock.advance(random.pick([6_000, 6_000, 30_000, 3 * MINUTE_MS, 31 * MINUTE_MS]))
     else if (random.chance(0.3)) this.look()
     // Those who work have their time, too.
     else if (random.chance(0.5)) await pause(20)
     else await this.#ask()
   }
 
-  look(nodes: readonly Hearer[] = hearers(this.#random, this.#nodes)): void {
+  look(nodes: readonly Hearer[] = hearers(this.random, this.nodes)): void {
     for (const { jobs, bulkPayments, approvals } of nodes) {
       jobs.nudge()
       bulkPayments.nudge()
@@ -93,15 +78,15 @@ class Files {
   }
 
   async #send(): Promise<void> {
-    const random = this.#random
-    const { recipient, balances } = this.#ledger
+    const random = this.random
+    const { recipient, balances } = this.ledger
     const rows = Array.from({ length: random.int(1, ROWS_MAX) }, () => ({
       recipientId: random.chance(0.05) ? randomUUID() : recipient.id, currency: 'EUR', amount: `${random.int(0, 1)}.${random.int(10, 99)}`, reference: 'Invoice 42',
     }) as BulkPaymentCreate['rows'][number])
     const name = [random.pick(['', 'SBX:STALL']), random.pick(['', 'SBX:APPROVE', 'SBX:APPROVE', 'SBX:REJECT']), 'Salaries'].filter((word) => word !== '').join(' ')
-    const sent = command(this.#by, '/v1/bulk-payments', { name, sourceBalanceId: random.pick(balances), allowDuplicate: true, requireAllValid: random.chance(0.2), rows }, this.#clock)
+    const sent = command(this.by, '/v1/bulk-payments', { name, sourceBalanceId: random.pick(balances), allowDuplicate: true, requireAllValid: random.chance(0.2), rows }, this.clock)
     // Under one key, whoever hears it.
-    const answers = await Promise.all(hearers(random, this.#nodes).map(({ commands }) => asked(this.tally, 'send', ['idempotency-key-in-use'], () => commands.create(this.#by, sent))))
+    const answers = await Promise.all(hearers(random, this.nodes).map(({ commands }) => asked(this.tally, 'send', ['idempotency-key-in-use'], () => commands.create(this.by, sent))))
     const made = new Set(answers.filter((answer) => answer !== null).map((answer) => (JSON.parse(answer!.body) as BulkPayment).id))
     if (made.size > 1) throw new Error(`One key has made ${made.size} files.`)
     this.#made += made.size
@@ -110,34 +95,34 @@ class Files {
 
   /** Somebody asks something of a file; what is asked of both nodes at once is two requests. */
   async #ask(): Promise<void> {
-    const random = this.#random
+    const random = this.random
     const { tally } = this
-    const by = this.#by
+    const by = this.by
     // Mostly what can be, of files that have not come to their end.
-    const files = await this.#ledger.read<[string, BulkStatus]>('select id, status from bulk_payment order by id')
+    const files = await this.ledger.read<[string, BulkStatus]>('select id, status from bulk_payment order by id')
     const open = files.filter(([, status]) => MOVES[status].length > 0)
     const [id, status] = random.pick(open.length > 0 && random.chance(0.8) ? open : files)
     const move = random.pick(MOVES[status].length > 0 ? MOVES[status] : (['submit', 'revalidate', 'cancel'] as const))
     const words: Readonly<Record<typeof move, (commands: Hearer['commands']) => Promise<unknown>>> = {
-      submit: (commands) => asked(tally, 'submitted', ['rate-limited', 'invalid-transition'], () => commands.submit(by, command(by, `/v1/bulk-payments/${id}/submit`, null, this.#clock), id)),
+      submit: (commands) => asked(tally, 'submitted', ['rate-limited', 'invalid-transition'], () => commands.submit(by, command(by, `/v1/bulk-payments/${id}/submit`, null, this.clock), id)),
       revalidate: (commands) => asked(tally, 'revalidated', ['invalid-transition'], () => commands.revalidate(by, id)),
       cancel: (commands) => asked(tally, 'cancelled', ['not-cancellable'], () => commands.cancel(by, id, freshKey())),
     }
-    await Promise.all(hearers(random, this.#nodes).map(({ commands }) => words[move](commands)))
+    await Promise.all(hearers(random, this.nodes).map(({ commands }) => words[move](commands)))
   }
 
   /** Nobody asks for anything any more: what was begun comes to its end, what waits for people in vain, too. */
   async settle(): Promise<void> {
     await until('every run and every approval has come to its end', async () => {
-      this.look(this.#nodes)
-      const [found] = await this.#ledger.read<[number, number]>(
+      this.look(this.nodes)
+      const [found] = await this.ledger.read<[number, number]>(
         `select (select count(*) from bulk_payment where status in ('validating', 'submitting') or due_at is not null)::int
             + (select count(*) from approval where status = 'pending' and subject_type = 'bulk_payment')::int
             + (select count(*) from job where due_at is not null)::int + (select count(*) from payment where status = 'pending_approval')::int,
-          (select count(*) from job where lease is not null and due_at > $1)::int`, [new Date(this.#clock.now())])
+          (select count(*) from job where lease is not null and due_at > $1)::int`, [new Date(this.clock.now())])
       const [left, running] = found!
       // What is being worked on is left in peace.
-      if (running === 0) this.#clock.advance(MINUTE_MS)
+      if (running === 0) this.clock.advance(MINUTE_MS)
       return left === 0
     }, { pollMs: 20 })
   }

@@ -10,17 +10,16 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import type { Test } from 'tap'
 import { createFundsRequestCommands, type FundsRequestCommands } from '../../http/funds-requests.ts'
-import type { ByCaller } from '../../http/identity.ts'
 import type { FundsRequest } from '../../http/schemas/funds-request.ts'
 import { ManualClock, timestamp } from '../../lib/clock.ts'
 import { printedReference } from '../../lib/funds-requests/creditor-reference.ts'
 import { REMINDERS_MAX } from '../../lib/funds-requests/funds-request.ts'
 import { ids, MONDAY } from '../support/commands.ts'
-import { auditIsClean, openLedger, type Ledger } from '../support/ledger.ts'
+import { auditIsClean, openLedger } from '../support/ledger.ts'
 import { Random } from '../support/random.ts'
 import { until } from '../support/until.ts'
-import { asked, faultsOf, hearers, SEEDS, Tally, tell, type Change } from './history.ts'
-import { caller, command, credited, freshKey, openNodes, type Node } from './nodes.ts'
+import { asked, faultsOf, hearers, SEEDS, tell, type Change } from './history.ts'
+import { command, credited, freshKey, openNodes, Talker, type Node } from './nodes.ts'
 
 const WORDS = 700
 const ASKERS = 12
@@ -37,53 +36,39 @@ const LATE = ['invalid-transition', 'not-cancellable'] as const
 type Hearer = Node & { readonly commands: FundsRequestCommands }
 type Made = Pick<FundsRequest, 'id' | 'reference' | 'balanceId'> & { readonly link: string; readonly amount: number }
 
-class Requests {
-  readonly tally = new Tally()
-  readonly #ledger: Ledger
-  readonly #clock: ManualClock
-  readonly #random: Random
-  readonly #nodes: readonly Hearer[]
-  readonly #by: ByCaller
+class Requests extends Talker<Hearer> {
   readonly #made: Made[] = []
   /** Money that quotes nothing. */
   readonly #plain: { readonly id: string; readonly balanceId: string }[] = []
 
-  constructor(ledger: Ledger, clock: ManualClock, random: Random, nodes: readonly Hearer[]) {
-    this.#ledger = ledger
-    this.#clock = clock
-    this.#random = random
-    this.#nodes = nodes
-    this.#by = caller(ledger)
-  }
-
   async next(): Promise<void> {
-    const random = this.#random
+    const random = this.random
     if (this.#made.length < 6 || (this.#made.length < REQUESTS_MAX && random.chance(0.12))) await this.#make()
-    else if (random.chance(0.03)) this.#clock.advance(random.int(1, 8) * HOUR_MS)
+    else if (random.chance(0.03)) this.clock.advance(random.int(1, 8) * HOUR_MS)
     else if (random.chance(0.2)) this.#look()
     else if (random.chance(0.45)) await this.#pay()
     else await this.#ask()
   }
 
   #look(): void {
-    for (const { fundsRequests } of hearers(this.#random, this.#nodes)) fundsRequests.nudge()
+    for (const { fundsRequests } of hearers(this.random, this.nodes)) fundsRequests.nudge()
   }
 
   /** One that was made lately, or any: talk is about what is new, but not only. */
   #pick(): Made {
-    return this.#random.chance(0.6) ? this.#random.pick(this.#made.slice(-12)) : this.#random.pick(this.#made)
+    return this.random.chance(0.6) ? this.random.pick(this.#made.slice(-12)) : this.random.pick(this.#made)
   }
 
   async #make(): Promise<void> {
-    const random = this.#random
+    const random = this.random
     const amount = random.int(1, 1_000)
     const body = {
-      balanceId: random.pick(this.#ledger.balances), amount: { amountMinor: String(amount), currency: 'EUR' as const }, description: 'Consulting in April', allowPartial: random.chance(0.5),
+      balanceId: random.pick(this.ledger.balances), amount: { amountMinor: String(amount), currency: 'EUR' as const }, description: 'Consulting in April', allowPartial: random.chance(0.5),
       payer: { name: 'Amsterdam Trading BV', ...(random.chance(0.7) ? { email: 'billing@example.com' } : {}) }, ...(random.chance(0.5) ? { expiresAt: this.#soon() } : {}),
     }
-    const sent = command(this.#by, '/v1/funds-requests', body, this.#clock)
+    const sent = command(this.by, '/v1/funds-requests', body, this.clock)
     // Under one key, whoever hears it.
-    const answers = await Promise.all(hearers(random, this.#nodes).map(({ commands }) => asked(this.tally, 'make', ['idempotency-key-in-use', 'validation-error'], () => commands.create(this.#by, sent))))
+    const answers = await Promise.all(hearers(random, this.nodes).map(({ commands }) => asked(this.tally, 'make', ['idempotency-key-in-use', 'validation-error'], () => commands.create(this.by, sent))))
     const made = answers.filter((answer) => answer !== null).map((answer) => JSON.parse(answer!.body) as FundsRequest)
     if (new Set(made.map(({ id }) => id)).size > 1) throw new Error(`One key has made ${made.length}.`)
     const [one] = made
@@ -92,11 +77,11 @@ class Requests {
     this.tally.add('made')
   }
 
-  #soon(): string { return timestamp(this.#clock.now() + this.#random.int(1, 48) * HOUR_MS) }
+  #soon(): string { return timestamp(this.clock.now() + this.random.int(1, 48) * HOUR_MS) }
 
   /** Money comes in, as often as the bank says so; it quotes a request in one of many ways, or none. */
   async #pay(): Promise<void> {
-    const random = this.#random
+    const random = this.random
     const request = this.#pick()
     const other = random.pick(this.#made)
     const remittance = random.pick([
@@ -104,9 +89,9 @@ class Requests {
       `${request.reference.slice(0, -1)}0`, 'Thanks', null, null,
     ])
     const amount = random.pick([request.amount, request.amount, random.int(1, request.amount), random.int(1, request.amount), request.amount + random.int(1, 100)])
-    const balanceId = random.chance(0.9) ? request.balanceId : random.pick(this.#ledger.balances)
-    const message = credited(this.#ledger, { balanceId, amount, remittance })
-    const taken = await Promise.all(hearers(random, this.#nodes).map(({ incoming }) => incoming.inbox([message])))
+    const balanceId = random.chance(0.9) ? request.balanceId : random.pick(this.ledger.balances)
+    const message = credited(this.ledger, { balanceId, amount, remittance })
+    const taken = await Promise.all(hearers(random, this.nodes).map(({ incoming }) => incoming.inbox([message])))
     if (!taken.flat().includes(message.id)) return
     if (remittance === null) this.#plain.push({ id: message.reference, balanceId })
     this.tally.add('arrived')
@@ -114,10 +99,10 @@ class Requests {
   }
 
   async #ask(): Promise<void> {
-    const random = this.#random
+    const random = this.random
     const { tally } = this
     const { id, link, balanceId } = this.#pick()
-    const by = this.#by
+    const by = this.by
     const from = { address: '127.0.0.1', requestId: ids.next() }
     const arrivals = this.#plain.filter((plain) => plain.balanceId === balanceId).slice(-10)
     const arrival = arrivals.length === 0 ? id : random.pick(arrivals).id
@@ -131,16 +116,16 @@ class Requests {
     ]
     const word = random.pick(words)
     if (word === words.at(-1) && random.chance(0.5)) return
-    await Promise.all(hearers(random, this.#nodes).map(({ commands }) => word(commands)))
+    await Promise.all(hearers(random, this.nodes).map(({ commands }) => word(commands)))
   }
 
   /** Nobody says anything any more: what has arrived is matched, what is over expires. */
   async settle(): Promise<void> {
     await until('all that has arrived is matched, and what is over has expired', async () => {
-      for (const { fundsRequests } of this.#nodes) fundsRequests.nudge()
-      const [left] = await this.#ledger.read<[number]>(
+      for (const { fundsRequests } of this.nodes) fundsRequests.nudge()
+      const [left] = await this.ledger.read<[number]>(
         `select (select count(*) from funds_request_matching f, outbox o where o.written_in >= f.position)::int
-          + (select count(*) from funds_request where status in ('open', 'partially_paid') and expires_at <= $1)::int`, [new Date(this.#clock.now())])
+          + (select count(*) from funds_request where status in ('open', 'partially_paid') and expires_at <= $1)::int`, [new Date(this.clock.now())])
       return left![0] === 0
     })
   }

@@ -27,7 +27,7 @@ import { problemBody } from '../../http/problem.ts'
 import { createRecipientService } from '../../http/recipient-service.ts'
 import type { Command, Idempotency, IdempotencyRecord } from '../../http/world.ts'
 import { sandboxScreener } from '../../lib/compliance/sandbox-screener.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock, ManualClock } from '../../lib/clock.ts'
 import { OperatingError } from '../../lib/errors.ts'
 import { BankDirectory } from '../../lib/recipients/bank-directory.ts'
 import { BalanceDirectory } from '../../storage/balance-directory.ts'
@@ -38,6 +38,8 @@ import { createReads } from '../../storage/queries/queries.ts'
 import { loadUkModulusTable } from '../../storage/uk-modulus-files.ts'
 import { ids, newKey } from '../support/commands.ts'
 import type { Ledger } from '../support/ledger.ts'
+import type { Random } from '../support/random.ts'
+import { Tally } from './history.ts'
 
 export const PROBLEM_BASE = 'https://example.com/problems'
 /** Connections of a node besides its lane's. */
@@ -106,7 +108,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
 }
 
 /** The customer of a ledger, calling with its key. */
-export function caller({ customerId, apiKeyId }: Pick<Ledger, 'customerId' | 'apiKeyId'>): ByCaller {
+function caller({ customerId, apiKeyId }: Pick<Ledger, 'customerId' | 'apiKeyId'>): ByCaller {
   return {
     tenant: { id: customerId, kind: 'customer' }, session: null, source: null, requestId: ids.next(),
     principal: { kind: 'key', id: apiKeyId, name: 'Key', scopes: new Set(), capabilities: new Set(), createdVia: 'api_key' },
@@ -139,4 +141,25 @@ export function credited({ connectionId, shard }: Pick<Ledger, 'connectionId' | 
       valueDate: '2026-05-04',
     },
   }
+}
+
+/** Who says whatever comes to mind to some nodes, of the customer of one ledger, while a clock that everybody goes by is moved by hand. */
+export abstract class Talker<Hearer> {
+  readonly tally = new Tally()
+  protected readonly ledger: Ledger
+  protected readonly clock: ManualClock
+  protected readonly random: Random
+  protected readonly nodes: readonly Hearer[]
+  protected readonly by: ByCaller
+
+  constructor(ledger: Ledger, clock: ManualClock, random: Random, nodes: readonly Hearer[]) {
+    this.ledger = ledger
+    this.clock = clock
+    this.random = random
+    this.nodes = nodes
+    this.by = caller(ledger)
+  }
+
+  /** Says one thing. */
+  abstract next(): Promise<void>
 }

@@ -19,8 +19,8 @@ import { ids, MONDAY } from '../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../support/ledger.ts'
 import { Random } from '../support/random.ts'
 import { until } from '../support/until.ts'
-import { asked, faultsOf, hearers, overloaded, SEEDS, Tally, tell, type Change } from './history.ts'
-import { caller, command, credited, freshKey, openNodes, type Node } from './nodes.ts'
+import { asked, faultsOf, hearers, overloaded, SEEDS, tell, type Change } from './history.ts'
+import { command, credited, freshKey, openNodes, Talker, type Node } from './nodes.ts'
 
 const WORDS = 700
 const ASKERS = 12
@@ -51,29 +51,19 @@ const MOVES: Readonly<Record<ScheduleStatus, readonly (typeof ALL_MOVES)[number]
 type Commands = ScheduledPaymentCommands
 type Hearer = Node & { readonly commands: Commands }
 
-class Schedules {
-  readonly tally = new Tally()
-  readonly #ledger: Ledger
-  readonly #clock: ManualClock
-  readonly #random: Random
-  readonly #nodes: readonly Hearer[]
+class Schedules extends Talker<Hearer> {
   readonly #context: MoveContext
-  readonly #by: ByCaller
   #made = 0
   #wordsToday = 0
 
   constructor(ledger: Ledger, clock: ManualClock, random: Random, nodes: readonly Hearer[], accounts: MoveContext['accounts']) {
-    this.#ledger = ledger
-    this.#clock = clock
-    this.#random = random
-    this.#nodes = nodes
+    super(ledger, clock, random, nodes)
     this.#context = { accounts, ids, valueDate: '2026-05-04' }
-    this.#by = caller(ledger)
   }
 
   async next(): Promise<void> {
     this.#wordsToday += 1
-    const chance = (share: number): boolean => this.#random.chance(share)
+    const chance = (share: number): boolean => this.random.chance(share)
     if (this.#wordsToday > WORDS_A_DAY && chance(0.2)) this.#sleep()
     else if (this.#made < 6 || (this.#made < SCHEDULES_MAX && chance(0.06))) await this.#make()
     else if (chance(0.25)) this.#look()
@@ -85,30 +75,30 @@ class Schedules {
 
   /** The night passes: whatever is under way at this moment is found a day later. */
   #sleep(): void {
-    this.#clock.advance(DAY_MS - this.#random.int(0, 3_600_000))
+    this.clock.advance(DAY_MS - this.random.int(0, 3_600_000))
     this.#wordsToday = 0
   }
 
   #look(): void {
-    for (const node of hearers(this.#random, this.#nodes)) {
+    for (const node of hearers(this.random, this.nodes)) {
       node.schedules.nudge()
       node.due.nudge()
     }
   }
 
   async #make(): Promise<void> {
-    const random = this.#random
-    const { balances, recipient, customerId } = this.#ledger
+    const random = this.random
+    const { balances, recipient, customerId } = this.ledger
     const frequency = random.pick(['once', 'daily', 'daily', 'weekly', 'fortnightly', 'monthly'] as const)
-    const startDate = addDays(dateIn(this.#clock.now(), ZONE), random.int(0, 3))
+    const startDate = addDays(dateIn(this.clock.now(), ZONE), random.int(0, 3))
     const ends = frequency === 'once' ? {} : random.pick([{}, { maxOccurrences: random.int(1, 6) }, { endDate: addDays(startDate, random.int(0, 30)) }])
     const body = {
       recipientId: recipient.id, sourceBalanceId: random.pick(balances), amount: { amountMinor: String(random.int(1, 900)), currency: 'EUR' as const }, reference: 'Rent', frequency, startDate, ...ends,
     }
-    const sent = command(this.#by, '/v1/scheduled-payments', body, this.#clock)
+    const sent = command(this.by, '/v1/scheduled-payments', body, this.clock)
     // Under one key, whoever hears it.
-    const answers = await Promise.all(hearers(random, this.#nodes).map(({ commands }) =>
-      asked(this.tally, 'make', ['validation-error', 'recipient-not-approved', 'idempotency-key-in-use'], () => commands.create(this.#by, sent))))
+    const answers = await Promise.all(hearers(random, this.nodes).map(({ commands }) =>
+      asked(this.tally, 'make', ['validation-error', 'recipient-not-approved', 'idempotency-key-in-use'], () => commands.create(this.by, sent))))
     const made = answers.filter((answer) => answer !== null).map((answer) => (JSON.parse(answer!.body) as ScheduledPayment).id)
     if (new Set(made).size > 1) throw new Error(`One key has made ${made.join(' and ')} for ${customerId}.`)
     const isMade = made.length > 0 ? 1 : 0
@@ -119,37 +109,37 @@ class Schedules {
   /** Somebody asks something of a schedule; what is asked of both nodes at once is two requests. */
   async #ask(): Promise<void> {
     // Mostly what can be, of schedules that go on.
-    const schedules = await this.#ledger.read<[string, ScheduleStatus]>('select id, status from scheduled_payment order by id')
+    const schedules = await this.ledger.read<[string, ScheduleStatus]>('select id, status from scheduled_payment order by id')
     const open = schedules.filter(([, status]) => MOVES[status].length > 0)
-    const [id, status] = this.#random.pick(open.length > 0 && this.#random.chance(0.85) ? open : schedules)
-    const move = this.#random.pick(MOVES[status].length > 0 && this.#random.chance(0.85) ? MOVES[status] : ALL_MOVES)
+    const [id, status] = this.random.pick(open.length > 0 && this.random.chance(0.85) ? open : schedules)
+    const move = this.random.pick(MOVES[status].length > 0 && this.random.chance(0.85) ? MOVES[status] : ALL_MOVES)
     const { tally } = this
     const late = ['invalid-transition'] as const
     const change = this.#change()
     const words: Readonly<Record<typeof move, (commands: Commands) => Promise<unknown>>> = {
-      pause: (commands) => asked(tally, 'paused', late, () => commands.pause(this.#by, id)),
-      resume: (commands) => asked(tally, 'resumed', [...late, 'recipient-not-approved'], () => commands.resume(this.#by, id)),
-      run: (commands) => asked(tally, 'run', ['simulation-not-possible'], () => commands.runNow(this.#by, id, freshKey())),
-      change: (commands) => asked(tally, 'changed', [...late, 'validation-error'], () => commands.update(this.#by, id, change, null)),
-      cancel: (commands) => asked(tally, 'cancelled', late, () => commands.cancel(this.#by, id, freshKey())),
+      pause: (commands) => asked(tally, 'paused', late, () => commands.pause(this.by, id)),
+      resume: (commands) => asked(tally, 'resumed', [...late, 'recipient-not-approved'], () => commands.resume(this.by, id)),
+      run: (commands) => asked(tally, 'run', ['simulation-not-possible'], () => commands.runNow(this.by, id, freshKey())),
+      change: (commands) => asked(tally, 'changed', [...late, 'validation-error'], () => commands.update(this.by, id, change, null)),
+      cancel: (commands) => asked(tally, 'cancelled', late, () => commands.cancel(this.by, id, freshKey())),
     }
-    await Promise.all(hearers(this.#random, this.#nodes).map(({ commands }) => words[move](commands)))
+    await Promise.all(hearers(this.random, this.nodes).map(({ commands }) => words[move](commands)))
   }
 
   #change(): ScheduledPaymentUpdate {
-    const random = this.#random
+    const random = this.random
     return random.pick<ScheduledPaymentUpdate>([
       { amount: { amountMinor: String(random.int(1, 900)), currency: 'EUR' } }, { amount: { amountMinor: '999999', currency: 'EUR' } }, { reference: `Rent ${random.int(1, 9)}` },
-      { maxOccurrences: random.int(1, 12), endDate: null }, { endDate: addDays(dateIn(this.#clock.now(), ZONE), random.int(0, 40)), maxOccurrences: null },
+      { maxOccurrences: random.int(1, 12), endDate: null }, { endDate: addDays(dateIn(this.clock.now(), ZONE), random.int(0, 40)), maxOccurrences: null },
     ])
   }
 
   /** The bank, time or the customer says something of a payment that a schedule has made. */
   async #sayOfPayment(): Promise<void> {
-    const rows = await this.#ledger.read<[string, number, string]>(
-      `select id, amount::int, status from payment where status in ('processing', 'scheduled') or (status = 'completed' and $1) order by id`, [this.#random.chance(0.2)])
+    const rows = await this.ledger.read<[string, number, string]>(
+      `select id, amount::int, status from payment where status in ('processing', 'scheduled') or (status = 'completed' and $1) order by id`, [this.random.chance(0.2)])
     if (rows.length === 0) return
-    const [id, amount] = this.#random.pick(rows)
+    const [id, amount] = this.random.pick(rows)
     const context = this.#context
     const event = () => ({ id: ids.next(), type: 'said' })
     const words: readonly (() => PaymentCommand)[] = [
@@ -162,8 +152,8 @@ class Schedules {
       () => ({ kind: 'returned', context, amount: BigInt(amount), schemeCode: 'AC04', event: event() }),
       () => ({ kind: 'withdraw', from: 'processing', withdrawal: { status: 'cancelled', reason: { code: 'cancelled_by_user', message: 'The payment was cancelled.' }, by: 'member' }, context }),
     ]
-    const word = this.#random.pick(words)
-    for (const outcome of await Promise.all(hearers(this.#random, this.#nodes).map(({ system }) => system.ask(paymentActor, id, this.#ledger.shard, word()).catch(overloaded)))) {
+    const word = this.random.pick(words)
+    for (const outcome of await Promise.all(hearers(this.random, this.nodes).map(({ system }) => system.ask(paymentActor, id, this.ledger.shard, word()).catch(overloaded)))) {
       if (outcome === null) continue
       if (outcome.kind !== 'decided') throw new Error(`a word met ${outcome.kind}`)
       this.tally.add(`payment ${outcome.reply.kind}`)
@@ -172,27 +162,27 @@ class Schedules {
 
   /** Staff stop the recipient of all schedules from being paid, or let it be paid again. */
   async #block(): Promise<void> {
-    const { operatorId, recipient } = this.#ledger
-    const staff: ByCaller = { ...this.#by, tenant: { id: operatorId, kind: 'operator' } }
-    const blocked = this.#random.chance(0.3)
-    const { recipientCommands } = this.#random.pick(this.#nodes)
+    const { operatorId, recipient } = this.ledger
+    const staff: ByCaller = { ...this.by, tenant: { id: operatorId, kind: 'operator' } }
+    const blocked = this.random.chance(0.3)
+    const { recipientCommands } = this.random.pick(this.nodes)
     await asked(this.tally, blocked ? 'blocked' : 'unblocked', ['invalid-transition'], () => recipientCommands.block(staff, recipient.id, { blocked, reason: 'Fraud reported.' }))
   }
 
   /** Money comes in. */
   async #payIn(): Promise<void> {
-    const message = credited(this.#ledger, { balanceId: this.#random.pick(this.#ledger.balances), amount: this.#random.int(100, 2_000), remittance: null })
-    await Promise.all(hearers(this.#random, this.#nodes).map(({ incoming }) => incoming.inbox([message])))
+    const message = credited(this.ledger, { balanceId: this.random.pick(this.ledger.balances), amount: this.random.int(100, 2_000), remittance: null })
+    await Promise.all(hearers(this.random, this.nodes).map(({ incoming }) => incoming.inbox([message])))
   }
 
   /** Nobody says anything any more: what was begun comes to its end. */
   async settle(): Promise<void> {
     await until('nothing is left lying', async () => {
-      this.#clock.advance(61_000)
-      for (const { schedules } of this.#nodes) schedules.nudge()
-      const [left] = await this.#ledger.read<[number]>(
+      this.clock.advance(61_000)
+      for (const { schedules } of this.nodes) schedules.nudge()
+      const [left] = await this.ledger.read<[number]>(
         `select (select count(*) from scheduled_occurrence where status = 'due')::int + (select count(*) from scheduled_payment where status = 'active' and next_occurrence_at <= $1)::int
-          + (select count(*) from scheduled_payment_follow_up f, outbox o where o.written_in >= f.position)::int`, [new Date(this.#clock.now())])
+          + (select count(*) from scheduled_payment_follow_up f, outbox o where o.written_in >= f.position)::int`, [new Date(this.clock.now())])
       return left![0] === 0
     })
   }
