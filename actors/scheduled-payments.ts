@@ -28,8 +28,7 @@ import { followOutcomes } from '../storage/scheduled-payment-follow-up.ts'
 import * as rows from '../storage/scheduled-payments.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import { blocked, moveSchedule, RECIPIENT_BLOCKED, STOPPED_STATUSES } from './flows/change-schedule.ts'
-import { submitPayment, type FlowWorld } from './flows/submit-payment.ts'
-import type { PaymentQueue } from './flows/payment-queue.ts'
+import { submitPayment, type FlowWorld, type PayWorld } from './flows/submit-payment.ts'
 import { Lookout } from './runtime/lookout.ts'
 
 /** How often a node looks for what is due, and how much it takes at a time. */
@@ -47,7 +46,7 @@ export interface ScheduledPaymentsOptions {
   readonly shards: Shards
   readonly mailer: Mailer
   /** What payments are made with. */
-  readonly flow: FlowWorld & { readonly queue: Pick<PaymentQueue, 'place' | 'offer'> }
+  readonly flow: FlowWorld & Pick<PayWorld, 'queue' | 'balances'>
   readonly onError: (error: unknown, what: string) => void
 }
 

@@ -11,7 +11,7 @@
 import { withdrawReviews, beginReview, lockPendingReviews, statusEvent, type RecipientMaker, type ReviewWorld } from '../actors/flows/review-recipient.ts'
 import { pauseSchedulesTo } from '../actors/flows/change-schedule.ts'
 import { withdrawWaiting } from '../actors/flows/cancel-payment.ts'
-import { verifyPayee, type PayeeWorld } from '../actors/flows/verify-payee.ts'
+import { checkPayee as askAboutPayee, type PayeeWorld } from '../actors/flows/verify-payee.ts'
 import type { Approvals } from '../actors/approvals.ts'
 import type { RecipientReviews } from '../actors/recipient-reviews.ts'
 import type { IdSource } from '../lib/ids.ts'
@@ -25,6 +25,7 @@ import { verificationOf } from '../lib/recipients/requirements.ts'
 import { canChange } from '../lib/recipients/review.ts'
 import { accountIdentityOf, validateRecipient, type CheckedRecipient, type RecipientInput, type ValidationWorld } from '../lib/recipients/validation.ts'
 import { verificationGate, withStandingOverride, type OverrideInput, type RecipientVerification, type VerificationPolicy } from '../lib/recipients/verification.ts'
+import { findPlatformAccount } from '../storage/account-details.ts'
 import { batchPaymentsTo } from '../storage/bulk-runs.ts'
 import { CommitConflict, pendingPaymentApprovals, writeEffects, type ApprovalTx } from '../storage/approvals.ts'
 import { sqlState } from '../storage/connection.ts'
@@ -127,10 +128,10 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
     if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another recipient.`, { extra: { existingId: owner } })
   }
 
-  /** What the bank says of a recipient; null where no bank is asked. */
-  async function checkPayee(recipient: { readonly name: string; readonly type: 'business' | 'individual'; readonly currency: string } & Pick<CheckedRecipient, 'bank' | 'bankCountry'>): Promise<RecipientVerification | null> {
-    const question = payeeOf(recipient)
-    return question === null ? null : await verifyPayee(world, question)
+  /** What our own records or the bank say of a recipient; null where nobody checks names. */
+  async function checkPayee(customerId: string, recipient: { readonly name: string; readonly type: 'business' | 'individual'; readonly currency: string } & Pick<CheckedRecipient, 'bank' | 'bankCountry'>): Promise<RecipientVerification | null> {
+    const { name, currency, bank } = recipient
+    return await askAboutPayee(world, { name, payee: payeeOf(recipient), platformAccount: await findPlatformAccount(database, { customerId, currency, bank }) })
   }
 
   /** Lets a check pass, or refuses it. */
@@ -208,7 +209,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
 
   async function create(by: ByCaller, { body }: Command<RecipientCreate>, remember: Remember): Promise<CommandAnswer> {
     const input = { ...body, address: body.address ?? null, purpose: body.purpose ?? null }
-    const verification = await checkPayee({ ...body, ...checkedOrRefuse(world, input) })
+    const verification = await checkPayee(by.tenant.id, { ...body, ...checkedOrRefuse(world, input) })
     return await make({ customerId: by.tenant.id, requester: requesterOf(by), trail: auditCaller(by) }, input, verification, remember)
   }
 
@@ -259,7 +260,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
     const customerId = by.tenant.id
     const { id } = seen.view
     const planned = changed(seen, body)
-    const verification = planned.reviewed ? await checkPayee(planned.values) : null
+    const verification = planned.reviewed ? await checkPayee(customerId, planned.values) : null
     const written = await transaction(async (tx) => {
       const { client, now } = tx
       await rows.lockRecipientsOf(client, customerId)
@@ -311,7 +312,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
 
     async make(maker, body, { verify }) {
       try {
-        const verification = verify ? await checkPayee({ ...body, ...checkedOrRefuse(world, body) }) : null
+        const verification = verify ? await checkPayee(maker.customerId, { ...body, ...checkedOrRefuse(world, body) }) : null
         return await make<{ readonly id: string } | { readonly refused: Problem }>(maker, body, verification, { yes: async (_tx, { view: { id } }) => ({ id }), no: async (_tx, refused) => ({ refused }) })
       } catch (error) {
         if (error instanceof ProblemError) return { refused: error.problem }
@@ -353,7 +354,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
       const { tenant } = by
       const seen = await read(by, id)
       const { currency, name, type } = seen.view
-      const checked = await checkPayee({ currency, name, type, bankCountry: seen.view.bank.bankCountry, bank: seen.bank as CheckedRecipient['bank'] })
+      const checked = await checkPayee(tenant.id, { currency, name, type, bankCountry: seen.view.bank.bankCountry, bank: seen.bank as CheckedRecipient['bank'] })
       if (checked === null) {
         const { scheme } = verificationOf(currency as CurrencyCode, seen.view.bank.bankCountry)
         refuse('verification-unavailable', `No bank checks names for ${currency} in ${seen.view.bank.bankCountry}.`, { extra: { scheme } })

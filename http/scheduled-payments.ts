@@ -3,6 +3,7 @@
  * their payments is actors/scheduled-payments.ts.
  */
 import { checkAllowed, tellStatus, writeTrail } from '../actors/flows/change-schedule.ts'
+import { payeeOnPlatform } from '../actors/flows/submit-payment.ts'
 import { laterThan } from '../lib/clock.ts'
 import { orderNumber, type IdSource } from '../lib/ids.ts'
 import { inStoredOrder, patchedMetadata } from '../lib/metadata.ts'
@@ -10,6 +11,7 @@ import { refuse, refuseField } from '../lib/problems.ts'
 import { calendarOf } from '../lib/scheduled-payments/rail-calendar.ts'
 import { cancelled, changed, dueNow, opened, paused, resumed } from '../lib/scheduled-payments/schedule.ts'
 import type { ApprovalTx } from '../storage/approvals.ts'
+import type { BalanceDirectory } from '../storage/balance-directory.ts'
 import type { Database } from '../storage/database.ts'
 import type { OrderNumbers } from '../storage/order-numbers.ts'
 import { readDatabase } from '../storage/queries/queries.ts'
@@ -55,6 +57,7 @@ export interface ScheduledPaymentWorld {
   readonly problemBase: string
   readonly orderNumbers: OrderNumbers
   readonly recipients: RecipientDirectory
+  readonly balances: Pick<BalanceDirectory, 'find'>
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
@@ -79,6 +82,9 @@ function checkPayable(status: string | null): void {
   if (status !== 'active') refuse('recipient-not-approved', `The recipient is ${status ?? 'deleted'}.`, { extra: { recipientStatus: status ?? 'deleted' } })
 }
 
+/** A recipient, and whether the rail `internal` leads to it from the balance that pays. */
+type SeenRecipient = PayableRecipient & { readonly onPlatform: boolean }
+
 /** The commands of scheduled payments. */
 export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): ScheduledPaymentCommands {
   const { database, ids, clock, orderNumbers, recipients } = world
@@ -86,13 +92,14 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
   const txOf = (client: TransactionClient): ApprovalTx => ({ client, ids, now: clock.now() })
 
   /** A recipient as it is now; what a node remembers may be old. Read on a connection of its own, so not within a transaction. */
-  async function readRecipient(id: string): Promise<PayableRecipient | null> {
+  async function readRecipient(id: string, sourceBalanceId: string): Promise<SeenRecipient | null> {
     recipients.forget(id)
-    return await recipients.find(id)
+    const recipient = await recipients.find(id)
+    return recipient === null ? null : { ...recipient, onPlatform: (await payeeOnPlatform(world, recipient, { id: sourceBalanceId })) !== null }
   }
 
   /** The same when it is the customer's. */
-  function ofCustomer(by: ByCaller, found: PayableRecipient | null): PayableRecipient {
+  function ofCustomer(by: ByCaller, found: SeenRecipient | null): SeenRecipient {
     return found === null || found.customerId !== by.tenant.id ? refuseField('/recipientId', 'not_found', 'No such recipient.') : found
   }
 
@@ -115,7 +122,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     return written
   }
 
-  async function create(tx: ApprovalTx, by: ByCaller, body: ScheduledPaymentCreate, seen: PayableRecipient | null, number: bigint): Promise<reads.ScheduleRecord> {
+  async function create(tx: ApprovalTx, by: ByCaller, body: ScheduledPaymentCreate, seen: SeenRecipient | null, number: bigint): Promise<reads.ScheduleRecord> {
     const { client, now } = tx
     const customerId = by.tenant.id
     const { recipientId, sourceBalanceId, reference, requestedRail = null, purposeCode = null, externalId = null } = body
@@ -123,7 +130,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     const recipient = ofCustomer(by, seen)
     const balance = await rows.scheduleBalance(client, customerId, sourceBalanceId)
     if (balance === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
-    const carrier = railOfTerms(recipient, terms)
+    const carrier = railOfTerms(recipient, terms, recipient.onPlatform)
     if (balance.currency !== terms.currency) refuseField('/sourceBalanceId', 'currency_mismatch', `The balance is in ${balance.currency}; payments in another currency cannot be scheduled.`)
     if (balance.status !== 'active') refuseField('/sourceBalanceId', 'inactive', `The balance is ${balance.status}.`)
     const { frequency, startDate, endDate = null, maxOccurrences = null, dayPolicy = 'next_business_day', lastDayOfMonth = false } = body
@@ -150,7 +157,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
   }
 
   /** A schedule under the terms that a change leaves. @throws ProblemError when it may not say so */
-  function patched(before: reads.ScheduleRecord, body: ScheduledPaymentUpdate, recipient: PayableRecipient): reads.ScheduleRecord {
+  function patched(before: reads.ScheduleRecord, body: ScheduledPaymentUpdate, recipient: SeenRecipient): reads.ScheduleRecord {
     const { state } = before
     const metadata = body.metadata === undefined ? before.metadata : patchedMetadata(before.metadata, body.metadata)
     if (!fitsMetadata(metadata)) refuseField('/metadata', 'too_large', 'Is too large.')
@@ -164,7 +171,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
       maxOccurrences: body.maxOccurrences === undefined ? state.maxOccurrences : body.maxOccurrences,
     }
     if (!TERMS.some((member) => body[member] !== undefined)) return { ...before, metadata }
-    const carrier = railOfTerms(recipient, terms)
+    const carrier = railOfTerms(recipient, terms, recipient.onPlatform)
     checkSeries(dates, carrier)
     if (dates.maxOccurrences !== null && dates.maxOccurrences < state.occurrencesBegun) {
       refuseField('/maxOccurrences', 'too_small', 'So many occurrences have been already.', { min: state.occurrencesBegun })
@@ -174,7 +181,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
 
   return {
     async create(by, command) {
-      const [seen, number] = await Promise.all([readRecipient(command.body.recipientId), orderNumbers.take()])
+      const [seen, number] = await Promise.all([readRecipient(command.body.recipientId, command.body.sourceBalanceId), orderNumbers.take()])
       return await decideOnce(world, command, 201, async (client) => {
         const made = await create(txOf(client), by, command.body, seen, number)
         return { shown: versioned(made), made: { id: made.id, location: `/v1/scheduled-payments/${made.id}` } }
@@ -184,7 +191,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
     async update(by, id, body, expected) {
       const seen = await reads.findSchedule(database, by.tenant, id)
       if (seen === null) return gone()
-      const recipient = ofCustomer(by, await readRecipient(seen.recipientId))
+      const recipient = ofCustomer(by, await readRecipient(seen.recipientId, seen.sourceBalanceId))
       return await inTransaction(database, async (client) => {
         const tx = txOf(client)
         const before = await locked(tx, by, id, expected)

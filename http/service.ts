@@ -369,7 +369,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     return { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
   }
   const shared = { ids, clock, problemBase: config.problemBase }
-  const paying = { ids, clock, sandbox: config.sandbox, system, queue, recipients: recipients.directory, payees: overrides.payees ?? bank, orderNumbers, conversions: createConversions(exchange.world), market: exchange.world.market, documents: { statuses: (customerId: string, ids: readonly string[]) => statusesOf(database.pool, customerId, ids) } }
+  const paying = { ids, clock, sandbox: config.sandbox, system, queue, balances, recipients: recipients.directory, payees: overrides.payees ?? bank, orderNumbers, conversions: createConversions(exchange.world), market: exchange.world.market, documents: { statuses: (customerId: string, ids: readonly string[]) => statusesOf(database.pool, customerId, ids) } }
   const schedules = new ScheduledPayments({ database, clock, ids, shards, mailer, flow: paying, onError })
   schedules.start()
   started.defer(() => schedules.stop())
@@ -443,7 +443,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     paymentOutcomeCommands: createPaymentOutcomeCommands(outcomeWorld),
     scheduledPayments: createScheduledPaymentReads({ database }),
     confirmations: createConfirmations({ database, clock, render: workers.renderConfirmation }),
-    scheduleCommands: createScheduledPaymentCommands({ ...shared, database, orderNumbers, recipients: recipients.directory, findIdempotencyRecord }),
+    scheduleCommands: createScheduledPaymentCommands({ ...shared, database, orderNumbers, balances, recipients: recipients.directory, findIdempotencyRecord }),
     settings: createSettingsReads({ database, ids, clock }),
     settingsCommands: createSettingsCommands({ database, ids, clock, forgetRecipientsOf: recipients.forgetOf }),
     approvalCommands: createApprovalCommands({ database, approvals, ids, clock }, approvalReads),

@@ -39,16 +39,52 @@ export async function depositDetailsOf(database: Pick<Database, 'query'>, balanc
 }
 
 /**
- * Of a recipient `r`: whether it is an account of its customer's own. An account that many share is nobody's own; one that was
- * replaced or is being closed still leads to the balance.
+ * Whether account details `d` lead to a balance and are the account that the jsonb `bank` names. Details that were replaced or are
+ * being closed still lead to their balance; an account that many share does not say by itself which balance is meant.
  */
-export const IS_OWN_ACCOUNT = `exists (select from account_details d
-  where d.customer_id = r.customer_id and d.status in ('active', 'replaced', 'closing') and not d.shared
-    and (d.identifiers->>'iban' = r.bank->>'iban' or d.identifiers->>'clabe' = r.bank->>'clabe'
-      or (d.identifiers->>'accountNumber' = r.bank->>'accountNumber'
-        and (d.identifiers->>'sortCode' = r.bank->>'sortCode' or d.identifiers->>'routingNumber' = r.bank->>'routingNumber' or d.identifiers->>'bsb' = r.bank->>'bsb'
-          or d.identifiers->>'bic' = r.bank->>'bic'
-          or (d.identifiers->>'bankCode' = r.bank->>'bankCode' and d.identifiers->>'branchCode' is not distinct from r.bank->>'branchCode')))))`
+const isAccountOf = (bank: string): string => `d.status in ('active', 'replaced', 'closing') and not d.shared
+    and (d.identifiers->>'iban' = ${bank}->>'iban' or d.identifiers->>'clabe' = ${bank}->>'clabe'
+      or (d.identifiers->>'accountNumber' = ${bank}->>'accountNumber'
+        and (d.identifiers->>'sortCode' = ${bank}->>'sortCode' or d.identifiers->>'routingNumber' = ${bank}->>'routingNumber' or d.identifiers->>'bsb' = ${bank}->>'bsb'
+          or d.identifiers->>'bic' = ${bank}->>'bic'
+          or (d.identifiers->>'bankCode' = ${bank}->>'bankCode' and d.identifiers->>'branchCode' is not distinct from ${bank}->>'branchCode'))))`
+
+/** Of a recipient `r`: whether it is an account of its customer's own. */
+export const IS_OWN_ACCOUNT = `exists (select from account_details d where d.customer_id = r.customer_id and ${isAccountOf('r.bank')})`
+
+/** A balance on this platform that a recipient's account details lead to. */
+export interface PlatformAccount {
+  readonly balanceId: string
+  readonly connectionId: string
+  /** Whether the balance is kept by the operator of the customer who pays. */
+  readonly sameOperator: boolean
+  /** As the account is kept, for the check of the payee's name. */
+  readonly holderName: string
+}
+
+/** The account that a jsonb `bank` names in a currency, as `PlatformAccount`; null when no balance on this platform has it. Payments are made by customers of `operator`. */
+const platformAccount = ({ bank, currency, operator }: { readonly bank: string; readonly currency: string; readonly operator: string }): string => `(
+  select json_build_object('balanceId', b.id, 'connectionId', b.connection_id, 'sameOperator', b.operator_id = ${operator}, 'holderName', d.account_holder_name)
+  from account_details d join balance b on b.id = d.balance_id
+  where b.currency = ${currency} and ${isAccountOf(bank)} order by d.status = 'active' desc, d.id limit 1)`
+
+/** Of a recipient `r` of a customer `c`: the balance that its account is. */
+export const PLATFORM_ACCOUNT = platformAccount({ bank: 'r.bank', currency: 'r.currency', operator: 'c.operator_id' })
+
+/**
+ * The balance on this platform that bank details in a currency name, for a customer who wants to pay it; null when there is none.
+ *
+ * @throws DatabaseUnavailable and what the driver throws
+ */
+export async function findPlatformAccount(
+  database: Pick<Database, 'query'>, { customerId, currency, bank }: { readonly customerId: string; readonly currency: string; readonly bank: object },
+): Promise<PlatformAccount | null> {
+  const [row] = await database.query<[PlatformAccount | null]>({
+    name: 'platform_account', values: [customerId, currency, JSON.stringify(bank)],
+    text: `select ${platformAccount({ bank: '$3::jsonb', currency: '$2', operator: 'c.operator_id' })} from customer c where c.id = $1`,
+  })
+  return row?.[0] ?? null
+}
 
 /** Details of one balance, as rows of one statement. */
 const CHUNK_BALANCES = 1_000

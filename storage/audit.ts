@@ -212,8 +212,9 @@ const CHECKS: readonly Check[] = [
       from payment p
       left join hold h on h.id = p.hold_id
       left join (
-        select source_id, coalesce(sum(amount) filter (where rule = 'L10'), 0) as l10,
-          coalesce(sum(amount) filter (where rule = 'L11'), 0) as l11, coalesce(sum(amount) filter (where rule = 'L12'), 0) as l12,
+        -- Within the platform one entry is both: the money has left, and has arrived.
+        select source_id, coalesce(sum(amount) filter (where rule in ('L10', 'L20')), 0) as l10,
+          coalesce(sum(amount) filter (where rule = 'L11' or (rule = 'L20' and credit_sequence is not null)), 0) as l11, coalesce(sum(amount) filter (where rule = 'L12'), 0) as l12,
           -- What came back to a balance that was closed waits for its owner.
           coalesce(sum(amount) filter (where rule in ('L13', 'L03')), 0) as l13
         from posting where source_object = 'payment' group by source_id) m on m.source_id = p.id
@@ -237,6 +238,20 @@ const CHECKS: readonly Check[] = [
         else false end
         and (p.status = 'returned') = (p.returned_amount is not null) and is_.returned = coalesce(p.returned_amount, 0), false)`,
     values: [UNSUBMITTED_STATUSES],
+  },
+  {
+    name: 'payments within the platform',
+    promise: 'a payment by the rail internal that is completed is posted once by L20, from its balance to its payee\'s, and is its payee\'s incoming payment; nothing else is',
+    sql: `select p.id as payment_id, p.rail, p.status, l.entries, l.amount as posted, l.debit_account, l.credit_account, i.id as incoming_payment_id, i.balance_id, i.amount as arrived
+      from payment p
+      left join (select source_id, count(*) as entries, min(occurrence) as occurrence, sum(amount) as amount, min(debit_account::text) as debit_account, min(credit_account::text) as credit_account
+          from posting where source_object = 'payment' and rule = 'L20' and credit_sequence is not null group by source_id) l on l.source_id = p.id
+      left join incoming_payment i on i.id = marked_id(p.id, 1)
+      where (p.rail = 'internal' or l.source_id is not null or i.id is not null) and not case
+        when p.rail = 'internal' and p.status = 'completed' then coalesce(l.entries = 1 and l.occurrence = 1 and l.amount = p.amount and l.debit_account = (${PAYING_BALANCE})::text
+          and l.credit_account = i.balance_id::text and i.balance_id::text = p.details::jsonb->>'payeeBalanceId' and i.amount = p.amount and i.currency = p.currency
+          and i.payment_id = p.id and i.operator_id = p.operator_id and i.rail = 'internal', false)
+        else l.source_id is null and i.id is null and (p.rail is distinct from 'internal' or (p.sent_at is null and p.status not in ('exception', 'returned'))) end`,
   },
   {
     name: 'payments and their exchanges',
@@ -451,14 +466,16 @@ const CHECKS: readonly Check[] = [
     promise: 'what came in is where its status says, was credited at most once and told of once, and what goes back is what was taken back',
     sql: `select i.id as incoming_payment_id, i.status, i.suspense, i.amount, i.returned_amount, m.*, e.received, e.returned from incoming_payment i
       left join (
-        select coalesce(back.id, p.source_id) as source_id, min(credit_account::text) filter (where rule in ('L01', 'L04', 'L06')) as credited_to,
-          sum(p.amount) filter (where rule in ('L01', 'L03', 'L05', 'L97')) as arrived, sum(p.amount) filter (where rule in ('L01', 'L04', 'L06')) as credited,
+        select case when p.rule = 'L20' then marked_id(p.source_id, 1) else coalesce(back.id, p.source_id) end as source_id,
+          min(credit_account::text) filter (where rule in ('L01', 'L04', 'L06', 'L20')) as credited_to,
+          sum(p.amount) filter (where rule in ('L01', 'L03', 'L05', 'L20', 'L97')) as arrived, sum(p.amount) filter (where rule in ('L01', 'L04', 'L06', 'L20')) as credited,
           coalesce(sum(case rule when 'L03' then p.amount when 'L97' then p.amount when 'L04' then -p.amount when 'L08' then -p.amount end), 0) as unallocated,
           coalesce(sum(case rule when 'L05' then p.amount when 'L06' then -p.amount when 'L07' then -p.amount end), 0) as under_review,
           sum(p.amount) filter (where rule in ('L07', 'L08', 'L80')) as sent_back, sum(p.amount) filter (where rule = 'L11') as settled,
           count(*) filter (where occurrence <> 1) as repeated
-        from posting p left join incoming_payment back on p.source_object = 'payment' and back.payment_id = p.source_id
-        where p.source_object in ('incoming_payment', 'incoming_suspense') or (p.source_object = 'payment' and p.rule = 'L03') group by 1) m on m.source_id = i.id
+        from posting p left join incoming_payment back on p.source_object = 'payment' and p.rule = 'L03' and back.payment_id = p.source_id
+        where p.source_object in ('incoming_payment', 'incoming_suspense')
+          or (p.source_object = 'payment' and (p.rule = 'L03' or (p.rule = 'L20' and p.credit_sequence is not null))) group by 1) m on m.source_id = i.id
       left join (
         select object_id, count(*) filter (where type = 'incoming_payment.received') as received, count(*) filter (where type = 'incoming_payment.returned') as returned
         from outbox where object = 'incoming_payment' and not sandbox group by object_id) e on e.object_id = i.id

@@ -30,13 +30,28 @@ export interface LineRow {
   readonly value_day: string
 }
 
+/** Of a posting `p`: it credits the payee of a payment on the rail `internal`. */
+const TO_PAYEE = `p.rule = 'L20' and p.source_object = 'payment'`
+
+/**
+ * A column of the lines of one side as their customer reads it. The payee of an internal payment reads of its own incoming payment,
+ * whose id follows from the payment's; what the posting says is the payer's business.
+ */
+const shown = (side: JournalSide, column: string, payees: string): string => (side === 'debit' ? `p.${column}` : `case when ${TO_PAYEE} then ${payees} else p.${column} end as ${column}`)
+const ARRIVAL = `from incoming_payment i where i.id = marked_id(p.source_id, 1)`
+
 /** The columns of the lines of one side, of a posting `p` and the other account `a`. */
 export const lineColumns = (side: JournalSide): string => `'${side}' as side, p.entry_id, p.ordinal, p.${side}_sequence as sequence, p.${side}_balance as running, p.amount, p.rule,
-    coalesce(a.key, 'cust') as counterpart, p.source_object, p.source_id, p.description, p.reference, p.counterparty, p.reversal_of,
+    coalesce(a.key, 'cust') as counterpart, p.source_object, p.source_id, ${shown(side, 'description', `(select 'Payment from ' || i.payer_name ${ARRIVAL})`)}, p.reference,
+    ${shown(side, 'counterparty', `(select i.payer_name ${ARRIVAL})`)}, p.reversal_of,
     (extract(epoch from p.booked_at) * 1000)::float8 as booked_ms, p.value_date::text as value_day`
 
 /** Where they come from. */
 export const linesFrom = (side: JournalSide): string => `posting p left join account a on a.id = p.${side === 'debit' ? 'credit' : 'debit'}_account`
+
+/** Whether a line credits the payee of a payment on the rail `internal`: its cause is the payee's incoming payment, which is its transaction, too. */
+export const isArrival = ({ side, rule, source_object: source }: Pick<LineRow, 'side' | 'rule' | 'source_object'>): boolean =>
+  side === 'credit' && rule === 'L20' && source === 'payment'
 
 /** A line as it was booked. Amounts are minor units, times epoch milliseconds. */
 export interface BookedLine extends Omit<StatementLine, 'endToEndId' | 'isReversal'> {

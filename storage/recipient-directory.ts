@@ -7,7 +7,7 @@ import type { RecipientSnapshot } from '../lib/payments/payment.ts'
 import { railTable, type BankField, type RailTable } from '../lib/payments/rails.ts'
 import { payeeOf } from '../lib/recipients/payee.ts'
 import type { PayeeQuestion, RecipientVerification, VerificationPolicy } from '../lib/recipients/verification.ts'
-import { IS_OWN_ACCOUNT } from './account-details.ts'
+import { IS_OWN_ACCOUNT, PLATFORM_ACCOUNT, type PlatformAccount } from './account-details.ts'
 import { plainArray } from './array-literal.ts'
 import { railLimitsOf, type RailLimitsJson } from './rail-limits.ts'
 import type { Database } from './database.ts'
@@ -40,6 +40,11 @@ export interface PayableRecipient extends RecipientSnapshot {
    * account that was the customer's own a moment ago.
    */
   readonly ownAccount: boolean
+  /**
+   * The balance on this platform that its account is, in the recipient's currency; null for an account elsewhere. Like `ownAccount` it
+   * may be old for a moment: a payment keeps the balance, and the commit that credits the balance asks whether it takes money.
+   */
+  readonly platformAccount: PlatformAccount | null
   readonly iban: string | null
   /** How its name is checked with its bank; null where no scheme reaches it. */
   readonly payee: PayeeQuestion | null
@@ -109,13 +114,13 @@ export class RecipientDirectory {
   }
 }
 
-type PayableColumns = [string, string, string, 'business' | 'individual', string, string, string, string, string, Record<string, string | null>, boolean, string | null, string, RecipientVerification | null, boolean, string[], boolean, RailLimitsJson, number]
+type PayableColumns = [string, string, string, 'business' | 'individual', string, string, string, string, string, Record<string, string | null>, boolean, string | null, string, RecipientVerification | null, boolean, string[], boolean, RailLimitsJson, number, PlatformAccount | null]
 
 async function load(database: Database, ids: readonly string[]): Promise<PayableRecipient[]> {
   const rows = await database.query<PayableColumns>({
     name: 'payable_recipient',
     text: `select r.id, r.customer_id, r.name, r.type, r.masked_identifier, r.currency, r.bank_country, r.status, r.version, r.bank, r.address is not null,
-        r.default_reference, ${REVIEWED_DIGEST}, r.verification, ${REQUIRES_VERIFICATION}, o.recipient_allowed_overrides, ${IS_OWN_ACCOUNT}, o.rail_limits, o.rail_version
+        r.default_reference, ${REVIEWED_DIGEST}, r.verification, ${REQUIRES_VERIFICATION}, o.recipient_allowed_overrides, ${IS_OWN_ACCOUNT}, o.rail_limits, o.rail_version, ${PLATFORM_ACCOUNT}
       from recipient r join customer c on c.id = r.customer_id join operator o on o.id = c.operator_id where r.id = any($1::uuid[]) and r.status <> 'deleted'`,
     values: [plainArray(ids)],
   })
@@ -133,11 +138,11 @@ function tableOf(limits: RailLimitsJson): RailTable {
 }
 
 function payableRecipient(row: PayableColumns): PayableRecipient {
-  const [id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version, bank, hasAddress, defaultReference, digest, verification, requireVerification, allowedOverrides, ownAccount, railLimits, railVersion] = row
+  const [id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version, bank, hasAddress, defaultReference, digest, verification, requireVerification, allowedOverrides, ownAccount, railLimits, railVersion, platformAccount] = row
   const fields = new Set(Object.keys(bank).filter((field) => bank[field] !== null) as BankField[])
   if (hasAddress) fields.add('address')
   return {
-    id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest, fields, defaultReference, ownAccount,
+    id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest, fields, defaultReference, ownAccount, platformAccount,
     iban: bank['iban'] ?? null, payee: payeeOf({ name, type, currency, bankCountry, bank }), verification, verificationPolicy: { requireVerification, allowedOverrides },
     rails: { version: railVersion, table: tableOf(railLimits) },
   }

@@ -62,7 +62,7 @@ export async function loadPayments(reader: Reader, ids: readonly string[], lock:
     const details = JSON.parse(text) as PaymentDetails
     states.set(id, { id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, holdId, currency,
       amount: BigInt(amount), fee: BigInt(fee), rail, reference: details.reference, recipientName: details.recipient.name, createdAt: details.heldAt ?? createdAt,
-      spenderId: details.submitted?.by ?? createdBy, recall: recall === null ? null : JSON.parse(recall) as PaymentRecall, charges: details.charges, conversion: details.conversion })
+      spenderId: details.submitted?.by ?? createdBy, recall: recall === null ? null : JSON.parse(recall) as PaymentRecall, charges: details.charges, conversion: details.conversion, payeeBalanceId: details.payeeBalanceId })
   }
   return states
 }

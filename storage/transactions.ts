@@ -60,7 +60,14 @@ const FOLLOWED = ['status', 'amount', 'fee', 'description', 'counterparty_name',
 
 /** Makes the transactions of causes `$1`; `$2` and `$3` are the marks of lines and their types. */
 const MAKE = `
-with wanted as materialized (select distinct id from unnest($1::uuid[]) id),
+with asked as materialized (select distinct id from unnest($1::uuid[]) id),
+-- A payment within the platform and what it is for its payee have one posting, so they are made together.
+wanted as materialized (
+  select id from asked
+  union
+  select i.id from asked w join incoming_payment i on i.id = marked_id(w.id, 1) and i.payment_id = w.id
+  union
+  select i.payment_id from asked w join incoming_payment i on i.id = w.id and i.id = marked_id(i.payment_id, 1)),
 line as materialized (
   select transaction_of_line(p.rule, l.side, p.source_id, p.entry_id, p.ordinal) as id, p.source_object, p.source_id, p.rule, p.amount, p.currency, p.description,
     p.reference, p.counterparty, p.booked_at, p.value_date, b.customer_id, l.side, l.balance_id, l.sequence, l.running, l.other

@@ -11,7 +11,7 @@ import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import { createPayment, type CreatePayment } from '../../lib/payments/create-payment.ts'
 import { feeOf } from '../../lib/payments/fees.ts'
-import { chooseRail, RAILS, speedOf, type Rail, type Speed } from '../../lib/payments/rails.ts'
+import { chooseRail, RAILS, speedOf, type Rail, type RailReason } from '../../lib/payments/rails.ts'
 import { arrivalOf, timingOf } from '../../lib/payments/timing.ts'
 import { ProblemError, type Problem, type ProblemSlug } from '../../lib/problems.ts'
 import { shownVerification, type RecipientVerification } from '../../lib/recipients/verification.ts'
@@ -19,7 +19,7 @@ import { paymentWithExternalId } from '../../storage/drafts.ts'
 import type { PayableRecipient } from '../../storage/recipient-directory.ts'
 import { loadBalances } from '../../storage/states.ts'
 import type { CancelWorld } from './cancel-payment.ts'
-import { commandOf, convertAt, type Asker, type PaymentInput, type PayWorld } from './submit-payment.ts'
+import { commandOf, convertAt, payeeOnPlatform, type Asker, type PaymentInput, type PayWorld } from './submit-payment.ts'
 
 export interface PaymentIssue {
   readonly severity: 'error' | 'warning'
@@ -84,7 +84,8 @@ export async function examinePayment(world: PayWorld, asker: Asker, input: Payme
       if (payer !== null) issues.push(...objections(payer, asked.command, clock.now()))
     }
   }
-  const choice = payee === null || payee.currency !== input.amount.currency ? null : chosen(payee, input)
+  const choice = payee === null || payee.currency !== input.amount.currency ? null
+    : chosen(payee, input, (await payeeOnPlatform(world, payee, conversion?.buyBalance ?? { id: input.sourceBalanceId })) !== null)
   const terms = payer === null || payee === null || choice === null || (payer.currency !== input.amount.currency && conversion === undefined) ? null
     : termsOf(payer, { rail: choice.rail, toOwnAccount: payee.ownAccount, quote: conversion?.quote, convert: convertAt(world, payer.connectionId) }, input, clock.now())
   if (choice !== null && payee !== null) issues.push(...warnings(payee, choice.rail, verification))
@@ -121,8 +122,8 @@ function objections(payer: BalanceState, asked: CreatePayment, now: number): Pay
   return issues
 }
 
-function chosen(payee: PayableRecipient, { amount, requestedRail }: PaymentInput): { readonly rail: Rail; readonly reason: 'requested' | Speed } | null {
-  const choice = chooseRail({ currency: amount.currency as CurrencyCode, amountMinor: BigInt(amount.amountMinor), bankCountry: payee.bankCountry, fields: payee.fields, requested: requestedRail ?? null }, payee.rails.table)
+function chosen(payee: PayableRecipient, { amount, requestedRail }: PaymentInput, onPlatform: boolean): { readonly rail: Rail; readonly reason: RailReason } | null {
+  const choice = chooseRail({ currency: amount.currency as CurrencyCode, amountMinor: BigInt(amount.amountMinor), bankCountry: payee.bankCountry, fields: payee.fields, requested: requestedRail ?? null, onPlatform }, payee.rails.table)
   return 'rail' in choice ? choice : null
 }
 

@@ -149,6 +149,7 @@ async function answerRecall(tx: ApprovalTx, record: IncomingRecord, accepted: bo
 export async function requestRecall(tx: ApprovalTx, record: IncomingRecord, { id, amount, reasonCode }: RecallRequest): Promise<string> {
   const problem = moves.mayMove(record, 'recall')
   if (problem !== null) refuse('simulation-not-possible', problem.detail, { extra: { currentStatus: record.status, connectionProvider: 'sandbox' } })
+  if (record.rail === 'internal') refuse('simulation-not-possible', 'No bank can ask for a payment within the platform.', { extra: { currentStatus: record.status, connectionProvider: 'sandbox' } })
   if (record.recall !== null) refuse('simulation-not-possible', 'It has been recalled before.', { extra: { currentStatus: record.status, connectionProvider: 'sandbox' } })
   const wanted = amount ?? record.amount
   if (wanted > record.amount) {

@@ -7,14 +7,17 @@
  *  * A payment in which the compliance gate finds something leaves the queue and is under review; it is asked before L10.
  *  * L10 is committed before the bank is called (I1). A submission that times out is not repeated: the payment becomes
  *    `exception` and the bank is asked (I7).
+ *  * A payment on the rail `internal` is booked where others are handed over: one commit debits the payer and credits the payee, and
+ *    no bank is called.
  *  * A payment that was handed over by a process that died is asked about first, and only submitted, under the same
  *    reference, when the bank says that it never arrived. When it says nothing, it is as if the submission had timed out.
  */
 import type { Clock } from '../../lib/clock.ts'
-import type { Screener } from '../../lib/compliance/screening.ts'
+import type { Screener, ScreeningHit } from '../../lib/compliance/screening.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { railDate } from '../../lib/payments/business-days.ts'
+import type { InternalPayee } from '../../lib/payments/internal-moves.ts'
 import type { MoveContext, PaymentCommand, PaymentReply, PaymentState } from '../../lib/payments/payment-moves.ts'
 import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { QueuePlace } from '../../lib/payments/payment.ts'
@@ -24,6 +27,7 @@ import { plainArray, plainArrayOrNull } from '../../storage/array-literal.ts'
 import { OutcomeUnknown } from '../../storage/connection.ts'
 import type { Database } from '../../storage/database.ts'
 import type { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
+import { internalPayees } from '../../storage/internal-payees.ts'
 import { isKeptAlready, keepMessages } from '../../storage/provider-events.ts'
 import { loadPayments } from '../../storage/states.ts'
 import type { BankInbox, BankMessage, BankPartner, PaymentOrder, Submission } from '../partners/bank.ts'
@@ -72,6 +76,12 @@ export interface PaymentQueueOptions {
   readonly elsewhere?: (shard: number) => void
   readonly onError: (error: unknown, what: string) => void
 }
+
+const NO_PAYEES: ReadonlyMap<string, InternalPayee> = new Map()
+const NO_HITS: ReadonlyMap<string, ScreeningHit> = new Map()
+
+/** What the moves of one payment need, and the rail that it goes by. */
+interface Context extends MoveContext { readonly rail: string }
 
 interface Waiting { readonly id: string; readonly shard: number }
 
@@ -259,12 +269,17 @@ export class PaymentQueue {
 
   /** P14 for those in which the gate finds something; P17 for each of the others, then the bank. */
   async #handOver(batch: readonly Waiting[]): Promise<void> {
-    const [contexts, hits] = await Promise.all([this.#contextsOf(batch.map(({ id }) => id)), this.#gate.hits(batch)])
+    const [contexts, outgoing] = await Promise.all([this.#contextsOf(batch.map(({ id }) => id)), this.#gate.hits(batch)])
+    const payees = await this.#payeesOf(contexts)
+    // The payee of an internal payment has its payer screened as of any money that comes in, before anything is moved.
+    const incoming = payees.size === 0 ? NO_HITS : await this.#gate.screen([...payees].map(([id, { payer }]) => ({ id, amount: 0n, reference: '', recipientName: payer.name })))
     const settled = await Promise.allSettled(batch.map(({ id, shard }) => {
       const context = contexts.get(id)
-      const hit = hits.get(id)
+      const hit = outgoing.get(id) ?? incoming.get(id)
       if (context === undefined) return Promise.resolve(null)
-      return this.#ask(id, shard, hit === undefined ? { kind: 'hand_over', context } : { kind: 'hold', hit, context })
+      if (hit !== undefined) return this.#ask(id, shard, { kind: 'hold', hit, context })
+      const payee = payees.get(id)
+      return this.#ask(id, shard, payee === undefined ? { kind: 'hand_over', context } : { kind: 'book', payee, context })
     }))
     const handedOver: PaymentState[] = []
     let failure: unknown
@@ -275,7 +290,7 @@ export class PaymentQueue {
       } else {
         this.#backlog = Math.max(0, this.#backlog - 1)
         const outcome = result.value
-        if (outcome?.kind === 'decided' && outcome.reply.kind === 'moved' && outcome.reply.state.sent) handedOver.push(outcome.reply.state)
+        if (outcome?.kind === 'decided' && outcome.reply.kind === 'moved' && outcome.reply.state.sent && outcome.reply.state.status === 'processing') handedOver.push(outcome.reply.state)
       }
     })
     this.#measure(handedOver.length)
@@ -414,7 +429,7 @@ export class PaymentQueue {
   }
 
   /** What a move of each payment needs beside its state. Payments that do not exist are absent. */
-  async #contextsOf(ids: readonly string[]): Promise<Map<string, MoveContext>> {
+  async #contextsOf(ids: readonly string[]): Promise<Map<string, Context>> {
     const { database, accounts, ids: idSource, clock } = this.#options
     const rows = await database.query<[string, string, string, string, string]>({
       name: 'queue_contexts',
@@ -422,11 +437,17 @@ export class PaymentQueue {
       values: [plainArray(ids)],
     })
     const now = clock.now()
-    const contexts = new Map<string, MoveContext>()
+    const contexts = new Map<string, Context>()
     for (const [id, operatorId, connectionId, currency, rail] of rows) {
-      contexts.set(id, { accounts: await accounts.accounts({ operatorId, connectionId, currency }), ids: idSource, valueDate: railDate(rail, now) })
+      contexts.set(id, { accounts: await accounts.accounts({ operatorId, connectionId, currency }), ids: idSource, valueDate: railDate(rail, now), rail })
     }
     return contexts
+  }
+
+  /** The payees of those that no bank carries. */
+  async #payeesOf(contexts: ReadonlyMap<string, Context>): Promise<ReadonlyMap<string, InternalPayee>> {
+    const internal = [...contexts].filter(([, { rail }]) => rail === 'internal').map(([id]) => id)
+    return internal.length === 0 ? NO_PAYEES : await internalPayees(this.#options.database, internal)
   }
 
   async #statesOf(messages: readonly BankMessage[]): Promise<Map<string, MoveContext>> {
@@ -435,6 +456,7 @@ export class PaymentQueue {
 
   async #ask(id: string, shard: number, command: PaymentCommand | RecallCommand): Promise<Outcome<PaymentReply>> {
     const outcome = await this.#options.system.ask(paymentActor, id, shard, command)
+    if (outcome.kind === 'credit_refused' && command.kind === 'book') return await this.#ask(id, shard, { kind: 'payee_closed', context: command.context })
     if (outcome.kind === 'credit_refused' && command.kind === 'returned') return await this.#ask(id, shard, { ...command, suspenseId: this.#options.ids.next() })
     if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isAtRest(outcome.reply.state)) this.#options.system.forget('payment', id)
     return outcome

@@ -22,6 +22,7 @@ import { refuseField, type Problem } from '../../lib/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
+import type { BalanceDirectory } from '../../storage/balance-directory.ts'
 import type { StoredOutcome } from '../../storage/commit.ts'
 import type { OrderNumbers } from '../../storage/order-numbers.ts'
 import type { PayableRecipient, RecipientDirectory } from '../../storage/recipient-directory.ts'
@@ -52,6 +53,8 @@ export interface FlowWorld {
 
 /** What payments need beside. */
 export interface PayWorld extends FlowWorld {
+  /** By which it is known whether payer and payee are on one connection. */
+  readonly balances: Pick<BalanceDirectory, 'find'>
   /** What quotes of customers come to; where nobody exchanges there are none. */
   readonly conversions?: Conversions
   /** By which what is paid is compared with tiers in another currency; where nobody exchanges nothing can be. */
@@ -177,7 +180,7 @@ function enqueue({ system, queue }: PayWorld, shard: number, { payment, operator
     number: payment.number, status: payment.status, version: payment.version, sent: false,
     sourceBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
     fee: payment.fee, rail, reference: payment.details.reference, recipientName: payment.details.recipient.name, createdAt: payment.details.heldAt ?? payment.createdAt,
-    spenderId: spenderOf(payment), recall: null, charges: payment.details.charges,
+    spenderId: spenderOf(payment), recall: null, charges: payment.details.charges, payeeBalanceId: payment.details.payeeBalanceId,
   })
   if (notBefore === undefined) queue.offer(payment.id, shard)
 }
@@ -190,8 +193,12 @@ export async function commandOf(
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
   if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  const bought = async () => (input.quoteId == null ? undefined : await conversionFor(world, asker, input.quoteId, { usedBy, draw }))
+  // The balance that is bought for pays, so whether its connection is the payee's is known from the quote.
+  const known = recipient.platformAccount === null ? undefined : await bought()
+  const payee = await payeeOnPlatform(world, recipient, known?.buyBalance ?? { id: input.sourceBalanceId })
   const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry,
-    fields: recipient.fields, requested: input.requestedRail ?? null }, recipient.rails.table)
+    fields: recipient.fields, requested: input.requestedRail ?? null, onPlatform: payee !== null }, recipient.rails.table)
   const rail = 'rail' in choice ? choice.rail : null
   if (rail !== null) {
     const fault = checkReference(rail, input.reference)
@@ -204,7 +211,7 @@ export async function commandOf(
   if (paymentFault !== null) refuseField(paymentFault.field, paymentFault.code, paymentFault.message)
   const gate = rail === null || recipient.status !== 'active' || asker.skipPayeeVerification === true ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: asker.createdBy })
   const documentIds = await checkedDocuments(world.documents, asker.customerId, input.documentIds)
-  const conversion = input.quoteId == null ? undefined : await conversionFor(world, asker, input.quoteId, { usedBy, draw })
+  const conversion = known ?? await bought()
   if (conversion !== undefined && input.executionDate != null && input.executionDate > railDate(rail ?? 'internal', now)) {
     refuseField('/executionDate', 'not_applicable', 'A payment from a quote is made at once.')
   }
@@ -251,11 +258,24 @@ export async function commandOf(
     },
     metadata: inStoredOrder(input.metadata ?? {}),
     queued: delayMs === 0 ? world.queue.place(now) : placeAfter(world.queue.place(now), now, delayMs),
+    ...(recipient.platformAccount === null ? {} : { payeeBalanceId: recipient.platformAccount.balanceId }),
     ...(delayMs === 0 ? {} : { notBefore: now + delayMs }),
     ...(asker.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: asker.scheduledPaymentId }),
     ...(asker.batchApprovalId === undefined ? {} : { batchApprovalId: asker.batchApprovalId }),
     ...(draft === null ? {} : { draft }),
   }
+}
+
+/**
+ * The account of a recipient where the rail `internal` can carry a payment to it: both balances are on one connection, so that no
+ * money has to move between banks. Null for any other account.
+ */
+export async function payeeOnPlatform(
+  { balances }: Pick<PayWorld, 'balances'>, { platformAccount }: Pick<PayableRecipient, 'platformAccount'>, payer: { readonly id: string; readonly connectionId?: string },
+): Promise<PayableRecipient['platformAccount']> {
+  if (platformAccount === null) return null
+  const connectionId = payer.connectionId ?? (await balances.find(payer.id))?.connectionId
+  return connectionId === platformAccount.connectionId ? platformAccount : null
 }
 
 /** Amounts in other currencies, at the middle of a bank's market. */

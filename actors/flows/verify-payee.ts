@@ -1,7 +1,7 @@
 /** A payee's name, checked with the bank that keeps the account. */
 import type { Clock } from '../../lib/clock.ts'
 import {
-  stillValid, verificationGate, verificationOfAnswer, withStandingOverride, type GateResult, type OverrideInput, type PayeeAnswer, type PayeeQuestion, type RecipientVerification,
+  stillValid, verificationGate, verificationOfAnswer, verificationOfHolder, withStandingOverride, type GateResult, type OverrideInput, type PayeeAnswer, type PayeeQuestion, type RecipientVerification,
 } from '../../lib/recipients/verification.ts'
 import type { PayableRecipient } from '../../storage/recipient-directory.ts'
 import type { PayeeVerifier } from '../partners/bank.ts'
@@ -29,6 +29,15 @@ export async function verifyPayee({ payees, clock, answerWithinMs = ANSWER_WITHI
   return verificationOfAnswer(question, answer, clock.now())
 }
 
+/** What is asked about a payee: its name, the scheme of its bank where there is one, and our own account where it has one. */
+export interface CheckedPayee extends Pick<PayableRecipient, 'name' | 'payee' | 'platformAccount'> {}
+
+/** Checks a payee: with our own records where the account is on this platform of the same operator, else with its bank. Null where nobody checks names. */
+export async function checkPayee(world: PayeeWorld, { name, payee, platformAccount }: CheckedPayee): Promise<RecipientVerification | null> {
+  if (platformAccount?.sameOperator === true) return verificationOfHolder(name, platformAccount.holderName, world.clock.now())
+  return payee === null ? null : await verifyPayee(world, payee)
+}
+
 /** Rails on which every payment is checked afresh: its rules let nobody rely on an earlier answer. */
 const CHECKED_EVERY_TIME: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
 
@@ -38,13 +47,15 @@ const CHECKED_EVERY_TIME: ReadonlySet<string> = new Set(['sepa', 'sepa_instant']
  */
 export async function payeeGate(
   world: PayeeWorld,
-  { payee, verification, verificationPolicy: policy }: Pick<PayableRecipient, 'payee' | 'verification' | 'verificationPolicy'>,
+  recipient: CheckedPayee & Pick<PayableRecipient, 'verification' | 'verificationPolicy'>,
   { rail, override, by }: { readonly rail: string; readonly override: OverrideInput | null; readonly by: string },
 ): Promise<GateResult | null> {
-  if (payee === null) return null
+  const { verification, verificationPolicy: policy } = recipient
   const now = world.clock.now()
-  const kept = !CHECKED_EVERY_TIME.has(rail) && stillValid(verification, now) ? verification : null
-  const checked = kept ?? withStandingOverride(await verifyPayee(world, payee), verification)
+  const kept = !CHECKED_EVERY_TIME.has(rail) && rail !== 'internal' && stillValid(verification, now) ? verification : null
+  const fresh = kept ?? await checkPayee(world, recipient)
+  if (fresh === null) return null
+  const checked = kept ?? withStandingOverride(fresh, verification)
   // What somebody accepted and may still be accepted needs no second word.
   if (override === null && checked.override !== null && policy.allowedOverrides.includes(checked.outcome)) return { verification: checked }
   return verificationGate({ ...checked, override: null }, { policy, override, by, now })

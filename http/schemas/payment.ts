@@ -204,7 +204,7 @@ export type PaymentSubmit = Static<typeof PaymentSubmit>
 export const PaymentCheck = Type.Object({
   valid: Type.Boolean({ description: 'Whether it would be taken as it is, now.' }),
   rail: Nullable(Rail),
-  railReason: Nullable(Words('RailReason', ['requested', 'instant', 'same_day', 'batch', 'international']), { description: 'Why this rail.' }),
+  railReason: Nullable(Words('RailReason', ['requested', 'on_platform', 'instant', 'same_day', 'batch', 'international']), { description: 'Why this rail.' }),
   fee: Nullable(Money),
   totalDebit: Nullable(Money),
   executionDate: Nullable(CalendarDate),

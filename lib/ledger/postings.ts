@@ -192,11 +192,11 @@ const RULE_TABLE = {
     variants: {
       payment: {
         currency: 'c',
-        debit: [{ ...cust('c', A, 'outgoing_payment'), role: 'from' }],
-        credit: [{ ...cust('c', A, 'incoming_payment'), role: 'to' }],
+        debit: [{ ...cust('c', A_PLUS_F, 'outgoing_payment'), role: 'from' }],
+        credit: [{ ...cust('c', A, 'incoming_payment'), role: 'to' }, line('inc_fee', 'c', F_MINUS_T), line('fee_tax', 'c', T)],
       },
     },
-    notes: 'The variant is a payment to another customer of the platform: the same accounts, other words in the journals.',
+    notes: 'The variant is a payment to a balance on the platform: the same two balances, other words in the journals, and the payer\'s fee as in L10.',
   },
   L21: {
     event: 'Cash leg of a transfer across two connections',

@@ -43,6 +43,8 @@ export interface CreatePayment extends Recorded {
   /** The exchange that buys what is paid, where a quote was given. */
   readonly conversion?: ConversionOrder | undefined
   readonly rail: Rail
+  /** The balance on this platform that the recipient's account is; absent for an account elsewhere. */
+  readonly payeeBalanceId?: string
   readonly instant: boolean
   /** The date that was asked for; null: as soon as possible. */
   readonly executionDate: string | null
@@ -101,6 +103,9 @@ export function createPayment(balance: BalanceState | null, command: CreatePayme
   if (conversion !== undefined) {
     const fault = balance.currency === command.currency ? NOTHING_TO_BUY : conversionFault(balance, conversion, command)
     if (fault !== null) return invalid(balance, fault)
+  }
+  if (command.payeeBalanceId !== undefined && command.payeeBalanceId === (conversion?.buyBalance.id ?? balance.id)) {
+    return invalid(balance, { field: '/recipientId', code: 'invalid_value', message: 'The recipient is the account of the balance that pays.' })
   }
   if (balance.status !== 'active') {
     return { ...invalid(balance, { field: '/sourceBalanceId', code: 'inactive', message: `The balance is ${balance.status}.` }), refused: true }
@@ -178,6 +183,7 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
     ...(charges === undefined ? {} : { charges }),
     ...(approvalId === undefined ? {} : { approvalId }),
     ...(batchApprovalId === undefined ? {} : { sharesApproval: true as const }),
+    ...(command.payeeBalanceId === undefined ? {} : { payeeBalanceId: command.payeeBalanceId }),
     ...(later || batchApprovalId !== undefined ? { recipientDigest: command.recipient.digest } : {}),
     ...(later && approvalId === undefined ? { beganScheduled: true as const } : {}),
     ...(draft === undefined ? {} : { submitted: { by: command.createdBy, at: now }, ...(later ? {} : { heldAt: now }) }),

@@ -76,7 +76,8 @@ export interface PaymentCharges {
 
 /** The terms of a payment beside its fee; undefined where there are none. */
 export function chargesOf(rules: readonly FeeRule[], { rail, amount, fee, chargeBearer }: { readonly rail: string; readonly amount: bigint; readonly fee: bigint; readonly chargeBearer: string }): PaymentCharges | undefined {
-  if (rules.length === 0) return undefined
+  // Within the platform no partner takes part, and nothing comes back by itself.
+  if (rules.length === 0 || rail === 'internal') return undefined
   const returned = feeOf(rules, rail, amount, 'payment_return')
   const partner = ruleFor(rules, 'partner_charge', rail)
   const taken = partner === undefined ? 0n : priceOf(partner, amount)

@@ -7,6 +7,8 @@
  *   processing (waits for its exchange, conversion.ts) ──funded──▶ processing (queued)
  *                                          └──────────unfunded──▶ failed
  *
+ *   processing (queued) ──book──▶ completed, ──payee_closed──▶ failed: on the rail `internal`, in place of hand_over (internal-moves.ts)
+ *
  *   draft ──▶ and scheduled ──▶ processing (queued), failed: decided by the paying balance (create-payment.ts, release-payment.ts)
  *
  *   processing (queued) ──hold──▶ on_hold ──release──▶ processing (queued)
@@ -31,8 +33,10 @@ import type { InternalAccounts } from '../ledger/entry.ts'
 import { fail, giveBack, handOver, resume, settle, suspend, TIMED_OUT, UNCLEAR } from './bank-moves.ts'
 import type { Conversion } from './conversion.ts'
 import type { PaymentCharges } from './fees.ts'
+import { book, refuseClosed, type InternalPayee } from './internal-moves.ts'
 import { awaitsExchange } from './move-parts.ts'
 import type { PaymentRecall, PaymentStatus, StatusReason } from './payment.ts'
+import type { Rail } from './rails.ts'
 import { approve, block, fund, giveUp, hold, release, withdraw } from './waiting-moves.ts'
 
 /** What the payment's actor remembers. */
@@ -64,6 +68,8 @@ export interface PaymentState {
   readonly charges?: PaymentCharges | undefined
   /** The exchange that buys what is paid. */
   readonly conversion?: Conversion | undefined
+  /** On the rail `internal`: the balance that is credited. */
+  readonly payeeBalanceId?: string | undefined
 }
 
 /** What a move needs beside the state: ids made outside, the accounts, the business day. */
@@ -102,6 +108,10 @@ export type PaymentCommand =
   /** `freezeFunds`: by order of an authority its money stays reserved. */
   | { readonly kind: 'block'; readonly freezeFunds: boolean; readonly context: Pick<MoveContext, 'ids'> }
   | { readonly kind: 'hand_over'; readonly context: MoveContext }
+  /** On the rail `internal`: the payee's balance is credited. */
+  | { readonly kind: 'book'; readonly payee: InternalPayee; readonly context: MoveContext }
+  /** The commit has found that the payee's balance takes no money. */
+  | { readonly kind: 'payee_closed'; readonly context: Pick<MoveContext, 'ids'> }
   | { readonly kind: 'refused'; readonly context: MoveContext; readonly schemeCode: string }
   | { readonly kind: 'timeout'; readonly context: MoveContext; readonly askAgainAt: number }
   /** The partner says that it cannot say. */
@@ -144,13 +154,17 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
     case 'unfunded':
       return awaitsExchange(payment) ? giveUp(payment, command.context, now) : ignored(payment)
     case 'hold':
-      return payment.status === 'processing' && !payment.sent && !awaitsExchange(payment) ? hold(payment, command, now) : ignored(payment)
+      return waitsForHandOver(payment) ? hold(payment, command, now) : ignored(payment)
     case 'release':
       return payment.status === 'on_hold' ? release(payment, command.context, now) : ignored(payment)
     case 'block':
       return payment.status === 'on_hold' ? block(payment, command, now) : ignored(payment)
     case 'hand_over':
-      return payment.status === 'processing' && !payment.sent && !awaitsExchange(payment) ? handOver(payment, command.context, now) : ignored(payment)
+      return waitsForHandOver(payment) && payment.rail !== INTERNAL ? handOver(payment, command.context, now) : ignored(payment)
+    case 'book':
+      return waitsForHandOver(payment) && payment.rail === INTERNAL ? book(payment, command.payee, command.context, now) : ignored(payment)
+    case 'payee_closed':
+      return waitsForHandOver(payment) && payment.rail === INTERNAL ? refuseClosed(payment, command.context, now) : ignored(payment)
     case 'settled':
       return payment.sent && isUnsettled(payment) ? settle(payment, command, now) : ignored(payment)
     case 'rejected':
@@ -162,7 +176,7 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
     case 'unclear':
       return payment.sent && payment.status === 'processing' ? suspend(payment, command, UNCLEAR, now) : ignored(payment)
     case 'returned':
-      return payment.sent && (isUnsettled(payment) || payment.status === 'completed') && command.amount > 0n && command.amount <= payment.amount
+      return payment.sent && payment.rail !== INTERNAL && (isUnsettled(payment) || payment.status === 'completed') && command.amount > 0n && command.amount <= payment.amount
         ? giveBack(payment, command, now) : ignored(payment)
     case 'accepted':
       return payment.status === 'exception' ? resume(payment, command, now) : ignored(payment)
@@ -174,6 +188,12 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
       return command satisfies never
   }
 }
+
+/** No partner carries it. */
+const INTERNAL: Rail = 'internal'
+
+/** Its money is set aside and nothing has left. */
+const waitsForHandOver = (payment: PaymentState): boolean => payment.status === 'processing' && !payment.sent && !awaitsExchange(payment)
 
 const isUnsettled = ({ status }: PaymentState): boolean => status === 'processing' || status === 'exception'
 

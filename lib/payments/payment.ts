@@ -80,6 +80,8 @@ export interface PaymentDetails {
   readonly bulk?: { readonly bulkPaymentId: string; readonly bulkRowId: string }
   /** Its approval is that of the whole file; then it ends without it. */
   readonly sharesApproval?: true
+  /** Of a payment on the rail `internal`: the balance that is credited. */
+  readonly payeeBalanceId?: string
   /** What supports it; absent where there is nothing. */
   readonly documentIds?: readonly string[]
   /** What was changed since, as its creation showed it. */

@@ -316,25 +316,34 @@ export interface RailQuestion {
   readonly requested?: Rail | null
   /** The rails the connection can use and the recipient's bank can receive. Left out: all of the table. */
   readonly offered?: ReadonlySet<Rail>
+  /** The recipient's account is a balance on the same connection as the paying balance. Left out: it is not. */
+  readonly onPlatform?: boolean
 }
+
+/** Why a rail was chosen: the caller asked for it, the account is on this platform, or it is the fastest and cheapest one. */
+export type RailReason = 'requested' | 'on_platform' | Speed
 
 /** The rail chosen and why, or every rail considered and why not. */
 export type RailChoice =
-  | { readonly rail: Rail; readonly reason: 'requested' | Speed }
+  | { readonly rail: Rail; readonly reason: RailReason }
   | { readonly refused: readonly { readonly rail: Rail; readonly reason: RailRefusal }[] }
 
 const SPEEDS: readonly Speed[] = ['instant', 'same_day', 'batch', 'international']
 
 /**
- * Chooses the rail of a payment to another bank: the cheapest instant rail that fits the amount and is reachable, else the
- * cheapest same-day one, else batch, else swift. A requested rail is taken or refused, never replaced. Payments to an
- * account on this platform are recognised before this is asked; asking for `internal` here is refused.
+ * Chooses the rail of a payment: `internal` when the recipient's account is on this platform, else the cheapest instant rail that
+ * fits the amount and is reachable, else the cheapest same-day one, else batch, else swift. A requested rail is taken or refused,
+ * never replaced; `internal` is refused for an account that is not on this platform.
  */
 export function chooseRail(question: RailQuestion, rails: RailTable = RAILS): RailChoice {
   const { requested } = question
   if (requested !== undefined && requested !== null) {
     const reason = refusalOf(requested, question, rails)
     return reason === null ? { rail: requested, reason: 'requested' } : { refused: [{ rail: requested, reason }] }
+  }
+  if (question.onPlatform === true) {
+    const reason = refusalOf('internal', question, rails)
+    return reason === null ? { rail: 'internal', reason: 'on_platform' } : { refused: [{ rail: 'internal', reason }] }
   }
   const refused: { readonly rail: Rail; readonly reason: RailRefusal }[] = []
   let best: RailTerms | null = null
@@ -356,11 +365,11 @@ function rank(row: RailTerms, question: RailQuestion): number {
 function refusalOf(rail: Rail, question: RailQuestion, rails: RailTable): RailRefusal | null {
   const row = rails.get(rail)
   if (row === undefined) return 'unknown_rail'
-  if (rail === 'internal') return 'not_on_platform'
+  if (rail === 'internal' && question.onPlatform !== true) return 'not_on_platform'
   if (row.currency !== null && row.currency !== question.currency) return 'wrong_currency'
   if (row.withdrawnSince !== null) return 'rail_withdrawn'
   if (WITHDRAWN_CURRENCIES[question.currency] !== undefined) return 'currency_withdrawn'
-  if (question.offered !== undefined && !question.offered.has(rail)) return 'not_offered'
+  if (question.offered !== undefined && rail !== 'internal' && !question.offered.has(rail)) return 'not_offered'
   if (row.countries !== null && !row.countries.has(question.bankCountry)) return 'country_not_reached'
   if (question.amountMinor < row.minMinor) return 'below_minimum'
   if (row.limitMinor !== null && question.amountMinor > row.limitMinor) return 'above_limit'

@@ -6,6 +6,7 @@
  */
 import { timestamp } from '../clock.ts'
 import type { Problem } from '../problems.ts'
+import { compareNames } from './holder-name.ts'
 
 export const VERIFICATION_OUTCOMES = ['match', 'close_match', 'no_match', 'unavailable'] as const
 export type VerificationOutcome = (typeof VERIFICATION_OUTCOMES)[number]
@@ -103,6 +104,18 @@ export function verificationOfAnswer({ scheme, name }: Pick<PayeeQuestion, 'sche
     scheme, outcome: meaning.outcome, reasonCode: answer === null ? (scheme === 'vop' ? 'NOAP' : null) : answer.code, reason: meaning.reason,
     matchedName: meaning.tellsName === true ? answer?.matchedName ?? null : null, accountTypeMatch: meaning.accountTypeMatch ?? null,
     requestedName: name, checkedAt: timestamp(now), validUntil: scheme === 'cop' ? timestamp(now + COP_VALID_MS) : null, override: null,
+  }
+}
+
+/** How our own records answer, in the codes of Verification of Payee. */
+const OWN_CODES = { match: 'MTCH', close_match: 'CMTC', no_match: 'NMTC' } as const
+
+/** The verification of a payee whose account is on this platform: our own records know its holder. `now` is epoch milliseconds. */
+export function verificationOfHolder(name: string, holderName: string, now: number): RecipientVerification {
+  const outcome = compareNames(name, holderName)
+  return {
+    scheme: 'internal', outcome, reasonCode: null, reason: (MEANINGS[OWN_CODES[outcome]] as Meaning).reason, matchedName: outcome === 'close_match' ? holderName : null,
+    accountTypeMatch: null, requestedName: name, checkedAt: timestamp(now), validUntil: null, override: null,
   }
 }
 

@@ -16,7 +16,7 @@ import { moneyJson } from '../../lib/money.ts'
 import type { BalanceReader } from '../balance-reader.ts'
 import type { Database } from '../database.ts'
 import { likelyStretches, type Sought } from '../journal-search.ts'
-import { bookedLine, firstLineSince, lineColumns, linesFrom, SIDES, type LineRow } from '../journal-lines.ts'
+import { bookedLine, firstLineSince, isArrival, lineColumns, linesFrom, SIDES, type LineRow } from '../journal-lines.ts'
 import { getBalance, type ReadBalance } from './balances.ts'
 import { Conditions, readPage, type Branch, type CursorKey, type ListQuery, type ListResult, type ReadDatabase, type TimeTo } from './page.ts'
 
@@ -225,7 +225,7 @@ function lineJson(row: JournalRow, { balanceId, currency }: { readonly balanceId
     reference,
     counterpartyName: counterparty,
     transactionId: row.transaction_id,
-    source: { object: row.source_object, id: row.source_id },
+    source: isArrival(row) ? { object: 'incoming_payment', id: row.transaction_id } : { object: row.source_object, id: row.source_id },
     bookedAt: timestamp(bookedAt),
     valueDate,
     reversalOfEntryId: reversalOf,

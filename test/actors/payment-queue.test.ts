@@ -12,6 +12,7 @@ import { ManualClock } from '../../lib/clock.ts'
 import { SHARD_COUNT } from '../../lib/shard.ts'
 import type { ShardHome, Shards, ShardsState } from '../../lib/shards.ts'
 import { OrderNumbers } from '../../storage/order-numbers.ts'
+import { BalanceDirectory } from '../../storage/balance-directory.ts'
 import { RecipientDirectory } from '../../storage/recipient-directory.ts'
 import { ids, MONDAY, newKey, problemStatus, problemText } from '../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../support/ledger.ts'
@@ -46,7 +47,7 @@ async function openNode(t: Test, ledger: Ledger, between: (bank: SandboxBank) =>
     await system.close()
   }
   t.teardown(stop)
-  const world = { system, queue, payees: bank, recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
+  const world = { system, queue, payees: bank, recipients: new RecipientDirectory(database), balances: new BalanceDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
   return {
     queue, system, bank, errors, stop,
     async pay(amount, reference = 'Invoice 1', offeredTo = queue) {
@@ -438,7 +439,7 @@ async function openDyingNode(t: Test, ledger: Ledger, last: (bank: SandboxBank, 
   await queue.start()
   // Its timers end; its calls do not, so nobody waits for them.
   t.teardown(async () => { void queue.stop(); await system.close() })
-  const world = { system, queue, payees: bank, recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
+  const world = { system, queue, payees: bank, recipients: new RecipientDirectory(database), balances: new BalanceDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
   return {
     async pay(amount) {
       const outcome = await submitPayment(world, { customerId: ledger.customerId, shard: ledger.shard, createdBy: ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key' as const, key: newKey(), deadline: Infinity, problemText, problemStatus },

@@ -72,7 +72,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
   const validation = { ukModulus: await loadUkModulusTable(null), banks: new BankDirectory([]), sandbox: true }
   const recipients = createRecipientService({ ...shared, databaseUrl, mailer, ...validation, payees: bank, problemBase: PROBLEM_BASE })
   const orderNumbers = new OrderNumbers(database)
-  const paying: PayWorld = { ids, clock, sandbox: true, system, queue, recipients: recipients.directory, payees: bank, orderNumbers }
+  const paying: PayWorld = { ids, clock, sandbox: true, system, queue, recipients: recipients.directory, balances: new BalanceDirectory(database), payees: bank, orderNumbers }
   const bulkPayments = new BulkPayments({ ...shared, queue, sandbox: true })
   const approvals = new Approvals({
     ...shared, mailer,
@@ -88,7 +88,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
   const bulk = createBulkService({ database, paying, validation, recipients: recipientCommands, problemBase: PROBLEM_BASE })
   const parts = {
     /** What commands are made with. */
-    world: { ...shared, problemBase: PROBLEM_BASE, orderNumbers, mailer, recipients: recipients.directory, findIdempotencyRecord },
+    world: { ...shared, problemBase: PROBLEM_BASE, orderNumbers, mailer, recipients: recipients.directory, balances: paying.balances, findIdempotencyRecord },
     system, bulk, approvals, bulkPayments, recipientCommands,
     due: new DuePayments({ ...shared, system, recipients: recipients.directory, queue, sandbox: true }),
     schedules: new ScheduledPayments({ ...shared, mailer, flow: paying }),

@@ -1,0 +1,88 @@
+/**
+ * What a payment on the rail `internal` writes: one entry takes the money from the paying balance and gives it to the payee's. No
+ * partner takes part, so a payment that has left is completed, and is never returned.
+ */
+import { timestamp } from '../clock.ts'
+import { failureFor } from './failure-codes.ts'
+import { feePostings, incomingEvent, incomingFee } from '../incoming-payments/postings.ts'
+import type { IncomingPaymentRow } from '../ledger/effects.ts'
+import { entry } from '../ledger/entry.ts'
+import { transactionId } from '../transactions/transaction.ts'
+import type { FeeRule } from './fees.ts'
+import { changeEvents, heldBy, holdReleased, moved, outflowReturn, payingBalance, UNCHANGED, update } from './move-parts.ts'
+import type { MoveContext, PaymentDecision, PaymentState } from './payment-moves.ts'
+
+/** The payee's side of an internal payment. */
+export interface InternalPayee {
+  readonly balanceId: string
+  readonly customerId: string
+  readonly shard: number
+  readonly connectionId: string
+  /** What the payee is charged by. */
+  readonly fees: readonly FeeRule[]
+  /** The payer as the payee is told. */
+  readonly payer: {
+    readonly name: string
+    readonly maskedIdentifier: string | null
+    readonly bankName: string | null
+    readonly country: string | null
+  }
+  readonly endToEndId: string | null
+}
+
+/** The bank scheme's code for an account that takes no money any more. */
+const CLOSED_CODE = 'AC04'
+
+/** L20: the hold is captured and the payee's balance credited, with the payee's incoming payment, in one commit, which refuses a balance that takes no money. */
+export function book(payment: PaymentState, payee: InternalPayee, context: MoveContext, now: number): PaymentDecision {
+  const next: PaymentState = { ...payment, version: payment.version + 1, sent: true, status: 'completed' }
+  const total = payment.amount + payment.fee
+  const row = incomingRow(payment, payee, context, now)
+  const fee = incomingFee(payee.fees, row)
+  return moved(next, {
+    paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'completed', sentAt: now, completedAt: now, updatedAt: now }],
+    holdResolutions: [{ id: heldBy(payment), balanceId: payingBalance(payment), amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
+    postings: [
+      ...entry({
+        rule: 'L20', variant: 'payment', amounts: { A: payment.amount, F: payment.fee }, currency: payment.currency, accounts: context.accounts,
+        balances: { from: payingBalance(payment), to: payee.balanceId }, entryId: context.ids.next(),
+        customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}`,
+        reference: payment.reference, counterparty: payment.recipientName, bookedAt: now, valueDate: context.valueDate,
+      }),
+      ...feePostings(fee, row, { accounts: context.accounts, entryId: context.ids.next(), bookedAt: now, valueDate: context.valueDate }),
+    ],
+    credits: [{ balanceId: payee.balanceId, currency: payment.currency }],
+    incomingPayments: [row],
+    statusUpdates: [update(payment, next, 'Payment completed.', 'system', now)],
+    events: [
+      ...changeEvents(payment, next, context, now),
+      incomingEvent(row, { id: context.ids.next(), type: 'incoming_payment.received', status: 'received', previousStatus: null, at: now }),
+    ],
+    instructionsDone: [payment.id],
+  })
+}
+
+/** The payee's balance takes no money any more: nothing was moved, and what was set aside is free again. */
+export function refuseClosed(payment: PaymentState, { ids }: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
+  const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
+  const failure = { ...failureFor(CLOSED_CODE), at: timestamp(now) }
+  return moved(next, {
+    paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'failed', failure: JSON.stringify(failure), failedAt: now, updatedAt: now }],
+    holdResolutions: [holdReleased(payment, now)],
+    statusUpdates: [update(payment, next, failure.message, 'system', now)],
+    events: changeEvents(payment, next, { ids }, now),
+    instructionsDone: [payment.id],
+    outflowReturns: [outflowReturn(payment)],
+  })
+}
+
+/** The incoming payment's id follows from the payment's, so that a payment arrives once. */
+function incomingRow(payment: PaymentState, payee: InternalPayee, { valueDate }: MoveContext, now: number): IncomingPaymentRow {
+  const { name, maskedIdentifier, bankName, country } = payee.payer
+  return {
+    id: transactionId(payment.id, 'other_side'), customerId: payee.customerId, balanceId: payee.balanceId, operatorId: payment.operatorId,
+    connectionId: payee.connectionId, shard: payee.shard, status: 'received', currency: payment.currency, amount: payment.amount, payerName: name,
+    payerIdentifier: maskedIdentifier, payerBankName: bankName, payerCountry: country, reference: payment.reference, rail: 'internal', endToEndId: payee.endToEndId,
+    uetr: null, valueDate, suspense: null, suspenseReason: null, creditedAt: now, receivedAt: now, paymentId: payment.id,
+  }
+}
