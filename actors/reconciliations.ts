@@ -111,15 +111,17 @@ export class Reconciliations {
   async #work(taken: rows.TakenReconciliation): Promise<void> {
     const { database, clock, onError } = this.#options
     try {
-      if (!await this.#reconcile(taken)) await rows.giveBackReconciliation(database, taken.id, { laterAt: clock.now() + LATER_MS }, clock.now())
+      if (!await this.#reconcile(taken)) await rows.giveBackReconciliation(database, taken, { laterAt: clock.now() + LATER_MS }, clock.now())
     } catch (error) {
+      // The node that has taken it meanwhile does all of it.
+      if (error instanceof rows.TakenElsewhere) return
       if (!(error instanceof Unusable)) {
         onError(error, `reconciliation ${taken.id}`)
-        await rows.giveBackReconciliation(database, taken.id, { laterAt: clock.now() + LATER_MS }, clock.now())
+        await rows.giveBackReconciliation(database, taken, { laterAt: clock.now() + LATER_MS }, clock.now())
         return
       }
-      await rows.giveBackReconciliation(database, taken.id, { error: error.message }, clock.now())
-      await this.#tell(taken, `The statement cannot be used: ${error.message}`)
+      const failed = await rows.giveBackReconciliation(database, taken, { error: error.message }, clock.now())
+      if (failed) await this.#tell(taken, `The statement cannot be used: ${error.message}`)
     }
   }
 
@@ -129,7 +131,7 @@ export class Reconciliations {
     if (!taken.compared && !await this.#compareStatement(taken)) return false
     await this.#completeExceptions(taken)
     const booked = await this.#bookSuspense(taken)
-    const { breaks, unexplained } = await rows.endReconciliation(database, taken.id, clock.now())
+    const { breaks, unexplained } = await rows.endReconciliation(database, taken, clock.now())
     if (breaks > 0 || unexplained !== 0n) {
       await this.#tell(taken, [
         ...breaks === 0 ? [] : [`${breaks} ${breaks === 1 ? 'break is' : 'breaks are'} open, ${booked} of them now in suspense.`], ...unexplained === 0n ? [] : ['The two balances differ by more than that.'],
@@ -143,10 +145,10 @@ export class Reconciliations {
     const { database, accounts, partner, readStatement, clock } = this.#options
     const pieces = await partner.statement(taken)
     if (pieces === null) return false
-    await rows.forgetEntries(database, taken.id)
+    await rows.forgetEntries(database, taken)
     let kept = 1
     const statement = await readStatement(pieces, async (entries) => {
-      await rows.keepEntries(database, taken.id, kept, entries)
+      await rows.keepEntries(database, taken, kept, entries)
       kept += entries.length
     })
     if (statement.error !== null) throw new Unusable(statement.error)
@@ -163,7 +165,7 @@ export class Reconciliations {
     readonly block: Awaited<ReturnType<typeof newestBlock>>
     readonly now: number
   }): Promise<void> {
-    if (!await rows.isStillTaken(client, taken)) throw new Error(`Another node has taken the reconciliation ${taken.id}.`)
+    if (!await rows.isStillTaken(client, taken)) throw new rows.TakenElsewhere(taken)
     if (head.currency !== taken.currency) throw new Unusable(`It is in ${head.currency}, not in ${taken.currency}.`)
     const { count, total } = await rows.entriesTotal(client, taken.id)
     if (head.opening + total !== head.closing) throw new Unusable(`Its entries come to ${total}, its balances to ${head.closing - head.opening} (minor units).`)

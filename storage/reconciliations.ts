@@ -17,6 +17,11 @@ const DAY_MS = 86_400_000
 const DAYS_MAX = 31
 /** An item found today is timing; from so many days on it is a break. */
 const TIMING_DAYS = 1
+/**
+ * A day is compared so long after it has ended: what was decided before midnight is committed after it, under the time of its decision.
+ * No decision is committed this long after its time: it is dropped after seconds, and clocks of nodes are a minute apart at most.
+ */
+const COMMITTED_AFTER_MS = 5 * 60_000
 /** What corrections of a reconciliation name as their cause. */
 export const BREAK_SOURCE = 'reconciliation_break'
 
@@ -66,12 +71,12 @@ export async function queueReconciliations(database: Database, { until, now, onl
   return rows.length + again.length
 }
 
-/** Takes the oldest day of some account that nobody works on, and behind which no earlier one is unfinished. Null when there is none. */
+/** Takes the oldest day of some account that nobody works on, behind which no earlier one is unfinished, and for which everything is committed. Null when there is none. */
 export async function takeReconciliation(database: Database, { now, until }: { readonly now: number; readonly until: number }): Promise<TakenReconciliation | null> {
   const [row] = await database.query<[string, string, string, string, string, boolean, number]>({
-    name: 'take_reconciliation', values: [timestamp(now), timestamp(until)],
+    name: 'take_reconciliation', values: [timestamp(now), timestamp(until), timestamp(now - COMMITTED_AFTER_MS)],
     text: `with next as (
-        select id from reconciliation r where status in ('queued', 'running') and (taken_until is null or taken_until <= $1)
+        select id from reconciliation r where status in ('queued', 'running') and (taken_until is null or taken_until <= $1) and r.day < ($3::timestamptz at time zone 'UTC')::date
           and not exists (select from reconciliation e where e.connection_id = r.connection_id and e.currency = r.currency and e.day < r.day and e.status in ('queued', 'running', 'failed'))
         order by day, id limit 1 for update skip locked)
       update reconciliation r set status = 'running', taken_until = $2, attempts = attempts + 1, started_at = $1, updated_at = $1, version = version + 1
@@ -88,37 +93,61 @@ export async function isStillTaken(client: TransactionClient, { id, attempt }: T
   return rowCount === 1
 }
 
-/** Gives it back: for later, or as failed with the reason. */
-export async function giveBackReconciliation(database: Database, id: string, end: { readonly laterAt: number } | { readonly error: string }, now: number): Promise<void> {
+/** Somebody else has taken a reconciliation meanwhile: whatever is left of it is theirs. */
+export class TakenElsewhere extends Error {
+  override readonly name = 'TakenElsewhere'
+
+  constructor({ id, attempt }: TakenReconciliation) {
+    super(`The reconciliation ${id} was taken again since attempt ${attempt}.`)
+  }
+}
+
+/** Gives it back: for later, or as failed with the reason. @returns whether it was still the taker's; otherwise nothing has changed */
+export async function giveBackReconciliation(database: Database, { id, attempt }: TakenReconciliation, end: { readonly laterAt: number } | { readonly error: string }, now: number): Promise<boolean> {
   const [later, error] = 'laterAt' in end ? [end.laterAt, null] : [null, end.error]
-  await database.query({
-    name: 'give_back_reconciliation', values: [id, error === null ? 'queued' : 'failed', error, later === null ? null : timestamp(later), timestamp(now)],
-    text: `update reconciliation set status = $2, error = $3, taken_until = $4, finished_at = case when $2 = 'failed' then $5::timestamptz end, updated_at = $5, version = version + 1 where id = $1 and status = 'running'`,
+  const rows = await database.query<[string]>({
+    name: 'give_back_reconciliation', values: [id, error === null ? 'queued' : 'failed', error, later === null ? null : timestamp(later), timestamp(now), attempt],
+    text: `update reconciliation set status = $2, error = $3, taken_until = $4, finished_at = case when $2 = 'failed' then $5::timestamptz end, updated_at = $5, version = version + 1
+      where id = $1 and status = 'running' and attempts = $6 returning id`,
   })
+  return rows.length > 0
 }
 
 // ── The statement ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Forgets what an attempt before has read. */
-export async function forgetEntries(database: Database, id: string): Promise<void> {
-  await database.query({ name: 'forget_entries', values: [id], text: 'delete from bank_statement_entry where reconciliation_id = $1' })
+/**
+ * The reconciliation of an attempt ($1, $2), for as long as the statement that begins with it runs: whoever takes it again waits until
+ * then, and finds what was written.
+ */
+const MINE = `with mine as materialized (select id from reconciliation where id = $1 and attempts = $2 and status = 'running' for share)`
+
+/** Forgets what an attempt before has read. @throws TakenElsewhere and nothing was forgotten */
+export async function forgetEntries(database: Database, taken: TakenReconciliation): Promise<void> {
+  const [row] = await database.query<[string]>({
+    name: 'forget_entries', values: [taken.id, taken.attempt],
+    text: `${MINE}, forgotten as (delete from bank_statement_entry e using mine where e.reconciliation_id = mine.id) select count(*) from mine`,
+  })
+  if (Number(row?.[0]) === 0) throw new TakenElsewhere(taken)
 }
 
-/** Keeps lines of a statement; `from` is the number of the first. */
-export async function keepEntries(database: Database, id: string, from: number, entries: readonly StatementEntry[]): Promise<void> {
+/** Keeps lines of a statement; `from` is the number of the first. @throws TakenElsewhere and nothing was kept */
+export async function keepEntries(database: Database, taken: TakenReconciliation, from: number, entries: readonly StatementEntry[]): Promise<void> {
   if (entries.length === 0) return
-  await database.query({
+  const [row] = await database.query<[string]>({
     name: 'keep_entries',
-    text: `insert into bank_statement_entry (reconciliation_id, ordinal, reference, direction, amount, booked_on, value_date, bank_ref, code, text)
-      select $1::uuid, $2::int + n::int - 1, reference, direction, amount, booked_on, value_date, bank_ref, code, text
-      from unnest($3::uuid[], $4::text[], $5::bigint[], $6::date[], $7::date[], $8::text[], $9::text[], $10::text[]) with ordinality
-        as u(reference, direction, amount, booked_on, value_date, bank_ref, code, text, n)`,
+    text: `${MINE}, kept as (
+      insert into bank_statement_entry (reconciliation_id, ordinal, reference, direction, amount, booked_on, value_date, bank_ref, code, text)
+      select mine.id, $3::int + n::int - 1, reference, direction, amount, booked_on, value_date, bank_ref, code, text
+      from mine, unnest($4::uuid[], $5::text[], $6::bigint[], $7::date[], $8::date[], $9::text[], $10::text[], $11::text[]) with ordinality
+        as u(reference, direction, amount, booked_on, value_date, bank_ref, code, text, n))
+      select count(*) from mine`,
     values: [
-      id, from, plainArray(entries.map(({ reference }) => reference)), textArray(entries.map(({ direction }) => direction)), plainArray(entries.map(({ amount }) => amount)),
+      taken.id, taken.attempt, from, plainArray(entries.map(({ reference }) => reference)), textArray(entries.map(({ direction }) => direction)), plainArray(entries.map(({ amount }) => amount)),
       plainArray(entries.map(({ bookedOn }) => bookedOn)), plainArray(entries.map(({ valueDate }) => valueDate)), textArray(entries.map(({ bankRef }) => bankRef)),
       textArray(entries.map(({ code }) => code)), textArray(entries.map(({ text }) => text)),
     ],
   })
+  if (Number(row?.[0]) === 0) throw new TakenElsewhere(taken)
 }
 
 /** What the day before ended with; null where there was none. */
@@ -261,14 +290,14 @@ export async function keepResult(client: TransactionClient, id: string, result: 
   })
 }
 
-/** What follows from the comparison is done. @returns what is left for people */
-export async function endReconciliation(database: Database, id: string, now: number): Promise<{ readonly breaks: number; readonly unexplained: bigint }> {
+/** What follows from the comparison is done. @returns what is left for people @throws TakenElsewhere and nothing was ended */
+export async function endReconciliation(database: Database, taken: TakenReconciliation, now: number): Promise<{ readonly breaks: number; readonly unexplained: bigint }> {
   const [row] = await database.query<[number, string]>({
-    name: 'end_reconciliation', values: [id, timestamp(now)],
+    name: 'end_reconciliation', values: [taken.id, timestamp(now), taken.attempt],
     text: `update reconciliation set status = case when breaks = 0 and unexplained = 0 then 'matched' else 'breaks' end, taken_until = null, finished_at = $2, updated_at = $2, version = version + 1
-      where id = $1 returning breaks, unexplained`,
+      where id = $1 and attempts = $3 and status = 'running' returning breaks, unexplained`,
   })
-  if (row === undefined) throw new Error(`The reconciliation ${id} does not exist.`)
+  if (row === undefined) throw new TakenElsewhere(taken)
   return { breaks: row[0], unexplained: BigInt(row[1]) }
 }
 
