@@ -15,7 +15,6 @@ import { statusesOf } from '../../storage/documents.ts'
 import { readDraftFacts } from '../../storage/drafts.ts'
 import { findPayment } from '../../storage/queries/payments.ts'
 import { inTransaction, type TransactionClient } from '../../storage/transaction.ts'
-import { InTurn } from '../runtime/in-turn.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { rememberedNo, remembered, unlessRecorded, type CancelWorld } from './cancel-payment.ts'
 import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
@@ -97,9 +96,6 @@ function draftRow(draft: PaymentRecord, { operatorId, shard }: { readonly operat
 
 export type SubmitOutcome = Exclude<FlowOutcome, { readonly kind: 'payment_created' | 'transfer_created' }> | { readonly kind: 'submitted'; readonly payment: PaymentRecord }
 
-/** Submissions of one draft, one after the other: two in one commit would hold its money twice. */
-const submissions = new InTurn()
-
 /**
  * P4, P5, P6 from draft.
  *
@@ -108,23 +104,21 @@ const submissions = new InTurn()
 export async function submitDraft(
   world: CancelWorld, asker: Asker, paymentId: string, { verificationOverride = null, expectedVersion = null }: { readonly verificationOverride?: OverrideInput | null; readonly expectedVersion?: number | null },
 ): Promise<SubmitOutcome> {
-  return await submissions.run(paymentId, async () => {
-    for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
-      const draft = await findPayment(world.database, paymentId)
-      if (draft === null || draft.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
-      if (draft.status !== 'draft') {
-        return await rememberedNo(world, asker, { slug: 'invalid-transition', detail: 'Only a draft can be submitted.', extra: { currentStatus: draft.status, allowed: [] } })
-      }
-      if (expectedVersion !== null && draft.version !== expectedVersion) refuse('precondition-failed', `The draft has changed since: it is version ${draft.version}.`)
-      const written = inputOfDraft(draft)
-      const outcome = await askBalance(world, asker, { ...written, verificationOverride: verificationOverride ?? written.verificationOverride ?? null }, draft)
-      switch (outcome.kind) {
-        case 'payment_stale': break
-        case 'payment_created': return { kind: 'submitted', payment: outcome.payment }
-        case 'transfer_created': throw new Error('A draft became a transfer.')
-        default: return outcome
-      }
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const draft = await findPayment(world.database, paymentId)
+    if (draft === null || draft.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
+    if (draft.status !== 'draft') {
+      return await rememberedNo(world, asker, { slug: 'invalid-transition', detail: 'Only a draft can be submitted.', extra: { currentStatus: draft.status, allowed: [] } })
     }
-    throw new Overloaded('The draft keeps changing; try again.')
-  })
+    if (expectedVersion !== null && draft.version !== expectedVersion) refuse('precondition-failed', `The draft has changed since: it is version ${draft.version}.`)
+    const written = inputOfDraft(draft)
+    const outcome = await askBalance(world, asker, { ...written, verificationOverride: verificationOverride ?? written.verificationOverride ?? null }, draft)
+    switch (outcome.kind) {
+      case 'payment_stale': break
+      case 'payment_created': return { kind: 'submitted', payment: outcome.payment }
+      case 'transfer_created': throw new Error('A draft became a transfer.')
+      default: return outcome
+    }
+  }
+  throw new Overloaded('The draft keeps changing; try again.')
 }
