@@ -3,8 +3,10 @@
  * else that moves money there is a booking.
  */
 import { timestamp } from '../lib/clock.ts'
+import type { CreditFacts } from '../lib/incoming-payments/credit.ts'
 import type { Direction } from '../lib/reconciliation/statement.ts'
 import { plainArray, textArray } from './array-literal.ts'
+import type { Database } from './database.ts'
 import type { TransactionClient } from './transaction.ts'
 
 /** One booking. `id` is the bank's own, so that it is booked once; `at` is epoch milliseconds. */
@@ -32,6 +34,34 @@ export function sandboxBookings(bookings: readonly SandboxBooking[]): { readonly
       plainArray(bookings.map(({ at }) => timestamp(at))), textArray(bookings.map(({ code }) => code)), textArray(bookings.map(({ text }) => text)),
     ],
   }
+}
+
+/** An order that pays an account of this bank, as the credit of that account; `reference` is the payment's id. */
+export interface SandboxDelivery {
+  readonly paymentId: string
+  readonly shard: number
+  readonly connectionId: string
+  readonly account: string
+  readonly credit: CreditFacts
+}
+
+/**
+ * The credits that orders for accounts at this bank become. What the order says to its payee is the payment's own text.
+ *
+ * @throws DatabaseUnavailable and what the driver throws
+ */
+export async function sandboxDeliveries(database: Pick<Database, 'query'>, references: readonly string[], valueDate: string): Promise<readonly SandboxDelivery[]> {
+  const rows = await database.query<[string, number, string, string, string, string, string, string, string, string | null]>({
+    name: 'sandbox_deliveries', values: [plainArray(references)],
+    text: `select o.reference, b.shard, b.connection_id, b.id, o.amount, o.currency, c.legal_name, p.details::json->>'reference', p.rail, p.details::json->>'endToEndId'
+      from sandbox_order o join payment p on p.id = o.reference join customer c on c.id = p.customer_id
+      join balance b on b.id = o.credited_balance_id join provider_connection k on k.id = b.connection_id and k.provider = 'sandbox'
+      where o.reference = any($1::uuid[])`,
+  })
+  return rows.map(([paymentId, shard, connectionId, account, amount, currency, payerName, remittance, rail, endToEndId]) => ({
+    paymentId, shard, connectionId, account,
+    credit: { reference: paymentId, amount: BigInt(amount), currency, payerName, payerIdentifier: null, payerBankName: null, payerCountry: null, remittance, rail, endToEndId, uetr: null, valueDate },
+  }))
 }
 
 /** All bookings of an account ($1, $2) before an instant ($3), and from another on ($4): settled orders, those it is about to tell of, and the rest. */

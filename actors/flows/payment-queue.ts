@@ -479,7 +479,7 @@ const isAtRest = ({ status }: PaymentState): boolean => status === 'completed' |
 
 function orderOf(payment: PaymentState): PaymentOrder {
   return { reference: payment.id, shard: payment.shard, connectionId: payment.connectionId, rail: payment.rail, currency: payment.currency, amount: payment.amount,
-    creditorName: payment.recipientName, remittance: payment.reference }
+    creditorName: payment.recipientName, remittance: payment.reference, ...(payment.payeeBalanceId === undefined ? {} : { creditorAccount: payment.payeeBalanceId }) }
 }
 
 /** Steadily at first, then twice as long each time, an hour at most: a bank that does not know is not asked to death. */

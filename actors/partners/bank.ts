@@ -16,6 +16,8 @@ export interface PaymentOrder {
   /** Minor units. */
   readonly amount: bigint
   readonly creditorName: string
+  /** The creditor's account, where a balance on this platform has it, by the id that the partner's credits name it by. */
+  readonly creditorAccount?: string
   readonly remittance: string
 }
 

@@ -7,11 +7,13 @@
  * next message, and `due_at` when the bank sends it or, for an order whose submission timed out, when it will know the
  * outcome if asked. Where more is to come, or money comes back, `steps` is the text of all of it, the next one first.
  *
+ * An order whose creditor has an account at this bank is a credit of that account as soon as it has settled.
+ *
  * Messages are sent until they are acknowledged, in batches: reading due orders one by one would cost more than booking
  * the payments they belong to.
  */
 import type { Clock } from '../../lib/clock.ts'
-import { timestamp } from '../../lib/clock.ts'
+import { dateIn, timestamp } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verification.ts'
 import { sandboxPayee } from '../../lib/sandbox/payees.ts'
@@ -19,9 +21,10 @@ import { decodeSteps, encodeSteps, planOutcome, planRecall, type BankEvent, type
 import { RAILS, speedOf, type Rail } from '../../lib/payments/rails.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
-import { sandboxBookings } from '../../storage/sandbox-book.ts'
+import { sandboxBookings, sandboxDeliveries } from '../../storage/sandbox-book.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { Lookout } from '../runtime/lookout.ts'
+import { creditBody } from './sandbox-credits.ts'
 import type { BankInbox, BankMessage, BankPartner, OrderStatus, PayeeVerifier, PaymentOrder, RecallPartner, RecallRequest, Submission } from './bank.ts'
 
 /** How often due orders are looked for. Instant rails take 2 s, so a twentieth of that is not noticed. */
@@ -79,6 +82,8 @@ interface Due {
   /** When the bank booked what it says, epoch milliseconds, and in which account. */
   readonly bookedAt: number
   readonly account: { readonly connectionId: string; readonly currency: string } | null
+  /** The account at this bank that is paid; null for one elsewhere. */
+  readonly creditorAccount: string | null
 }
 
 export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
@@ -116,10 +121,10 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     if (booked.length > 0) {
       await this.#options.database.query({
         name: 'sandbox_submit',
-        text: `insert into sandbox_order (reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id, received_at)
-          select u.reference, u.shard, u.currency, u.amount, u.state, u.next_event, u.scheme_code, u.due_at, u.steps, u.connection_id, $11::timestamptz
-          from unnest($1::uuid[], $2::smallint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[], $10::uuid[])
-            as u(reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id)
+        text: `insert into sandbox_order (reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id, credited_balance_id, received_at)
+          select u.reference, u.shard, u.currency, u.amount, u.state, u.next_event, u.scheme_code, u.due_at, u.steps, u.connection_id, u.credited_balance_id, $12::timestamptz
+          from unnest($1::uuid[], $2::smallint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[], $10::uuid[], $11::uuid[])
+            as u(reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id, credited_balance_id)
           on conflict (reference) do nothing`,
         values: [
           plainArray(booked.map(({ order }) => order.reference)), plainArray(booked.map(({ order }) => order.shard)),
@@ -127,7 +132,8 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
           textArray(booked.map(({ planned }) => planned.state)), textArray(booked.map(({ planned }) => planned.steps[0]?.event ?? null)),
           textArray(booked.map(({ planned }) => planned.steps[0]?.schemeCode ?? null)),
           plainArray(booked.map(({ planned: { steps: [next] } }) => (next === undefined ? null : timestamp(now + next.afterMs)))),
-          textArray(booked.map(({ planned }) => stepsText(planned.steps))), plainArray(booked.map(({ order }) => order.connectionId)), timestamp(now),
+          textArray(booked.map(({ planned }) => stepsText(planned.steps))), plainArray(booked.map(({ order }) => order.connectionId)),
+          plainArray(booked.map(({ order }) => order.creditorAccount ?? null)), timestamp(now),
         ],
       })
     }
@@ -216,22 +222,23 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       const now = this.#options.clock.now()
       for (const [reference, at] of this.#sent) if (at <= now - RESEND_MS) this.#sent.delete(reference)
       const owned = this.#options.shards.owned()
-      const rows = await this.#options.database.query<[string, number, BankMessage['type'], string | null, string | null, number, number, string | null, string]>({
+      const rows = await this.#options.database.query<[string, number, BankMessage['type'], string | null, string | null, number, number, string | null, string, string | null]>({
         name: 'sandbox_due',
-        text: `select reference, shard, next_event, scheme_code, steps, event_number, (extract(epoch from due_at) * 1000)::float8, connection_id, currency from sandbox_order
+        text: `select reference, shard, next_event, scheme_code, steps, event_number, (extract(epoch from due_at) * 1000)::float8, connection_id, currency, credited_balance_id from sandbox_order
           where due_at <= $1::timestamptz and state <> 'unanswered' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
         values: [timestamp(now), LIMITS.partnerEventsMax + this.#sent.size, plainArrayOrNull(owned)],
       })
-      const due = rows.filter(([reference]) => !this.#sent.has(reference)).map(([reference, shard, type, schemeCode, text, eventNumber, bookedAt, connectionId, currency]): Due => {
+      const due = rows.filter(([reference]) => !this.#sent.has(reference)).map(([reference, shard, type, schemeCode, text, eventNumber, bookedAt, connectionId, currency, creditorAccount]): Due => {
         const [current, ...later] = text === null ? [] : decodeSteps(text)
         const message = { id: messageId(reference, eventNumber), type, reference, shard, schemeCode, amount: current?.amountMinor ?? null }
-        return { message, eventNumber, later, bookedAt, account: connectionId === null ? null : { connectionId, currency } }
+        return { message, eventNumber, later, bookedAt, account: connectionId === null ? null : { connectionId, currency }, creditorAccount }
       })
       if (due.length === 0 || this.#inbox === undefined) return
       await this.#bookReturns(due)
       for (const { message } of due) this.#sent.set(message.reference, now)
       const acknowledged = new Set(await this.#inbox(due.map(({ message }) => message)))
       const heard = due.filter(({ message }) => acknowledged.has(message.id))
+      await this.#deliver(heard)
       await this.#said(heard)
       for (const { message } of heard) this.#sent.delete(message.reference)
       if (heard.length < due.length) return
@@ -244,6 +251,29 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       id, ...account, reference, direction: 'CRDT' as const, amount, at: bookedAt, code: 'RRTN', text: null,
     }]))
     if (returned.length > 0) await this.#options.database.query(sandboxBookings(returned))
+  }
+
+  /** What has settled for an account at this bank arrives there, once; not what is planned to come back. */
+  async #deliver(heard: readonly Due[]): Promise<void> {
+    const { database, clock } = this.#options
+    const arrived = heard.filter(({ message, creditorAccount, later }) => message.type === 'settled' && creditorAccount !== null && !later.some(({ event }) => event === 'returned'))
+    if (arrived.length === 0) return
+    const credits = await sandboxDeliveries(database, arrived.map(({ message }) => message.reference), dateIn(clock.now(), 'UTC'))
+    if (credits.length === 0) return
+    await database.query({
+      name: 'sandbox_deliver',
+      text: `insert into sandbox_message (id, shard, type, reference, body, due_at)
+        select u.id, u.shard, 'account.credited', u.reference, u.body, $5::timestamptz from unnest($1::uuid[], $2::smallint[], $3::uuid[], $4::text[]) u(id, shard, reference, body)
+        on conflict (id) do nothing`,
+      values: [
+        plainArray(credits.map(({ paymentId }) => messageId(paymentId, DELIVERY_EVENT))), plainArray(credits.map(({ shard }) => shard)), plainArray(credits.map(arrivalId)),
+        textArray(credits.map(({ connectionId, account, credit }) => creditBody({ connectionId, account, credit: { ...credit, reference: arrivalId({ paymentId: credit.reference }) } }))), timestamp(clock.now()),
+      ],
+    })
+    await database.query(sandboxBookings(credits.map(({ paymentId, connectionId, credit }) => ({
+      id: messageId(paymentId, DELIVERY_EVENT), connectionId, currency: credit.currency, reference: arrivalId({ paymentId }), direction: 'CRDT' as const, amount: credit.amount,
+      at: clock.now(), code: 'RCDT', text: credit.remittance,
+    }))))
   }
 
   /** What was heard need not be said again, and what comes after it is next. By number: what was planned anew is still to be said. */
@@ -277,6 +307,13 @@ export function messageId(reference: string, eventNumber: number): string {
   const counter = Number.parseInt(reference.slice(15, 18), 16) ^ (eventNumber & 0xfff)
   return `${reference.slice(0, 14)}8${counter.toString(16).padStart(3, '0')}${reference.slice(18)}`
 }
+
+/** Numbers of the messages about the credit that an order has become; an order never has so many of its own. */
+const DELIVERY_EVENT = 0x800
+const ARRIVAL_EVENT = 0x801
+
+/** The bank's reference of the credit that an order has become. */
+const arrivalId = ({ paymentId }: { readonly paymentId: string }): string => messageId(paymentId, ARRIVAL_EVENT)
 
 /** Null where the columns of the next message say it all. */
 function stepsText(steps: readonly PlanStep[]): string | null {

@@ -63,7 +63,7 @@ export class SandboxCredits implements CreditPartner {
   async announce(client: TransactionClient, { id, shard, connectionId, balanceId, credit }: SandboxCredit): Promise<void> {
     const account = sandboxKnowsOwner(credit.payerName) ? balanceId : null
     await client.query({
-      name: 'sandbox_announce', values: [id, shard, credit.reference, bodyOf({ connectionId, account, credit }), timestamp(this.#options.clock.now())],
+      name: 'sandbox_announce', values: [id, shard, credit.reference, creditBody({ connectionId, account, credit }), timestamp(this.#options.clock.now())],
       text: `insert into sandbox_message (id, shard, type, reference, body, due_at) values ($1, $2, 'account.credited', $3, $4, $5)`,
     })
     await client.query(sandboxBookings([{
@@ -118,7 +118,8 @@ interface CreditBody {
   readonly credit: CreditFacts
 }
 
-function bodyOf({ credit, ...rest }: CreditBody): string {
+/** A credit as `sandbox_message` keeps it. */
+export function creditBody({ credit, ...rest }: CreditBody): string {
   return JSON.stringify({ ...rest, credit: { ...credit, amount: credit.amount.toString() } })
 }
 

@@ -19,8 +19,8 @@ t.test('a policy may leave out payments to accounts of the customer\'s own', asy
   const [dollar] = await detailsOf(world, balances.USD)
   const other = await world.customer({ balances: [{ currency: 'EUR', amount: 0n }] })
   const [stranger] = (await other.client.list<AccountDetails>(`/balances/${other.balanceIds[0]!}/details`)).body.data
-  const recipient = async (currency: string, bank: object): Promise<string> => {
-    const made = await createAs(owner, { currency, bank, name: 'Sandbox Company', address: { line1: 'Street 1', city: 'City', postalCode: '10005', state: 'NY', country: 'US' } } as never)
+  const recipient = async (currency: string, bank: object, name = 'Sandbox Company'): Promise<string> => {
+    const made = await createAs(owner, { currency, bank, name, address: { line1: 'Street 1', city: 'City', postalCode: '10005', state: 'NY', country: 'US' } } as never)
     t.equal(made.status, 201, made.text)
     return made.body.id
   }
@@ -29,7 +29,7 @@ t.test('a policy may leave out payments to accounts of the customer\'s own', asy
     GBP: await recipient('GBP', { bankCountry: 'GB', sortCode: '99-00-01', accountNumber: pound!.accountNumber }),
     USD: await recipient('USD', { bankCountry: 'US', routingNumber: dollar!.routingNumber, accountNumber: dollar!.accountNumber, accountType: 'checking' }),
   }
-  const theirs = await recipient('EUR', { iban: stranger!.iban })
+  const theirs = await recipient('EUR', { iban: stranger!.iban }, stranger!.accountHolderName)
   const samePlace = await recipient('GBP', { bankCountry: 'GB', sortCode: '200000', accountNumber: '55779911' })
   const pay = async (currency: 'EUR' | 'GBP' | 'USD', id: string): Promise<string> => {
     const made = await client.createPayment(paymentBody(balances[currency], id, 5_000, currency))

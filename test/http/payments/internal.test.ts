@@ -163,6 +163,14 @@ t.test('every way of making a payment takes the rail, and what holds others up h
   const [scheduled] = (await client.list<Payment>('/payments', { 'filter[scheduledPaymentId]': schedule.body.id })).body.data
   t.match(scheduled, { rail: 'internal', status: 'completed' })
 
+  const bySepa = await made(client, { ...paymentBody(from, recipientId, 2_500), requestedRail: 'sepa_instant' })
+  t.match(bySepa, { rail: 'sepa_instant' }, 'a rail that was asked for is kept')
+  await client.paymentReaching(bySepa.id, 'completed')
+  await until('the bank has credited its own account', async () => (await payee.client.balance(to)).bookBalance.amountMinor === '4000')
+  const arrived = (await incomingOf(payee)).filter(({ rail }) => rail === 'sepa_instant')
+  t.match(arrived, [{ amount: eur(2_500), reference: 'Invoice 42', endToEndId: bySepa.endToEndId }])
+  t.equal(arrived.length, 1)
+
   t.match((await client.createPayment({ ...paymentBody(from, payer.recipients.EUR, 100), requestedRail: 'internal' })).problem, { code: 'rail-unavailable', rails: [{ rail: 'internal', reason: 'not_on_platform' }] })
   const self = await recipientOf(world, client, client, from)
   t.match((await client.createPayment(paymentBody(from, self, 100))).problem, { status: 422, errors: [{ field: '/recipientId', code: 'invalid_value' }] })
