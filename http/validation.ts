@@ -144,8 +144,38 @@ function ofAnyType(errors: readonly FieldError[]): readonly FieldError[] {
   })
 }
 
-function isUuidNode(node: Node | undefined): boolean {
-  return node?.format === 'uuid' || (node?.anyOf?.some((branch) => branch.format === 'uuid') ?? false)
+/** Writes the ids in a valid value in lower case, at whatever depth, and returns the value. Objects and lists are changed in place. */
+type Lowering = (value: unknown) => unknown
+
+/** Ids are compared in lower case everywhere behind validation. Null where a value has no ids: nothing is looked for then. */
+function idLowering(node: Node | undefined): Lowering | null {
+  if (node === undefined) return null
+  if (node.format === 'uuid') return (value) => (typeof value === 'string' ? value.toLowerCase() : value)
+  const steps = [...(node.anyOf ?? []).map(idLowering), inMembers(node), inItems(node)].filter((step) => step !== null)
+  return steps.length === 0 ? null : (value) => steps.reduce((lowered, step) => step(lowered), value)
+}
+
+function inMembers({ properties = {} }: Node): Lowering | null {
+  const members = Object.entries(properties).flatMap(([name, member]): [string, Lowering][] => {
+    const lower = idLowering(member)
+    return lower === null ? [] : [[name, lower]]
+  })
+  if (members.length === 0) return null
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    const object = value as Record<string, unknown>
+    for (const [name, lower] of members) if (object[name] !== undefined) object[name] = lower(object[name])
+    return value
+  }
+}
+
+function inItems({ items }: Node): Lowering | null {
+  const lower = idLowering(items)
+  if (lower === null) return null
+  return (value) => {
+    if (Array.isArray(value)) value.forEach((item, at) => { value[at] = lower(item) })
+    return value
+  }
 }
 
 /** Compiles a body schema. `resource` is what the operation answers; its other members are read-only. */
@@ -154,27 +184,14 @@ export function compileBody(schema: TSchema, resource: TSchema | undefined): Bod
   const validator = Compile(schema)
   const properties = node.properties ?? {}
   const readOnly = new Set(Object.keys((resource as Node | undefined)?.properties ?? {}).filter((name) => !(name in properties)))
-  const ids = Object.keys(properties).filter((name) => isUuidNode(properties[name]))
-  const idLists = Object.keys(properties).filter((name) => isUuidNode(properties[name]?.items))
-
-  // Ids are compared in lower case everywhere behind this point. For lower-case text this returns the same string.
-  function lowerIds(body: Record<string, unknown>): void {
-    for (const name of ids) {
-      const id = body[name]
-      if (typeof id === 'string') body[name] = id.toLowerCase()
-    }
-    for (const name of idLists) {
-      const list = body[name]
-      if (Array.isArray(list)) body[name] = list.map((id: string) => id.toLowerCase())
-    }
-  }
+  const lowerIds = idLowering(node)
 
   return {
     validate(value, needsNormalising) {
       const errors: FieldError[] = []
       const body = needsNormalising ? normaliseText(node, value, '', errors) : value
       if (validator.Check(body)) {
-        if (errors.length === 0) lowerIds(body as Record<string, unknown>)
+        if (errors.length === 0) lowerIds?.(body)
         return { value: body, errors }
       }
       for (const found of withoutOtherBranches(validator.Errors(body))) errors.push(...fromTypeBox(node, readOnly, body, found))

@@ -1,4 +1,5 @@
 import t from 'tap'
+import Type from 'typebox'
 import { inspectJson } from '../../http/json-body.ts'
 import { ExportRequest } from '../../http/schemas/export.ts'
 import { FundsRequestUpdate } from '../../http/schemas/funds-request.ts'
@@ -11,6 +12,20 @@ const service = await startFake(world)
 t.teardown(service.stop)
 
 const nested = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels)
+
+t.test('ids are written in lower case at every depth of a body', async (t) => {
+  const Id = Type.String({ format: 'uuid' })
+  const body = compileBody(Type.Object({
+    id: Id, ids: Type.Array(Id), name: Type.String(), pricing: Type.Object({ defaultTemplateId: Type.Union([Id, Type.Null()]), name: Type.String() }),
+    rows: Type.Array(Type.Object({ recipientId: Id })), either: Type.Union([Type.Object({ balanceId: Id }), Type.Null()]),
+  }), undefined)
+  const [upper, lower] = ['0199A0B1-0000-7000-8000-00000000ABCD', '0199a0b1-0000-7000-8000-00000000abcd']
+  const { value, errors } = body.validate({
+    id: upper, ids: [upper], name: upper, pricing: { defaultTemplateId: upper, name: 'ABC' }, rows: [{ recipientId: upper }], either: { balanceId: upper },
+  }, false)
+  t.strictSame(errors, [])
+  t.strictSame(value, { id: lower, ids: [lower], name: upper, pricing: { defaultTemplateId: lower, name: 'ABC' }, rows: [{ recipientId: lower }], either: { balanceId: lower } })
+})
 
 t.test('what is not a JSON document is 400', async (t) => {
   for (const [name, body] of [
