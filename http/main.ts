@@ -5,7 +5,7 @@ import { readConfig } from '../lib/config.ts'
 import { createService } from './service.ts'
 import { greeting } from './sandbox.ts'
 
-/** Stopping takes longer than this only when something hangs; then the connection is cut, nothing accepted is lost. */
+/** Stopping takes longer than this only when something hangs; then the process ends all the same, with 1. Nothing accepted is lost. */
 const STOP_MS = 9_500
 
 async function main(): Promise<void> {
@@ -17,7 +17,10 @@ async function main(): Promise<void> {
   const stop = () => {
     if (stopping) return
     stopping = true
-    const late = setTimeout(() => process.exit(0), STOP_MS)
+    const late = setTimeout(() => {
+      process.stderr.write(`Stopping took longer than ${STOP_MS / 1_000} seconds, so the service was ended without waiting for what was under way.\n`)
+      process.exit(1)
+    }, STOP_MS)
     late.unref()
     service.close().then(() => { process.exitCode = 0 }, fail)
   }

@@ -394,6 +394,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     ...shared, database, bank, findIdempotencyRecord, environment: config.appEnv, hasOperation: (operationId: string) => table.some((route) => route.operationId === operationId),
   }
   const answers = createAnswers({ database, problemBase: config.problemBase, findIdempotencyRecord })
+  /** Everything that a start does is done. */
+  let begun = false
   const world: World = {
     ...shared,
     sandbox: config.sandbox,
@@ -464,7 +466,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       ...shared, ...paying, approvals, database, balances, gate, findIdempotencyRecord,
     }),
     health: () => ({ status: 'ok', version: BUILD.version, commit: BUILD.commit, time: timestamp(clock.now()) }),
-    readiness: () => readiness(database, shards),
+    readiness: () => readiness(database, shards, begun),
     findApiKey: reads.findApiKey,
     findIdempotencyRecord,
   }
@@ -483,6 +485,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions: transactionFollower }), { host: config.host, port: config.metricsPort }))
   }
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
+  begun = true
 
   const running = started.move()
   const close = () => running.disposeAsync()
@@ -494,8 +497,8 @@ const REDACTED = [
   '*.authorization', '*.password', '*.secret', '*.apiKey', '*.token', '*.cookie', 'req.headers.authorization', 'req.headers.cookie', 'req.headers["x-csrf-token"]',
 ]
 
-/** Ready: the database answers, and the shards of this node are known. */
-async function readiness(database: Database, shards: Shards): ReturnType<World['readiness']> {
+/** Ready: the start is over, its sandbox written down; the database answers, and the shards of this node are known. */
+async function readiness(database: Database, shards: Shards, begun: boolean): ReturnType<World['readiness']> {
   const from = performance.now()
   const postgres = await database.query({ name: 'ready', text: 'select 1', values: [] }).then(() => true, () => false)
   const latencyMs = Math.round(performance.now() - from)
@@ -503,6 +506,7 @@ async function readiness(database: Database, shards: Shards): ReturnType<World['
   const checks = [
     { name: 'postgres', ok: postgres, latencyMs },
     { name: 'shards', ok: nodes > 0, latencyMs: 0, nodeId, held, total, nodes },
+    { name: 'start', ok: begun, latencyMs: 0 },
   ]
   return { status: checks.every(({ ok }) => ok) ? 'ready' : 'not_ready', checks }
 }
