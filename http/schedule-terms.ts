@@ -29,7 +29,11 @@ export interface RailOfTerms {
   readonly instant: boolean
 }
 
-/** The rail of payments on these terms; `onPlatform` says whether `internal` can carry them. @throws ProblemError when a payment on them would be refused */
+/**
+ * The rail of payments on these terms; `onPlatform` says whether `internal` can carry them.
+ *
+ * @throws ProblemError when a payment on them would be refused
+ */
 export function railOfTerms(recipient: PayableRecipient, { amount, currency, requestedRail, reference, purposeCode }: PaymentTerms, onPlatform: boolean): RailOfTerms {
   if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
   const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry, fields: recipient.fields, requested: requestedRail, onPlatform }, recipient.rails.table)

@@ -62,7 +62,10 @@ export interface PlatformAccount {
   readonly holderName: string
 }
 
-/** The account that a jsonb `bank` names in a currency, as `PlatformAccount`; null when no balance on this platform has it. Payments are made by customers of `operator`. */
+/**
+ * SQL of the `PlatformAccount` that a jsonb `bank` names in a currency, for customers of `operator` who pay; null when no balance on this
+ * platform has the account.
+ */
 const platformAccount = ({ bank, currency, operator }: { readonly bank: string; readonly currency: string; readonly operator: string }): string => `(
   select json_build_object('balanceId', b.id, 'connectionId', b.connection_id, 'sameOperator', b.operator_id = ${operator}, 'holderName', d.account_holder_name)
   from account_details d join balance b on b.id = d.balance_id

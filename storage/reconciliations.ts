@@ -71,7 +71,10 @@ export async function queueReconciliations(database: Database, { until, now, onl
   return rows.length + again.length
 }
 
-/** Takes the oldest day of some account that nobody works on, behind which no earlier one is unfinished, and for which everything is committed. Null when there is none. */
+/**
+ * Takes the oldest day of some account that nobody works on, behind which no earlier one is unfinished, and of which everything is
+ * committed. Null when there is none.
+ */
 export async function takeReconciliation(database: Database, { now, until }: { readonly now: number; readonly until: number }): Promise<TakenReconciliation | null> {
   const [row] = await database.query<[string, string, string, string, string, boolean, number]>({
     name: 'take_reconciliation', values: [timestamp(now), timestamp(until), timestamp(now - COMMITTED_AFTER_MS)],

@@ -32,7 +32,10 @@ export async function verifyPayee({ payees, clock, answerWithinMs = ANSWER_WITHI
 /** What is asked about a payee: its name, the scheme of its bank where there is one, and our own account where it has one. */
 export interface CheckedPayee extends Pick<PayableRecipient, 'name' | 'payee' | 'platformAccount'> {}
 
-/** Checks a payee: with our own records where the account is on this platform of the same operator, else with its bank. Null where nobody checks names. */
+/**
+ * Checks a payee's name: with our own records where the account is a balance of the same operator, else with the payee's bank. Null
+ * where no scheme checks names.
+ */
 export async function checkPayee(world: PayeeWorld, { name, payee, platformAccount }: CheckedPayee): Promise<RecipientVerification | null> {
   if (platformAccount?.sameOperator === true) return verificationOfHolder(name, platformAccount.holderName, world.clock.now())
   return payee === null ? null : await verifyPayee(world, payee)

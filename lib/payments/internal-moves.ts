@@ -33,7 +33,10 @@ export interface InternalPayee {
 /** The bank scheme's code for an account that takes no money any more. */
 const CLOSED_CODE = 'AC04'
 
-/** L20: the hold is captured and the payee's balance credited, with the payee's incoming payment, in one commit, which refuses a balance that takes no money. */
+/**
+ * L20: one commit captures the hold, credits the payee's balance and writes the payee's incoming payment. The commit refuses a balance
+ * that takes no money (`credit_refused`), and nothing is written then.
+ */
 export function book(payment: PaymentState, payee: InternalPayee, context: MoveContext, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, sent: true, status: 'completed' }
   const total = payment.amount + payment.fee
