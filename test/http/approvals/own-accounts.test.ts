@@ -17,6 +17,12 @@ t.test('a policy may leave out payments to accounts of the customer\'s own', asy
   const [euro] = await detailsOf(world, balances.EUR)
   const [pound] = await detailsOf(world, balances.GBP)
   const [dollar] = await detailsOf(world, balances.USD)
+  // The accounts are those of further balances: no balance pays itself.
+  const savings: Record<'EUR' | 'GBP' | 'USD', string> = { EUR: '', GBP: '', USD: '' }
+  for (const currency of ['EUR', 'GBP', 'USD'] as const) {
+    savings[currency] = (await owner.post<{ readonly id: string }>('/balances', { currency })).body.id
+    await world.query('update account_details set balance_id = $1 where balance_id = $2', [savings[currency], balances[currency]])
+  }
   const other = await world.customer({ balances: [{ currency: 'EUR', amount: 0n }] })
   const [stranger] = (await other.client.list<AccountDetails>(`/balances/${other.balanceIds[0]!}/details`)).body.data
   const recipient = async (currency: string, bank: object, name = 'Sandbox Company'): Promise<string> => {
@@ -54,11 +60,11 @@ t.test('a policy may leave out payments to accounts of the customer\'s own', asy
   t.equal(await pay('GBP', samePlace), 'pending_approval')
 
   const told = async (required: boolean) => await until('every node has heard of it', async () => ((await needed(ours.EUR)) === required ? true : null))
-  await world.query('update account_details set shared = true where balance_id = $1', [balances.EUR])
+  await world.query('update account_details set shared = true where balance_id = $1', [savings.EUR])
   t.ok(await told(true), 'an account that many share is nobody\'s own')
-  await world.query('update account_details set shared = false where balance_id = $1', [balances.EUR])
+  await world.query('update account_details set shared = false where balance_id = $1', [savings.EUR])
   await told(false)
-  await world.query(`update account_details set status = 'closed' where balance_id = $1`, [balances.EUR])
+  await world.query(`update account_details set status = 'closed' where balance_id = $1`, [savings.EUR])
   t.ok(await told(true), 'an account that is closed leads nowhere')
   t.equal(await pay('EUR', ours.EUR), 'pending_approval')
   const [waiting] = await world.query<{ n: number }>(`select count(*)::int as n from payment where status = 'pending_approval'`)

@@ -7,6 +7,8 @@ import type { Transaction } from '../../../http/schemas/transaction.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type Customer, type World } from '../../support/world.ts'
+import { checked, row, submitted } from '../bulk-payments/submitting.ts'
+import { rowsOf } from '../bulk-payments/support.ts'
 import { quote } from '../exchange/support.ts'
 import { shut } from '../incoming/support.ts'
 import { createByKey, setMode } from '../recipients/support.ts'
@@ -170,6 +172,11 @@ t.test('every way of making a payment takes the rail, and what holds others up h
   const arrived = (await incomingOf(payee)).filter(({ rail }) => rail === 'sepa_instant')
   t.match(arrived, [{ amount: eur(2_500), reference: 'Invoice 42', endToEndId: bySepa.endToEndId }])
   t.equal(arrived.length, 1)
+
+  const bulk = await checked(client, { sourceBalanceId: from, rows: [row(recipientId, '4.00')] })
+  t.match(await rowsOf(client, bulk), [{ status: 'valid', rail: 'internal' }])
+  await submitted(client, bulk.id)
+  await until('the row of the file is paid', async () => (await payee.client.balance(to)).bookBalance.amountMinor === '4400')
 
   t.match((await client.createPayment({ ...paymentBody(from, payer.recipients.EUR, 100), requestedRail: 'internal' })).problem, { code: 'rail-unavailable', rails: [{ rail: 'internal', reason: 'not_on_platform' }] })
   const self = await recipientOf(world, client, client, from)
