@@ -6,7 +6,8 @@ import type { ActorKind } from './runtime/actor.ts'
 export const exchangeActor: ActorKind<ExchangeState, ExchangeCommand, ExchangeReply> = {
   name: 'exchange',
   turnMax: 1,
-  staleAs: 'exchange_stale',
+  // It remembers the payment that it buys for, which the payment's own actor and people move, too.
+  staleAs: ['exchange_stale', 'payment_stale'],
   load: loadExchanges,
   decide: moveExchange,
   // An exchange's changes carry its version themselves; what they do to balances needs no decision of theirs.

@@ -15,7 +15,6 @@ import type { ExchangeRecord } from '../lib/exchange/exchange.ts'
 import { moveExchange, type ExchangeCommand, type ExchangeMoveContext, type ExchangeReply } from '../lib/exchange/moves.ts'
 import { boughtFor, soldFor } from '../lib/exchange/rate.ts'
 import type { IdSource } from '../lib/ids.ts'
-import type { Effects } from '../lib/ledger/effects.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { refuse } from '../lib/problems.ts'
 import type { Shards } from '../lib/shards.ts'
@@ -26,6 +25,7 @@ import { askFxOrdersAt, keepFxMessages, takeDueFxOrders, type DueFxOrder } from 
 import type { InternalAccountDirectory } from '../storage/internal-accounts.ts'
 import { isKeptAlready } from '../storage/provider-events.ts'
 import { exchangeActor } from './exchange.ts'
+import type { PaymentQueue } from './flows/payment-queue.ts'
 import type { ExceptionSubjectKind } from './flows/resolve-exception.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from './partners/fx.ts'
 import type { Outcome } from './runtime/actor.ts'
@@ -46,9 +46,6 @@ const ASK_MS_MAX = 15 * 60_000
 /** A drawdown or payment beside an exchange may move while its outcome is booked: it is read again so often. */
 const ATTEMPTS_MAX = 8
 
-/** What becomes of an exchange, as far as those who wait for it have to know. */
-export type ExchangeOutcome = 'settled' | 'refused' | 'doubted'
-
 export interface FxOrdersOptions {
   readonly system: ActorSystem
   readonly database: Database
@@ -58,13 +55,8 @@ export interface FxOrdersOptions {
   readonly clock: Clock
   readonly shards: Shards
   readonly sandbox: boolean
-  /**
-   * What else is written in the commit that moves an exchange: of the payment that waits for it. Asked again when it is stale. Of
-   * exchanges without a payment nothing is asked.
-   */
-  readonly beside?: (exchange: ExchangeRecord, outcome: ExchangeOutcome) => Promise<Effects>
-  /** Called after a commit that moved an exchange with a payment. */
-  readonly onMoved?: (exchange: ExchangeRecord) => void
+  /** Learns of payments whose money was bought. */
+  readonly queue: Pick<PaymentQueue, 'offer'>
   readonly onError: (error: unknown, what: string) => void
 }
 
@@ -73,7 +65,6 @@ type Move =
   | { readonly kind: 'refuse'; readonly reason: string }
   | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear' }
 
-const OUTCOMES: Readonly<Record<Move['kind'], ExchangeOutcome>> = { settle: 'settled', refuse: 'refused', doubt: 'doubted' }
 /** What a partner that gives no reason has refused with. */
 const NO_REASON = 'FX00'
 
@@ -180,7 +171,7 @@ export class FxOrders extends Lookout {
       const outcome = await this.#ask(exchange, move, message)
       if (outcome.kind === 'decided') {
         if (outcome.reply.kind === 'ignored') return false
-        if (exchange.paymentId !== null) this.#options.onMoved?.(outcome.reply.exchange)
+        offer(this.#options, outcome.reply)
         return true
       }
       // What is written beside has moved on; it is read again.
@@ -190,10 +181,8 @@ export class FxOrders extends Lookout {
   }
 
   async #ask(exchange: ExchangeRecord, move: Move, message: FxMessage | null): Promise<Outcome<ExchangeReply>> {
-    const { system, beside } = this.#options
-    const context: ExchangeMoveContext = {
-      ...await exchangeContext(this.#options, exchange), ...(exchange.paymentId === null || beside === undefined ? {} : { beside: await beside(exchange, OUTCOMES[move.kind]) }),
-    }
+    const { system } = this.#options
+    const context = await exchangeContext(this.#options, exchange)
     const command: ExchangeCommand = { ...move, message: message === null ? null : { id: message.id, type: message.type }, context }
     return await system.ask(exchangeActor, exchange.id, exchange.shard, command)
   }
@@ -222,21 +211,27 @@ function orderOf({ id, shard, connectionId, sellCurrency, buyCurrency, fixedSide
   return { reference: id, shard, connectionId, sellCurrency, buyCurrency, fixedSide, sellAmount, buyAmount, rate: partnerRate }
 }
 
-/** What people's word on an exception does to an exchange: the step that the partner's own word would have led to (X5). */
-export function exchangeExceptions(options: Pick<FxOrdersOptions, 'accounts' | 'sandbox'>): ExceptionSubjectKind {
+/** The payment whose money was bought is told to the bank's queue, once that is committed. */
+function offer({ queue }: Pick<FxOrdersOptions, 'queue'>, { queued }: Extract<ExchangeReply, { kind: 'moved' }>): void {
+  if (queued !== null) queue.offer(queued.id, queued.shard)
+}
+
+/** What people's word on an exception does to an exchange: the step that the partner's own word would have led to (X5), its payment's too. */
+export function exchangeExceptions(options: Pick<FxOrdersOptions, 'accounts' | 'sandbox' | 'queue'>): ExceptionSubjectKind {
   return {
     async resolved({ client, ids, now }, { subjectId }, outcome) {
       if (outcome === 'returned') {
         const message = 'An exchange does not come back; it was settled or it has failed.'
         refuse('validation-error', message, { errors: [{ field: '/outcome', code: 'not_applicable', message }] })
       }
-      const state = await readExchange(client, subjectId, true)
+      // Balances and payments are locked before exchanges: the versions are the fence.
+      const state = await readExchange(client, subjectId)
       if (state === null) throw new Error(`The exchange ${subjectId} does not exist.`)
       const { exchange } = state
       const context = await exchangeContext({ ...options, ids, clock: { now: () => now } }, exchange)
       const move: Move = outcome === 'failed' ? { kind: 'refuse', reason: NO_REASON } : { kind: 'settle', ...promised(exchange), netted: false }
       const { reply, effects } = moveExchange(state, { ...move, message: null, context }, now)
-      if (reply.kind === 'moved') return { effects: effects ?? {} }
+      if (reply.kind === 'moved') return { effects: effects ?? {}, after: () => offer(options, reply) }
       refuse('invalid-transition', `The exchange is ${reply.status ?? 'gone'}.`, { extra: { currentStatus: reply.status, allowed: [] } })
     },
   }

@@ -7,7 +7,7 @@ import type { ActorKind } from './runtime/actor.ts'
 export const paymentActor: ActorKind<PaymentState, PaymentCommand | RecallCommand, PaymentReply> = {
   name: 'payment',
   turnMax: 1,
-  staleAs: 'payment_stale',
+  staleAs: ['payment_stale'],
   load: loadPayments,
   decide,
   // A payment's changes carry its version themselves; what they do to the balance needs no decision of the balance.

@@ -65,7 +65,7 @@ export interface ExchangeService {
   /** Begins to hear of changes, and knows the rates. @throws what the driver throws */
   start(): Promise<void>
   /** Begins to tell the partner and to hear from it. */
-  dispatch(options?: Pick<FxOrdersOptions, 'beside' | 'onMoved'>): FxOrders
+  dispatch(options: Pick<FxOrdersOptions, 'queue'>): FxOrders
   stop(): Promise<void>
 }
 
@@ -97,7 +97,7 @@ export function createExchangeService(options: ExchangeServiceOptions): Exchange
       await notifications.start()
       await partner.readShifts()
     },
-    dispatch(more = {}) {
+    dispatch(more) {
       orders = new FxOrders({ ...options, ...more, partner })
       orders.start()
       partner.start(orders.inbox)

@@ -24,7 +24,7 @@ import { IncomingPayments } from '../actors/flows/incoming-payments.ts'
 import { ComplianceGate } from '../actors/flows/compliance-gate.ts'
 import { ComplianceHolds } from '../actors/flows/compliance-holds.ts'
 import { heldPayment } from '../actors/flows/compliance-payments.ts'
-import { createConversions, createExchangePayments } from '../actors/flows/payment-conversions.ts'
+import { createConversions } from '../actors/flows/payment-conversions.ts'
 import { DuePayments } from '../actors/flows/due-payments.ts'
 import { PaymentFollowUp } from '../actors/flows/payment-follow-up.ts'
 import { PaymentQueue } from '../actors/flows/payment-queue.ts'
@@ -297,7 +297,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   if (overrides.dispatch !== false) {
     started.defer(() => transferOrders.stop())
     transferOrders.start()
-    exchange.dispatch(createExchangePayments({ database, queue, ids, clock, sandbox: config.sandbox }))
+    exchange.dispatch({ queue })
   }
   const reconciliations = new Reconciliations({
     database, accounts, partner: new SandboxStatements({ database, clock }), readStatement: workers.readStatement, inbox: queue.inbox, ids, clock, mailer, onError,
@@ -355,7 +355,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const holds = new ComplianceHolds({ database, clock, ids, shards, onError, subjects: { payment: heldPayment({ queue }), incoming_payment: heldIncoming({ accounts }), transfer: heldTransfer({ accounts }) } })
   holds.start()
   started.defer(() => holds.stop())
-  const exceptions = new Exceptions({ database, clock, ids, subjects: { payment: exceptionalPayment({ accounts }), transfer: transferExceptions({ accounts }), exchange: exchangeExceptions({ accounts, sandbox: config.sandbox }) } })
+  const exceptions = new Exceptions({ database, clock, ids, subjects: { payment: exceptionalPayment({ accounts }), transfer: transferExceptions({ accounts }), exchange: exchangeExceptions({ accounts, sandbox: config.sandbox, queue }) } })
   const complianceReads = createComplianceReads({ database, clock })
   const customerLife = createCustomerLife({ database, ids, clock })
   const notices = createNotices({ database, ids, clock })

@@ -694,8 +694,11 @@ class Batch {
   }
 
   command(command: CommitCommand): void {
-    const { effects } = command
-    const nth = this.commands.push(command) - 1
+    this.effects(command.effects, command, this.commands.push(command) - 1)
+  }
+
+  /** Adds what a command writes: the command's own effects, and those that its moves of exchanges bring of their payments. */
+  effects(effects: Effects, command: CommitCommand, nth: number): void {
     if (effects.postings) {
       for (const posting of effects.postings) {
         const debit = this.side(posting.debit, -posting.amount)
@@ -763,6 +766,7 @@ class Batch {
     if (effects.exchangeChanges) {
       for (const change of effects.exchangeChanges) {
         this.changes(change.id, 'exchange_stale', command)
+        if (typeof change.payment !== 'string') this.effects(change.payment, command, nth)
         this.add(EXCHANGE_CHANGES, change)
         this.add(EXCHANGE_FENCES, { turn: nth, id: change.id, version: change.version })
       }

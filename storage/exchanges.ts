@@ -1,11 +1,15 @@
 /** Exchanges read back from their rows: for whoever moves them, and for whoever shows them. */
+import type { BoughtFor } from '../lib/exchange/bought-for.ts'
 import type { ExchangeState } from '../lib/exchange/moves.ts'
 import type { DepositStatus, ExchangeKind, ExchangeRecord, ExchangeStatus, ForwardType } from '../lib/exchange/exchange.ts'
 import { parseRate, type FixedSide, type Rate } from '../lib/exchange/rate.ts'
 import type { CurrencyCode } from '../lib/currency.ts'
+import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import { plainArray } from './array-literal.ts'
 import type { Statement } from './connection.ts'
 import type { Database } from './database.ts'
+import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
+import { loadPayments } from './states.ts'
 import type { TransactionClient } from './transaction.ts'
 
 interface Reader {
@@ -71,7 +75,7 @@ export interface ExchangeColumns {
 }
 
 const TIMES = new Set(['settled_at', 'held_until', 'deposit_due_at', 'due_at', 'created_at', 'updated_at'])
-const DATES = new Set(['trade_date', 'settlement_date', 'drawdown_from'])
+const DAYS = new Set(['trade_date', 'settlement_date', 'drawdown_from'])
 const NAMES = [
   'id', 'customer_id', 'operator_id', 'connection_id', 'shard', 'number', 'external_id', 'kind', 'status', 'version', 'quote_id', 'parent_exchange_id', 'payment_id',
   'sell_balance_id', 'buy_balance_id', 'sell_currency', 'buy_currency', 'sell_amount', 'buy_amount', 'rate', 'partner_rate', 'fixed_side', 'fee', 'hold_id', 'approval_id',
@@ -82,7 +86,7 @@ const NAMES = [
 
 /** The columns of a row `e`. */
 export const EXCHANGE_COLUMNS = NAMES
-  .map((name) => (TIMES.has(name) ? `(extract(epoch from e.${name}) * 1000)::float8 as ${name}` : DATES.has(name) ? `e.${name}::text as ${name}` : `e.${name}`)).join(', ')
+  .map((name) => (TIMES.has(name) ? `(extract(epoch from e.${name}) * 1000)::float8 as ${name}` : DAYS.has(name) ? `e.${name}::text as ${name}` : `e.${name}`)).join(', ')
 
 const big = (text: string | null): bigint | null => (text === null ? null : BigInt(text))
 
@@ -119,17 +123,35 @@ const fromArray = (row: readonly unknown[]): ExchangeRecord => exchangeRecord(Ob
 const STATES = `select ${EXCHANGE_COLUMNS} from exchange e
   where e.id = any($1::uuid[]) or e.id in (select d.parent_exchange_id from exchange d where d.id = any($1::uuid[])) order by e.id`
 
-/** What actors remember of exchanges, each drawdown with its contract; an id without a row is absent. `lock` holds the rows in the order of their ids. */
+/** What actors remember of exchanges, each drawdown with its contract, each with the payment that it buys for; an id without a row is absent. `lock` holds the rows in the order of their ids. */
 export async function loadExchanges(reader: Reader, ids: readonly string[], lock: boolean): Promise<Map<string, ExchangeState>> {
   const { rows } = await reader.query(lock
     ? { name: 'lock_exchanges', text: `${STATES} for update of e`, values: [plainArray(ids)] }
     : { name: 'load_exchanges', text: STATES, values: [plainArray(ids)] })
   const records = new Map(rows.map((row) => fromArray(row)).map((record) => [record.id, record]))
+  const payments = await paymentsOf(reader, ids.flatMap((id) => records.get(id)?.paymentId ?? []))
   return new Map(ids.flatMap((id): [string, ExchangeState][] => {
     const exchange = records.get(id)
-    return exchange === undefined ? [] : [[id, { exchange, contract: exchange.parentExchangeId === null ? null : records.get(exchange.parentExchangeId) ?? null }]]
+    if (exchange === undefined) return []
+    const { parentExchangeId: parent, paymentId } = exchange
+    return [[id, { exchange, contract: parent === null ? null : records.get(parent) ?? null, payment: paymentId === null ? null : payments.get(paymentId) ?? null }]]
   }))
 }
+
+const DATES = `select p.id, p.execution_date::text, ${CALENDAR_OF_CONNECTION} from payment p join provider_connection k on k.id = p.connection_id where p.id = any($1::uuid[])`
+
+/** Payments that exchanges buy for, by their ids. They are not locked: their versions are the fence. */
+async function paymentsOf(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, BoughtFor>> {
+  if (ids.length === 0) return NO_PAYMENTS
+  const states = await loadPayments(reader, ids, false)
+  const { rows } = await reader.query({ name: 'dates_of_payments_bought_for', text: DATES, values: [plainArray(ids)] })
+  return new Map((rows as [string, string, CalendarTerms | null][]).flatMap(([id, executionDate, calendar]): [string, BoughtFor][] => {
+    const payment = states.get(id)
+    return payment === undefined ? [] : [[id, { payment, executionDate, calendar }]]
+  }))
+}
+
+const NO_PAYMENTS: ReadonlyMap<string, BoughtFor> = new Map()
 
 /** One exchange with its contract, read within a transaction; null when there is none. `lock` holds both until it ends. */
 export async function readExchange(client: TransactionClient, id: string, lock = false): Promise<ExchangeState | null> {

@@ -9,6 +9,7 @@
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { dateIn } from '../../lib/clock.ts'
 import { bookApproved, notCarriedOut, withdrawExchange, type ExchangePayload, type ExchangeWithdrawal, type NotCarriedOut } from '../../lib/exchange/approval.ts'
+import { forItself } from '../../lib/exchange/bought-for.ts'
 import { asContract } from '../../lib/exchange/contract.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { depositFor, partnerDate } from '../../lib/exchange/forward-terms.ts'
@@ -16,7 +17,7 @@ import { beginApproved } from '../../lib/exchange/open-contract.ts'
 import type { Priced } from '../../lib/exchange/pricing.ts'
 import { requote } from '../../lib/exchange/requote.ts'
 import type { ExchangeTerms } from '../../lib/exchange/terms.ts'
-import type { Effects } from '../../lib/ledger/effects.ts'
+import type { Effects, PaymentPart } from '../../lib/ledger/effects.ts'
 import { failureOf } from '../../lib/payments/failure-codes.ts'
 import type { ApprovalTx, Ending } from '../../storage/approvals.ts'
 import type { ExchangeDesks } from '../../storage/exchange-desks.ts'
@@ -49,29 +50,38 @@ export function exchangeSubject(options: ExchangeSubjectOptions): ApprovalSubjec
       const state = await readExchange(tx.client, approval.subjectId)
       // An exchange leaves `pending_approval` with its approval and in no other way, so this would be a bug.
       if (state?.exchange.status !== 'pending_approval') throw new Error(`The exchange ${approval.subjectId} is ${state?.exchange.status ?? 'gone'}, not pending_approval.`)
-      const effects = ending.status === 'approved' ? await carryOut(options, tx, approval, state.exchange) : withdrawExchange(state.exchange, withdrawalOf(ending), tx.ids, tx.now)
+      const { exchange } = state
+      const payment = forItself(exchange)
+      const effects = ending.status === 'approved' ? await carryOut(options, tx, approval, exchange, { booked: () => payment, rejected: () => payment })
+        : withdrawExchange(exchange, withdrawalOf(ending), payment, tx.ids, tx.now)
       return { effects }
     },
   }
 }
 
+/** What the end of an approval means for the payment that the exchange buys for. */
+export interface ApprovedPayment {
+  booked(exchange: ExchangeRecord): PaymentPart
+  rejected(withdrawal: ExchangeWithdrawal): Exclude<PaymentPart, 'waits'>
+}
+
 /** What the last yes makes of an exchange that waited: booked, or rejected after all. Also of one that a payment waits for. */
-export async function carryOut(options: ExchangeSubjectOptions, tx: ApprovalTx, approval: ApprovalRecord, exchange: ExchangeRecord): Promise<Effects> {
+export async function carryOut(options: ExchangeSubjectOptions, tx: ApprovalTx, approval: ApprovalRecord, exchange: ExchangeRecord, payment: ApprovedPayment): Promise<Effects> {
   const { ids, now } = tx
   const desk = await options.desks.of(exchange.customerId)
   if (desk === null) throw new Error(`The customer ${exchange.customerId} of an exchange has vanished.`)
   const { quoteExpiresAt, holdMinutes } = JSON.parse(approval.payload as string) as ExchangePayload
   const priced = now < quoteExpiresAt ? null : anew(options, exchange, desk.terms, now)
-  if (priced === 'rate_moved') return reject(tx, exchange, 'rate_moved')
+  if (priced === 'rate_moved') return reject(tx, exchange, 'rate_moved', payment)
   if (exchange.kind !== 'spot') {
     const { forwardDepositBps: depositBps } = desk.terms
     return beginApproved(asContract(exchange), priced, { ids, now, sandbox: options.sandbox, holdMinutes, depositOf: (sellAmount) => depositFor(sellAmount, { depositBps, sandbox: options.sandbox }) })
   }
   const beyond = priced === null ? 0n : priced.sell - exchange.sellAmount
-  if (beyond > 0n && !await takeAvailable(tx.client, exchange.sellBalanceId, beyond)) return reject(tx, exchange, 'insufficient_funds')
+  if (beyond > 0n && !await takeAvailable(tx.client, exchange.sellBalanceId, beyond)) return reject(tx, exchange, 'insufficient_funds', payment)
   const { operatorId, connectionId } = exchange
   const [sell, buy] = await Promise.all([exchange.sellCurrency, exchange.buyCurrency].map((currency) => options.accounts.accounts({ operatorId, connectionId, currency })))
-  return bookApproved(exchange, priced, { ids, accounts: { sell: sell!, buy: buy! }, valueDate: dateIn(now, 'UTC'), now })
+  return bookApproved(exchange, priced, (booked) => payment.booked(booked), { ids, accounts: { sell: sell!, buy: buy! }, valueDate: dateIn(now, 'UTC'), now })
 }
 
 /** What the exchange comes to at the rate that holds now. */
@@ -83,6 +93,7 @@ function anew({ market }: Pick<ExchangeSubjectOptions, 'market'>, exchange: Exch
   return typeof priced === 'string' ? 'rate_moved' : priced
 }
 
-function reject({ ids, now }: ApprovalTx, exchange: ExchangeRecord, why: NotCarriedOut): Effects {
-  return withdrawExchange(exchange, notCarriedOut(why), ids, now)
+function reject({ ids, now }: ApprovalTx, exchange: ExchangeRecord, why: NotCarriedOut, payment: ApprovedPayment): Effects {
+  const withdrawal = notCarriedOut(why)
+  return withdrawExchange(exchange, withdrawal, payment.rejected(withdrawal), ids, now)
 }

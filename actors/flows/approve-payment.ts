@@ -1,11 +1,8 @@
 /** What becomes of a payment when its approval ends, and of the approval when the payment is withdrawn. */
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { withdrawExchange } from '../../lib/exchange/approval.ts'
-import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import type { Effects } from '../../lib/ledger/effects.ts'
-import { together } from '../../lib/ledger/merge.ts'
 import type { Conversion } from '../../lib/payments/conversion.ts'
-import type { Failure } from '../../lib/payments/failure-codes.ts'
 import type { PaymentDetails } from '../../lib/payments/payment.ts'
 import { movePayment, type PaymentCommand, type PaymentState, type Withdrawal } from '../../lib/payments/payment-moves.ts'
 import { dueTiming } from '../../lib/payments/timing.ts'
@@ -84,26 +81,21 @@ async function endConversion(options: ExchangeSubjectOptions, tx: ApprovalTx, ap
   const found = await readExchange(client, payment.conversion.exchangeId, true)
   if (found?.exchange.status !== 'pending_approval') throw new Error(`The exchange of the payment ${payment.id} is ${found?.exchange.status ?? 'gone'}, not pending_approval.`)
   const { exchange } = found
+  const withdrawn = (withdrawal: Withdrawal) => movedBy(payment, { kind: 'withdraw', from: 'pending_approval', withdrawal, context: { ids } }, now)
   if (ending.status !== 'approved') {
     const withdrawal = withdrawalOf(ending)
     const { status, reason: { message }, by } = withdrawal
-    return withdrawn(tx, payment, withdrawal, withdrawExchange(exchange, { status, message, failure: null, by }, ids, now))
+    return withdrawExchange(exchange, { status, message, failure: null, by }, withdrawn(withdrawal), ids, now)
   }
+  const details = await detailsOf(client, payment.id)
   // The payment's amount is what has to be bought, whatever was fixed when it was quoted.
-  const effects = await carryOut(options, tx, approval, { ...exchange, fixedSide: 'buy' })
-  const [change] = effects.exchangeChanges ?? []
-  if (change?.status === 'processing') {
-    const after: Pick<ExchangeRecord, 'sellAmount' | 'fee'> = { sellAmount: change.sellAmount ?? exchange.sellAmount, fee: change.fee ?? exchange.fee }
-    const conversion = { ...payment.conversion, sellMinor: after.sellAmount.toString(), feeMinor: after.fee.toString() }
-    const details = JSON.stringify({ ...await detailsOf(client, payment.id), conversion })
-    return together(effects, movedBy(payment, { kind: 'approve', context: { ids, bought: { conversion, details } } }, now))
-  }
-  const { code, message } = JSON.parse(change?.failure ?? '{}') as Failure
-  return withdrawn(tx, payment, { status: 'rejected', reason: { code, message }, by: 'system' }, effects)
-}
-
-function withdrawn({ ids, now }: ApprovalTx, payment: PaymentState, withdrawal: Withdrawal, beside: Effects): Effects {
-  return together(beside, movedBy(payment, { kind: 'withdraw', from: 'pending_approval', withdrawal, context: { ids } }, now))
+  return await carryOut(options, tx, approval, { ...exchange, fixedSide: 'buy' }, {
+    booked({ sellAmount, fee }) {
+      const conversion = { ...payment.conversion, sellMinor: sellAmount.toString(), feeMinor: fee.toString() }
+      return movedBy(payment, { kind: 'approve', context: { ids, bought: { conversion, details: JSON.stringify({ ...details, conversion }) } } }, now)
+    },
+    rejected: ({ failure, message }) => withdrawn({ status: 'rejected', reason: { code: failure?.code ?? 'unknown', message }, by: 'system' }),
+  })
 }
 
 function movedBy(payment: PaymentState, command: PaymentCommand, now: number): Effects {

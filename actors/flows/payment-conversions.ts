@@ -1,26 +1,16 @@
 /**
  * The quote of a payment, with everything else that its exchange needs, brought together before the paying balance decides
- * (lib/payments/conversion.ts); and what becomes of the payment when the exchange ends.
+ * (lib/payments/conversion.ts). What becomes of the payment when the exchange ends is said by the exchange's moves
+ * (lib/exchange/bought-for.ts).
  */
-import { dateIn, type Clock } from '../../lib/clock.ts'
-import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
-import { orderNumber, type IdSource } from '../../lib/ids.ts'
-import type { Effects } from '../../lib/ledger/effects.ts'
+import { dateIn } from '../../lib/clock.ts'
+import { orderNumber } from '../../lib/ids.ts'
 import type { ConversionOrder } from '../../lib/payments/conversion.ts'
-import { awaitsExchange } from '../../lib/payments/move-parts.ts'
-import { movePayment, type PaymentCommand, type PaymentState } from '../../lib/payments/payment-moves.ts'
-import { dueTiming } from '../../lib/payments/timing.ts'
 import { ProblemError } from '../../lib/problems.ts'
-import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
-import type { Database } from '../../storage/database.ts'
-import { datesOf } from '../../storage/due-payments.ts'
 import { defaultBalances } from '../../storage/exchange-balances.ts'
 import { feeRulesOf } from '../../storage/pricing.ts'
-import { loadPayments } from '../../storage/states.ts'
-import type { ExchangeOutcome } from '../fx-orders.ts'
 import { findQuote, type ExchangeWorld, type FoundQuote } from './create-exchange.ts'
 import { deskOf } from './create-quote.ts'
-import type { PaymentQueue } from './payment-queue.ts'
 import type { Asker } from './submit-payment.ts'
 
 /** What customers' quotes come to. */
@@ -69,55 +59,4 @@ const NOT_OPENED = '00000000-0000-0000-0000-000000000000'
 function ofPayment(error: unknown): never {
   if (!(error instanceof ProblemError) || error.problem.errors === undefined) throw error
   throw new ProblemError({ ...error.problem, errors: error.problem.errors.map((one) => ({ ...one, field: '/quoteId' })) })
-}
-
-export interface ExchangePaymentsOptions {
-  readonly database: Database
-  readonly queue: Pick<PaymentQueue, 'offer'>
-  readonly ids: IdSource
-  readonly clock: Clock
-  readonly sandbox: boolean
-}
-
-/** Payments that wait for exchanges. */
-export interface ExchangePayments {
-  /**
-   * What is written of the payment in the commit that ends its exchange; nothing where it waits no more. The payment's version is
-   * the fence: who meets `payment_stale` asks again.
-   */
-  beside(exchange: Pick<ExchangeRecord, 'paymentId'>, outcome: ExchangeOutcome): Promise<Effects>
-  /** That commit has happened. */
-  onMoved(exchange: Pick<ExchangeRecord, 'paymentId' | 'shard'>): void
-}
-
-/** What becomes of payments when their exchanges end. */
-export function createExchangePayments({ database, queue, ids, clock, sandbox }: ExchangePaymentsOptions): ExchangePayments {
-  /** Those whose money comes with a commit under way, and that wait for the bank from then on. */
-  const queued = new Set<string>()
-
-  /** Until when it is not handed over: its connection keeps cut-offs and its day has not come, or a sandbox keeps it waiting. */
-  async function notBefore({ id, rail, amount, reference, recipientName }: PaymentState, now: number): Promise<number | undefined> {
-    const { executionDate, calendar } = await datesOf(database.pool, id)
-    const dueAt = calendar === null ? now : dueTiming(rail, executionDate, calendar, now).dueAt
-    const delayMs = sandbox ? queueDelayMs({ amountMinor: amount, reference, recipientName }) : 0
-    const at = Math.max(dueAt, now + delayMs)
-    return at > now ? at : undefined
-  }
-
-  return {
-    async beside({ paymentId }, outcome) {
-      if (paymentId === null || outcome === 'doubted') return {}
-      const payment = (await loadPayments({ query: async (statement) => ({ rows: await database.query(statement) }) }, [paymentId], false)).get(paymentId)
-      if (payment === undefined || !awaitsExchange(payment)) return {}
-      const now = clock.now()
-      const later = outcome === 'settled' ? await notBefore(payment, now) : undefined
-      const command: PaymentCommand = outcome === 'refused' ? { kind: 'unfunded', context: { ids } } : { kind: 'funded', context: { ids, notBefore: later } }
-      const { effects } = movePayment(payment, command, now)
-      if (outcome === 'settled' && later === undefined) queued.add(paymentId)
-      return effects ?? {}
-    },
-    onMoved({ paymentId, shard }) {
-      if (paymentId !== null && queued.delete(paymentId)) queue.offer(paymentId, shard)
-    },
-  }
 }

@@ -48,8 +48,8 @@ export interface ActorKind<State, Command, Reply> {
    * one statement writes a row once, and would silently leave out the second.
    */
   readonly turnMax?: number
-  /** The conflict that says of such an actor's own row that it has moved on: the turn is decided again on what is there now. */
-  readonly staleAs?: Conflict['kind']
+  /** The conflicts that say that what such an actor remembers has moved on: the turn is decided again on what is there now. */
+  readonly staleAs?: readonly Conflict['kind'][]
   /** The balance version the decisions of a turn rest on; null for kinds whose effects carry their own fences. */
   fence(state: State | null): { readonly balanceId: string; readonly version: bigint } | null
   /** Balances that the command credits: under lock they are locked with its own, in one order, or two nodes deadlock (I3). */

@@ -296,7 +296,7 @@ export class Lane {
       if (conflict.kind === 'balance_stale') { stale.add(committing[conflict.turn] as Turn); continue }
       const { turn, ask } = ofCommand.get(conflict.command) as { turn: Turn; ask: Ask<unknown, unknown> }
       // The actor of a row decides again on what is there now. Who brings a payment to its balance has to read it again.
-      if (conflict.kind === turn.activation.kind.staleAs) { stale.add(turn); continue }
+      if (turn.activation.kind.staleAs?.includes(conflict.kind) === true) { stale.add(turn); continue }
       if (answered.has(ask)) continue
       answered.add(ask)
       this.#backlog -= 1

@@ -14,7 +14,7 @@ import { tierFor, type Convert } from '../approvals/policy.ts'
 import { timestamp } from '../clock.ts'
 import type { IdSource } from '../ids.ts'
 import type { BalanceState } from '../ledger/balance.ts'
-import type { Effects, HoldRow, StatusUpdate } from '../ledger/effects.ts'
+import type { Effects, HoldRow, PaymentPart, StatusUpdate } from '../ledger/effects.ts'
 import { failureOf, type Failure, type FailureCode } from '../payments/failure-codes.ts'
 import { bookingOf, exchangeEvents, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
 import type { ExchangeRecord, ExchangeStatus } from './exchange.ts'
@@ -81,12 +81,14 @@ export interface ExchangeWithdrawal {
   readonly by: StatusUpdate['actor']
 }
 
-/** X6: it is withdrawn, and its money is free again. */
-export function withdrawExchange(exchange: ExchangeRecord, { status, message, failure, by }: ExchangeWithdrawal, ids: IdSource, now: number): Effects {
+/** X6: it is withdrawn, and its money is free again. `payment`: what that means for the payment that it would have bought for. */
+export function withdrawExchange(
+  exchange: ExchangeRecord, { status, message, failure, by }: ExchangeWithdrawal, payment: Exclude<PaymentPart, 'waits'>, ids: IdSource, now: number,
+): Effects {
   const shown = failure === null ? null : { ...failure, at: timestamp(now) }
   const next: ExchangeRecord = { ...exchange, status, version: exchange.version + 1, failure: shown, updatedAt: now }
   return {
-    exchangeChanges: [{ id: exchange.id, version: exchange.version, status, updatedAt: now, ...(shown === null ? {} : { failure: JSON.stringify(shown) }) }],
+    exchangeChanges: [{ id: exchange.id, version: exchange.version, status, updatedAt: now, payment, ...(shown === null ? {} : { failure: JSON.stringify(shown) }) }],
     ...(exchange.holdId === null ? {} : {
       holdResolutions: [{ id: exchange.holdId, balanceId: exchange.sellBalanceId, amount: neededFor(exchange), status: 'released', capturedAmount: null, resolvedAt: now }],
     }),
@@ -95,8 +97,8 @@ export function withdrawExchange(exchange: ExchangeRecord, { status, message, fa
   }
 }
 
-/** X2 of a spot that waited: booked, at the rate that holds now where its quote has run out. `priced` null: at the rate it was quoted. */
-export function bookApproved(exchange: ExchangeRecord, priced: Priced | null, context: BookingContext): Effects {
+/** X2 of a spot that waited: booked, at the rate that holds now where its quote has run out. `priced` null: at the rate it was quoted. `payment`: what it means for its payment. */
+export function bookApproved(exchange: ExchangeRecord, priced: Priced | null, payment: (booked: ExchangeRecord) => PaymentPart, context: BookingContext): Effects {
   const { ids, now, valueDate } = context
   const next: ExchangeRecord = {
     ...exchange, status: 'processing', version: exchange.version + 1, tradeDate: valueDate, settlementDate: valueDate, updatedAt: now,
@@ -106,7 +108,7 @@ export function bookApproved(exchange: ExchangeRecord, priced: Priced | null, co
   const needed = neededFor(next)
   return {
     exchangeChanges: [{
-      id: exchange.id, version: exchange.version, status: next.status, updatedAt: now, tradeDate: next.tradeDate, settlementDate: next.settlementDate,
+      id: exchange.id, version: exchange.version, status: 'processing', updatedAt: now, payment: payment(next), tradeDate: next.tradeDate, settlementDate: next.settlementDate,
       ...(priced === null ? {} : { sellAmount: next.sellAmount, buyAmount: next.buyAmount, rate: formatRate(next.rate), partnerRate: formatRate(next.partnerRate) }),
     }],
     holdResolutions: [{

@@ -3,8 +3,7 @@
  *
  * What is paid in comes from whichever balance pays; what goes back goes to the balance that the contract sells from.
  */
-import type { ExchangeChange } from '../ledger/effects-exchange.ts'
-import type { Effects, Posting, StatusUpdate } from '../ledger/effects.ts'
+import type { Effects, ExchangeMove, Posting, StatusUpdate } from '../ledger/effects.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { IdSource } from '../ids.ts'
 import type { RuleId } from '../ledger/postings.ts'
@@ -52,14 +51,14 @@ export function contractAfter(contract: Contract, { change }: Pick<ContractMoved
 }
 
 /** Everything that a move writes but a drawdown's own rows. */
-export function contractEffects(contract: Contract, moved: ContractMoved, context: ContractContext): Effects & { readonly exchangeChanges: readonly [ExchangeChange] } {
+export function contractEffects(contract: Contract, moved: ContractMoved, context: ContractContext): Effects & { readonly exchangeChanges: readonly [ExchangeMove] } {
   const { ids, now, by, message, sandbox } = context
   const after = contractAfter(contract, moved, now)
   const { deposit } = after
   const failedAfterMaturity = moved.drawn === undefined && contract.status === 'completed' && isOpen(after) && after.kind === 'forward' && maturityOf(after.settlementDate) <= now
   return {
     exchangeChanges: [{
-      id: contract.id, version: contract.version, status: after.status, updatedAt: now, remainingSell: after.remainingSell, remainingBuy: after.remainingBuy, drawdownCount: after.drawdownCount,
+      id: contract.id, version: contract.version, status: after.status, updatedAt: now, payment: 'none', remainingSell: after.remainingSell, remainingBuy: after.remainingBuy, drawdownCount: after.drawdownCount,
       dueAt: failedAfterMaturity ? now + AGAIN_MS : dueAtOf(after, now, { sandbox }),
       ...(deposit === null ? {} : {
         depositStatus: deposit.status, depositRequired: deposit.required, depositReceived: deposit.received, depositPlaced: deposit.placed, depositDueAt: deposit.dueAt,

@@ -12,18 +12,20 @@
 import { timestamp } from '../clock.ts'
 import { endsException, opensException, type Exceptional, type ExceptionKind } from '../compliance/exception.ts'
 import type { IdSource } from '../ids.ts'
-import type { Effects, Posting } from '../ledger/effects.ts'
+import type { Effects, ExchangeMove, Posting } from '../ledger/effects.ts'
 import { together } from '../ledger/merge.ts'
 import { asContract, moveContract } from './contract.ts'
 import { contractEffects } from './contract-effects.ts'
+import { paymentAfter, queuedNow, type BoughtFor } from './bought-for.ts'
 import { bookingEntryId, exchangeEvents, exchangeUpdate } from './booking.ts'
 import { exchangeEntry, type ExchangeAccounts } from './entries.ts'
 import type { ExchangeRecord } from './exchange.ts'
 
-/** What its actor remembers: the exchange, and of a drawdown its contract. */
+/** What its actor remembers: the exchange, of a drawdown its contract, and the payment that it buys for. */
 export interface ExchangeState {
   readonly exchange: ExchangeRecord
   readonly contract: ExchangeRecord | null
+  readonly payment: BoughtFor | null
 }
 
 /** What a move needs beside: ids, the accounts of its connection, the business day. */
@@ -33,8 +35,6 @@ export interface ExchangeMoveContext {
   readonly accounts: ExchangeAccounts
   readonly valueDate: string
   readonly sandbox: boolean
-  /** What is written with the move, if it is made: of the payment that waits for it. */
-  readonly beside?: Effects | undefined
 }
 
 /** A message of the partner, to be logged once under the partner's own id. */
@@ -52,7 +52,8 @@ export type ExchangeCommand =
   | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear'; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
 
 export type ExchangeReply =
-  | { readonly kind: 'moved'; readonly exchange: ExchangeRecord }
+  /** `queued`: the payment that waits for the bank from now on. */
+  | { readonly kind: 'moved'; readonly exchange: ExchangeRecord; readonly queued: { readonly id: string; readonly shard: number } | null }
   | { readonly kind: 'ignored'; readonly status: ExchangeRecord['status'] | null }
 
 export interface ExchangeDecision {
@@ -69,28 +70,31 @@ export function moveExchange(state: ExchangeState | null, command: ExchangeComma
   const { exchange } = state
   const isOpen = exchange.status === 'processing' || (exchange.status === 'exception' && command.kind !== 'doubt')
   if (!isOpen) return { state, reply: { kind: 'ignored', status: exchange.status }, effects: null, refused: true }
-  const made = command.kind === 'settle' ? settled(exchange, command, now) : command.kind === 'refuse' ? refused(state, command, now) : doubted(exchange, command, now)
+  const made = command.kind === 'settle' ? settled(state, command, now) : command.kind === 'refuse' ? refused(state, command, now) : doubted(exchange, command, now)
   const message: Effects = command.message === null ? {} : {
     providerEvents: [{ id: command.message.id, connectionId: exchange.connectionId, type: command.message.type, objectId: exchange.id, code: command.kind === 'refuse' ? command.reason : null, receivedAt: now }],
   }
-  const effects = together(together(made.effects, message), command.context.beside ?? {})
-  return { state: { exchange: made.exchange, contract: made.contract ?? state.contract }, reply: { kind: 'moved', exchange: made.exchange }, effects }
+  const effects = together(made.effects, message)
+  // What has become of the payment is read again by whoever moves the exchange next.
+  const next = exchange.paymentId === null ? { exchange: made.exchange, contract: made.contract ?? state.contract, payment: null } : null
+  const [move] = made.effects.exchangeChanges
+  return { state: next, reply: { kind: 'moved', exchange: made.exchange, queued: queuedNow(move.payment) }, effects }
 }
 
 interface Made {
   readonly exchange: ExchangeRecord
   readonly contract?: ExchangeRecord
-  readonly effects: Effects
+  readonly effects: Omit<Effects, 'exchangeChanges'> & { readonly exchangeChanges: readonly [ExchangeMove, ...ExchangeMove[]] }
 }
 
 /** X3, D2. */
-function settled(exchange: ExchangeRecord, { sold, bought, netted, context }: Extract<ExchangeCommand, { kind: 'settle' }>, now: number): Made {
+function settled({ exchange, payment }: ExchangeState, { sold, bought, netted, context }: Extract<ExchangeCommand, { kind: 'settle' }>, now: number): Made {
   const next: ExchangeRecord = { ...exchange, status: 'completed', version: exchange.version + 1, settledAt: now, partnerSold: sold, partnerBought: bought, exception: null, updatedAt: now }
   return {
     exchange: next,
     effects: {
       exchangeChanges: [{
-        id: exchange.id, version: exchange.version, status: next.status, updatedAt: now, settledAt: now, partnerSold: sold, partnerBought: bought,
+        id: exchange.id, version: exchange.version, status: 'completed', updatedAt: now, payment: paymentAfter(exchange, payment, 'settled', context, now), settledAt: now, partnerSold: sold, partnerBought: bought,
         ...(exchange.exception === null ? {} : { exception: null }),
       }],
       postings: settlement(exchange, { sold, bought, netted }, context, now),
@@ -120,16 +124,16 @@ function settlement(exchange: ExchangeRecord, { sold: Sp, bought: Bp, netted }: 
 }
 
 /** X4, D2. */
-function refused({ exchange, contract }: ExchangeState, { reason, context }: Extract<ExchangeCommand, { kind: 'refuse' }>, now: number): Made {
+function refused({ exchange, contract, payment }: ExchangeState, { reason, context }: Extract<ExchangeCommand, { kind: 'refuse' }>, now: number): Made {
   const { ids, accounts, valueDate } = context
   const failure = { code: 'unknown' as const, message: 'The bank refused the exchange.', scheme: 'provider' as const, schemeCode: reason, retryable: true, at: timestamp(now) }
   const next: ExchangeRecord = { ...exchange, status: 'failed', version: exchange.version + 1, failure, exception: null, updatedAt: now }
   const { sellAmount: S, fee: F, depositUsed: D } = exchange
   const back = (occurrence: number, rule: 'L30' | 'L43', amounts: { readonly S: bigint; readonly F?: bigint; readonly D?: bigint }) =>
     exchangeEntry(exchange, accounts, { rule: 'L35', occurrence, amounts, reverses: { rule, entryId: bookingEntryId(exchange) }, entryId: ids.next(), bookedAt: now, valueDate })
-  const effects: Effects = {
+  const effects: Made['effects'] = {
     exchangeChanges: [{
-      id: exchange.id, version: exchange.version, status: next.status, updatedAt: now, failure: JSON.stringify(failure), ...(exchange.exception === null ? {} : { exception: null }),
+      id: exchange.id, version: exchange.version, status: 'failed', updatedAt: now, payment: paymentAfter(exchange, payment, 'refused', context, now), failure: JSON.stringify(failure), ...(exchange.exception === null ? {} : { exception: null }),
     }],
     postings: D === 0n ? back(1, 'L30', { S, F }) : [...back(1, 'L43', { S, D }), ...back(2, 'L30', { S: 0n, F })],
     fxOrdersDone: [exchange.id],
@@ -139,7 +143,7 @@ function refused({ exchange, contract }: ExchangeState, { reason, context }: Ext
   }
   if (contract === null) return { exchange: next, effects }
   const given = givenBack(contract, exchange, context, now)
-  return { exchange: next, contract: given.contract, effects: together(effects, given.effects) }
+  return { exchange: next, contract: given.contract, effects: { ...together(effects, given.effects), exchangeChanges: [...effects.exchangeChanges, ...given.effects.exchangeChanges ?? []] } }
 }
 
 /** What a drawdown took of its contract is there again. */
@@ -164,7 +168,7 @@ function doubted(exchange: ExchangeRecord, { why, context: { ids } }: Extract<Ex
   return {
     exchange: next,
     effects: {
-      exchangeChanges: [{ id: exchange.id, version: exchange.version, status: next.status, updatedAt: now, exception: JSON.stringify(exception) }],
+      exchangeChanges: [{ id: exchange.id, version: exchange.version, status: 'exception', updatedAt: now, payment: exchange.paymentId === null ? 'none' : 'waits', exception: JSON.stringify(exception) }],
       statusUpdates: [exchangeUpdate(next, exchange.status, message, 'system', now)],
       events: exchangeEvents(next, exchange.status, ids, now),
       ...opensException('exchange', exceptional(exchange), { id: ids.next(), kind, message, at: now }),

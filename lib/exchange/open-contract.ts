@@ -125,7 +125,7 @@ export function beginApproved(contract: Contract, priced: Priced | null, { ids, 
   const { deposit } = next
   return {
     exchangeChanges: [{
-      id: contract.id, version: contract.version, status: next.status, updatedAt: now, remainingSell: sell, remainingBuy: buy, dueAt: dueAtOf(next, now, { sandbox }),
+      id: contract.id, version: contract.version, status: next.status, updatedAt: now, payment: 'none', remainingSell: sell, remainingBuy: buy, dueAt: dueAtOf(next, now, { sandbox }),
       ...(next.heldUntil === null ? {} : { heldUntil: next.heldUntil }),
       ...(deposit === null ? {} : { depositStatus: deposit.status, depositRequired: deposit.required, depositDueAt: deposit.dueAt }),
       ...(priced === null ? {} : { sellAmount: sell, buyAmount: buy, rate: formatRate(priced.rate), partnerRate: formatRate(priced.partnerRate) }),

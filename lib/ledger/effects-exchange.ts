@@ -77,12 +77,17 @@ export interface ExchangeRow {
   readonly createdAt: number
 }
 
-/** A move of an exchange. An absent member leaves its column as it is; null clears it. */
+/** How an exchange ends. */
+export type ExchangeEnd = 'completed' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'closed_out'
+/** Statuses from which an exchange goes on. */
+export type ExchangeUnderWay = 'pending_approval' | 'processing' | 'awaiting_deposit' | 'active' | 'partially_drawn' | 'overdue' | 'exception'
+
+/** The columns that a move of an exchange writes. An absent member leaves its column as it is; null clears it. */
 export interface ExchangeChange {
   readonly id: string
   /** The version the decision was made on; the commit refuses any other (I3). */
   readonly version: number
-  readonly status: string
+  readonly status: ExchangeEnd | ExchangeUnderWay
   readonly updatedAt: number
   /** What it is bought at, where it was quoted anew. */
   readonly sellAmount?: bigint

@@ -9,7 +9,7 @@ import type { ExceptionEnd, ExceptionRow } from '../compliance/exception.ts'
 import type { ComplianceHoldRow } from '../compliance/hold.ts'
 import type { Outflow } from '../customers/limits.ts'
 import type { AccountRef } from './account-ref.ts'
-import type { ExchangeChange, ExchangeRow, FxOrderRow, QuoteRow } from './effects-exchange.ts'
+import type { ExchangeChange, ExchangeEnd, ExchangeRow, ExchangeUnderWay, FxOrderRow, QuoteRow } from './effects-exchange.ts'
 
 /** One debit and one credit of one amount: zero-sum because it cannot be otherwise (I6). */
 export interface Posting {
@@ -295,6 +295,20 @@ export interface DocumentUse {
   readonly objectId: string
 }
 
+/** What the move of an exchange may write of the payment that it buys for. */
+export type PaymentOfExchange = Pick<Effects, 'paymentDecisions' | 'holds' | 'holdResolutions' | 'statusUpdates' | 'events' | 'instructions' | 'instructionsDone' | 'outflowReturns'>
+
+/**
+ * What a move of an exchange means for its payment. `none`: the exchange was made for itself. `waits`: the payment waits on. Otherwise
+ * what is written of the payment in the same commit; empty when the payment does not wait for the exchange any more.
+ */
+export type PaymentPart = 'none' | 'waits' | PaymentOfExchange
+
+/** A move of an exchange, which has to say what it means for its payment; an exchange that ends leaves no payment waiting. */
+export type ExchangeMove = Omit<ExchangeChange, 'status'> & (
+  | { readonly status: ExchangeUnderWay; readonly payment: PaymentPart }
+  | { readonly status: ExchangeEnd; readonly payment: Exclude<PaymentPart, 'waits'> })
+
 /**
  * Everything one decision writes. Absent members write nothing. What becomes of a balance follows from the rows: postings
  * move what is posted, holds and their resolutions move what is held, and there is no other way to change either.
@@ -321,7 +335,7 @@ export interface Effects {
   readonly quotes?: readonly QuoteRow[]
   /** Each uses its quote; a quote that is used already is a conflict. */
   readonly exchanges?: readonly ExchangeRow[]
-  readonly exchangeChanges?: readonly ExchangeChange[]
+  readonly exchangeChanges?: readonly ExchangeMove[]
   readonly fxOrders?: readonly FxOrderRow[]
   /** Exchanges that the partner need be told or asked about no more. */
   readonly fxOrdersDone?: readonly string[]

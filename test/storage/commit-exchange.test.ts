@@ -40,7 +40,7 @@ t.test('quotes and exchanges in one commit', async (t) => {
   const contract = row({ kind: 'held_rate', status: 'active', quoteId: null, remainingSell: 10n, remainingBuy: 11n, heldUntil: MONDAY })
   t.match(await write({ exchanges: [contract] }), { ok: true })
 
-  const change = { id: contract.id, version: 1, status: 'partially_drawn', updatedAt: MONDAY }
+  const change = { id: contract.id, version: 1, status: 'partially_drawn', updatedAt: MONDAY, payment: 'none' } as const
   const twice = await write({ exchangeChanges: [{ ...change, remainingSell: 4n }] }, { exchangeChanges: [{ ...change, remainingSell: 3n }] })
   t.match(twice, { ok: false, conflicts: [{ kind: 'exchange_stale' }] }, 'the second one would have been lost')
   t.equal((await findExchange(ledger.database, contract.id))?.version, 1, 'and nothing was written')

@@ -74,7 +74,7 @@ t.test(`whatever becomes of an exchange, nothing is left between (SEED=${SEED})`
       const booked = bookingOf(exchange, context).postings
       const name = `${S} ${sell} for ${B} ${buy}`
       const after = (command: ExchangeCommand): Map<string, bigint> => {
-        const { effects } = moveExchange({ exchange, contract: null }, command, MONDAY)
+        const { effects } = moveExchange({ exchange, contract: null, payment: null }, command, MONDAY)
         return gains([...booked, ...effects?.postings ?? []])
       }
       const move = { message: null, context: { ids, accounts, valueDate: '2026-05-04', sandbox: false } }
@@ -109,12 +109,12 @@ t.test(`whatever becomes of an exchange, nothing is left between (SEED=${SEED})`
 
       const waiting: ExchangeRecord = { ...exchange, status: 'pending_approval', holdId: 'hold' }
       const anew: Priced = { ...priced, sell: nearly(random, S) }
-      const approved = bookApproved(waiting, random.chance(0.5) ? anew : null, context)
+      const approved = bookApproved(waiting, random.chance(0.5) ? anew : null, () => 'none', context)
       const [hold] = approved.holdResolutions!
       const paid = -(gains(approved.postings!).get('sell') ?? 0n)
       expect(`approved ${name}, held`, hold!.amount, neededFor(exchange))
       expect(`approved ${name}, captured`, hold!.capturedAmount ?? 0n, paid < hold!.amount ? paid : hold!.amount)
-      const given = withdrawExchange(waiting, notCarriedOut('rate_moved'), ids, MONDAY)
+      const given = withdrawExchange(waiting, notCarriedOut('rate_moved'), 'none', ids, MONDAY)
       expect(`rejected ${name}`, given.holdResolutions![0]!.amount, neededFor(exchange))
       expect(`rejected ${name}, postings`, BigInt(given.postings?.length ?? 0), 0n)
       checked += 1

@@ -2,10 +2,12 @@
 import t from 'tap'
 
 import type { ExchangeRecord } from '../../../lib/exchange/exchange.ts'
+import { forItself } from '../../../lib/exchange/bought-for.ts'
 import { moveExchange, type ExchangeCommand } from '../../../lib/exchange/moves.ts'
 import { parseRate } from '../../../lib/exchange/rate.ts'
 import { createIdSource } from '../../../lib/ids.ts'
 import { CHART } from '../../../lib/ledger/chart.ts'
+import type { PaymentState } from '../../../lib/payments/payment-moves.ts'
 
 const NOW = Date.parse('2026-05-04T09:30:00.000Z')
 const ids = createIdSource({ now: () => NOW })
@@ -22,7 +24,7 @@ const EXCHANGE: ExchangeRecord = {
 }
 
 function move(change: Partial<ExchangeRecord>, command: ExchangeCommand) {
-  const { reply, effects, refused } = moveExchange({ exchange: { ...EXCHANGE, ...change }, contract: null }, command, NOW)
+  const { reply, effects, refused } = moveExchange({ exchange: { ...EXCHANGE, ...change }, contract: null, payment: null }, command, NOW)
   return { reply, effects, refused, posted: effects?.postings?.map(({ rule, currency, debit, credit, amount }) => `${rule} ${currency} ${debit.id} > ${credit.id} ${amount}`) }
 }
 
@@ -80,10 +82,28 @@ t.test('what fits no row changes nothing, and is final only on fresh state', (t)
   t.end()
 })
 
-t.test('what waits for it is written with it, and only if it is made', (t) => {
-  const beside = { instructionsDone: ['payment'] }
-  const with_ = { ...refuse, context: { ...context, beside } } as ExchangeCommand
-  t.strictSame(move({}, with_).effects?.instructionsDone, ['payment'])
-  t.equal(move({ status: 'completed' }, with_).effects, null)
+t.test('an exchange that buys for a payment cannot end without it', (t) => {
+  const paymentId = ids.next()
+  const payment: PaymentState = {
+    id: paymentId, customerId: EXCHANGE.customerId, operatorId: EXCHANGE.operatorId, connectionId: EXCHANGE.connectionId, shard: 7, number: 'PAY1', status: 'processing', version: 3,
+    sent: false, sourceBalanceId: 'sold', holdId: null, currency: 'USD', amount: 10_746n, fee: 0n, rail: 'fedwire', reference: 'Invoice 42', recipientName: 'Amsterdam Trading BV',
+    spenderId: EXCHANGE.createdBy, createdAt: NOW, recall: null,
+    conversion: { quoteId: 'quote', exchangeId: EXCHANGE.id, buyBalanceId: 'bought', sellCurrency: 'EUR', sellMinor: '10000', feeMinor: '25' },
+  }
+  const exchange = { ...EXCHANGE, paymentId }
+  const moved = (command: ExchangeCommand, of: Partial<PaymentState> = {}) => {
+    const { reply, effects, state } = moveExchange({ exchange, contract: null, payment: { payment: { ...payment, ...of }, executionDate: '2026-05-04', calendar: null } }, command, NOW)
+    return { reply, state, part: effects?.exchangeChanges?.[0]?.payment }
+  }
+  const settled = moved(settle(10_000n, 10_800n))
+  t.match(settled.part, { paymentDecisions: [{ id: paymentId, version: 3, status: 'processing' }], holds: [{ balanceId: 'bought', amount: 10_746n }], instructions: [{ paymentId }] })
+  t.match(settled.reply, { queued: { id: paymentId, shard: 7 } })
+  t.equal(settled.state, null, 'what has become of the payment is read again')
+  t.match(moved(refuse).part, { paymentDecisions: [{ id: paymentId, version: 3, status: 'failed' }] })
+  t.equal(moved(doubt).part, 'waits')
+  t.strictSame(moved(settle(10_000n, 10_800n), { status: 'cancelled' }).part, {}, 'it waits no more')
+  t.equal(moveExchange({ exchange: { ...exchange, status: 'completed' }, contract: null, payment: null }, refuse, NOW).effects, null, 'a late word changes nothing')
+  t.throws(() => moveExchange({ exchange, contract: null, payment: null }, refuse, NOW), /was not read with it/)
+  t.throws(() => forItself(exchange), /without its payment/)
   t.end()
 })
