@@ -43,8 +43,8 @@ const SILENCE_MS = 30_000
 /** What nobody knows is asked about after this, then after twice as much, and so on up to the second. */
 const ASK_MS = 5_000
 const ASK_MS_MAX = 15 * 60_000
-/** A drawdown or payment beside an exchange may move while its outcome is booked: it is read again so often. */
-const ATTEMPTS_MAX = 8
+/** The outcome itself, and once more with what meets a closed balance in suspense. */
+const ATTEMPTS_MAX = 2
 
 export interface FxOrdersOptions {
   readonly system: ActorSystem
@@ -167,23 +167,25 @@ export class FxOrders extends Lookout {
 
   /** @returns whether it was one. @throws Overloaded, DatabaseUnavailable or OutcomeUnknown; and what keeps a message from being kept twice */
   async #move(exchange: ExchangeRecord, move: Move, message: FxMessage | null): Promise<boolean> {
+    // Set once the commit has found that the credited balance takes no money any more.
+    let suspenseId: string | undefined
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const outcome = await this.#ask(exchange, move, message)
+      const outcome = await this.#ask(exchange, move, message, suspenseId)
       if (outcome.kind === 'decided') {
         if (outcome.reply.kind === 'ignored') return false
         offer(this.#options, outcome.reply)
         return true
       }
-      // What is written beside has moved on; it is read again.
-      if (outcome.kind !== 'payment_stale') throw new Error(`Moving an exchange met ${outcome.kind}.`)
+      if (outcome.kind !== 'credit_refused') throw new Error(`Moving an exchange met ${outcome.kind}.`)
+      suspenseId ??= this.#options.ids.next()
     }
-    throw new Error(`What waits for the exchange ${exchange.id} keeps changing.`)
+    throw new Error(`The money of the exchange ${exchange.id} is refused even in suspense.`)
   }
 
-  async #ask(exchange: ExchangeRecord, move: Move, message: FxMessage | null): Promise<Outcome<ExchangeReply>> {
+  async #ask(exchange: ExchangeRecord, move: Move, message: FxMessage | null, suspenseId: string | undefined): Promise<Outcome<ExchangeReply>> {
     const { system } = this.#options
     const context = await exchangeContext(this.#options, exchange)
-    const command: ExchangeCommand = { ...move, message: message === null ? null : { id: message.id, type: message.type }, context }
+    const command: ExchangeCommand = { ...move, message: message === null ? null : { id: message.id, type: message.type }, context, ...(suspenseId === undefined ? {} : { suspenseId }) }
     return await system.ask(exchangeActor, exchange.id, exchange.shard, command)
   }
 }
@@ -219,7 +221,7 @@ function offer({ queue }: Pick<FxOrdersOptions, 'queue'>, { queued }: Extract<Ex
 /** What people's word on an exception does to an exchange: the step that the partner's own word would have led to (X5), its payment's too. */
 export function exchangeExceptions(options: Pick<FxOrdersOptions, 'accounts' | 'sandbox' | 'queue'>): ExceptionSubjectKind {
   return {
-    async resolved({ client, ids, now }, { subjectId }, outcome) {
+    async resolved({ client, ids, now }, { subjectId }, outcome, _, suspenseId) {
       if (outcome === 'returned') {
         const message = 'An exchange does not come back; it was settled or it has failed.'
         refuse('validation-error', message, { errors: [{ field: '/outcome', code: 'not_applicable', message }] })
@@ -230,7 +232,7 @@ export function exchangeExceptions(options: Pick<FxOrdersOptions, 'accounts' | '
       const { exchange } = state
       const context = await exchangeContext({ ...options, ids, clock: { now: () => now } }, exchange)
       const move: Move = outcome === 'failed' ? { kind: 'refuse', reason: NO_REASON } : { kind: 'settle', ...promised(exchange), netted: false }
-      const { reply, effects } = moveExchange(state, { ...move, message: null, context }, now)
+      const { reply, effects } = moveExchange(state, { ...move, message: null, context, ...(suspenseId === undefined ? {} : { suspenseId }) }, now)
       if (reply.kind === 'moved') return { effects: effects ?? {}, after: () => offer(options, reply) }
       refuse('invalid-transition', `The exchange is ${reply.status ?? 'gone'}.`, { extra: { currentStatus: reply.status, allowed: [] } })
     },

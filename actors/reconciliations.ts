@@ -13,7 +13,7 @@ import { createHash } from 'node:crypto'
 import { timestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { suspend } from '../lib/incoming-payments/credit.ts'
-import { entry } from '../lib/ledger/entry.ts'
+import { entry, NO_BALANCE } from '../lib/ledger/entry.ts'
 import type { Mail, Mailer } from '../lib/mail.ts'
 import { goesToSuspense } from '../lib/reconciliation/item.ts'
 import { shardOf } from '../lib/shard.ts'
@@ -202,7 +202,7 @@ export class Reconciliations {
         const { operatorId, connectionId, currency, partnerAmount: amount, text } = item
         if (item.direction === 'DBIT') {
           const postings = entry({
-            rule: 'L93', amounts: { A: amount }, currency, accounts, balances: { from: '', to: '' }, entryId: ids.next(), customerId: operatorId, source: { object: rows.BREAK_SOURCE, id },
+            rule: 'L93', amounts: { A: amount }, currency, accounts, balances: NO_BALANCE, entryId: ids.next(), customerId: operatorId, source: { object: rows.BREAK_SOURCE, id },
             description: 'Unexplained debit on the partner’s statement', reference: item.bankRef, bookedAt: now, valueDate: today,
           })
           await writeEffects({ client, now }, { postings })

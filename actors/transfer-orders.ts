@@ -14,6 +14,7 @@ import type { Shards } from '../lib/shards.ts'
 import { writeEffects, type ApprovalTx } from '../storage/approvals.ts'
 import type { Database } from '../storage/database.ts'
 import type { InternalAccountDirectory } from '../storage/internal-accounts.ts'
+import { takesMoney } from '../storage/balance-funds.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import { askTransferAt, lockTransfer, takeDueTransfers, writeTransfer, type DueTransfer } from '../storage/transfers.ts'
 import type { ComplianceGate } from './flows/compliance-gate.ts'
@@ -101,7 +102,8 @@ async function accountsOf({ accounts }: Pick<TransferOrdersOptions, 'accounts'>,
 
 /** Decides and writes a move of a locked transfer; the effects are the caller's to write. Null when there is none. */
 async function decide({ client, ids, now }: ApprovalTx, { accounts }: Pick<TransferOrdersOptions, 'accounts'>, transfer: TransferState, move: TransferMove): Promise<MovedTransfer | null> {
-  const moved = moveTransfer(transfer, move, { ids, now, accounts: await accountsOf({ accounts }, transfer) })
+  const suspenseId = move.kind !== 'confirm' || await takesMoney(client, transfer) ? undefined : ids.next()
+  const moved = moveTransfer(transfer, move.kind === 'confirm' ? { ...move, suspenseId } : move, { ids, now, accounts: await accountsOf({ accounts }, transfer) })
   if (moved !== null) await writeTransfer(client, transfer.id, moved, now)
   return moved
 }

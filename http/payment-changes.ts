@@ -111,7 +111,7 @@ async function draftChange(client: TransactionClient, draft: PaymentRecord, patc
     const existingId = await paymentWithExternalId(client, { customerId: draft.customerId, externalId: next.externalId, except: draft.id })
     if (existingId !== null) refuse('duplicate-external-id', `externalId ${next.externalId} belongs to another payment.`, { extra: { existingId } })
   }
-  return { paymentRewrites: [rewriteOf(next, null, draft.version)], ...(patch.documentIds === undefined ? {} : documentUsesOf(next)) }
+  return { paymentRewrites: [rewriteOf(next, { holdId: null, payingBalanceId: next.sourceBalanceId, version: draft.version })], ...(patch.documentIds === undefined ? {} : documentUsesOf(next)) }
 }
 
 /** Notes are all that can still be said. Null when nothing would change. */

@@ -36,6 +36,25 @@ export class CommitConflict extends Error {
   }
 }
 
+/**
+ * Writes what is decided; where the commit finds that the credited balance takes no money any more, it is decided again with the id
+ * of an item of the suspense list.
+ *
+ * @throws as `writeEffects`
+ */
+export async function writeOrSuspend<Decided extends { readonly effects?: Effects }>(tx: ApprovalTx, decide: (suspenseId: string | undefined) => Decided | Promise<Decided>): Promise<Decided> {
+  const decided = await decide(undefined)
+  try {
+    await writeEffects(tx, decided.effects ?? {})
+    return decided
+  } catch (error) {
+    if (!(error instanceof CommitConflict) || !error.conflicts.every(({ kind }) => kind === 'credit_refused')) throw error
+  }
+  const again = await decide(tx.ids.next())
+  await writeEffects(tx, again.effects ?? {})
+  return again
+}
+
 /** Writes effects within a transaction. @throws CommitConflict when they rest on what is no longer so; nothing was written then */
 export async function writeEffects({ client, now }: Pick<ApprovalTx, 'client' | 'now'>, effects: Effects): Promise<void> {
   const connection = { query: async (statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }) => await client.query(statement) as unknown as { rows: unknown[][] } }

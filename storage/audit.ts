@@ -119,9 +119,6 @@ const HELD_STATUSES = ['processing', 'exception', 'on_hold', 'pending_approval']
 const UNSUBMITTED_STATUSES = ['draft', 'pending_approval', 'scheduled', 'rejected', 'cancelled']
 
 /** Rules by which a balance may fall below zero, in at least one of their variants. */
-/** Of a payment `p`: the balance that pays it, which is another than it was made from where its money is bought. */
-const PAYING_BALANCE = `case when p.details like '%"conversion":%' then coalesce((p.details::jsonb#>>'{conversion,buyBalanceId}')::uuid, p.source_balance_id) else p.source_balance_id end`
-
 const OVERDRAWING = RULE_IDS.filter((id) => mayOverdraw(id) || mayOverdraw(id, 'against_customer'))
 
 const keysOf = (...classes: readonly AccountClass[]): string[] =>
@@ -258,13 +255,25 @@ const CHECKS: readonly Check[] = [
     promise: 'an exchange that is made for a payment buys what it pays, on the balance that pays it, and ends before the payment goes on',
     sql: `select x.id as exchange_id, x.status, p.id as payment_id, p.status as payment_status from exchange x left join payment p on p.id = x.payment_id
       where x.payment_id is not null and (p.id is null or p.customer_id <> x.customer_id or p.amount <> x.buy_amount or p.currency <> x.buy_currency
-        or p.source_balance_id <> x.sell_balance_id or ${PAYING_BALANCE} is distinct from x.buy_balance_id
+        or p.source_balance_id <> x.sell_balance_id or p.paying_balance_id is distinct from x.buy_balance_id
         or p.details::jsonb#>>'{conversion,exchangeId}' is distinct from x.id::text or (p.details::jsonb#>>'{conversion,sellMinor}')::bigint <> x.sell_amount
         or not case
           when x.status = 'pending_approval' then p.status = 'pending_approval'
           when x.status in ('processing', 'exception') then p.hold_id is null and p.sent_at is null and p.status in ('processing', 'cancelled')
-          when x.status = 'completed' then p.hold_id is not null or p.status = 'cancelled'
+          -- What was bought for a balance that takes no money any more waits for its owner, and pays nothing.
+          when x.status = 'completed' then p.hold_id is not null or p.status = 'cancelled' or (p.status = 'failed' and exists (select from incoming_payment i where i.origin_id = x.id))
           else p.sent_at is null and p.status in ('failed', 'rejected', 'cancelled') end)`,
+  },
+  {
+    name: 'payments and the balance that pays',
+    promise: 'a payment is paid by the balance that it was made from, or by the one that its exchange buys for, in its own currency, and no other',
+    sql: `select p.id as payment_id, p.status, p.source_balance_id, p.paying_balance_id, x.buy_balance_id, b.currency from payment p
+      left join exchange x on x.payment_id = p.id left join balance b on b.id = p.paying_balance_id
+      where p.paying_balance_id is distinct from coalesce(x.buy_balance_id, p.source_balance_id) or b.customer_id is distinct from p.customer_id
+        or (p.status <> 'draft' and b.currency <> p.currency)
+      union all
+      select p.id, p.status, p.source_balance_id, p.paying_balance_id, null, null from payment p join posting l on l.source_id = p.id
+      where l.source_object = 'payment' and p.paying_balance_id not in (l.debit_account, l.credit_account) and (l.debit_sequence is not null or l.credit_sequence is not null)`,
   },
   {
     name: 'charges of payments',
@@ -344,7 +353,7 @@ const CHECKS: readonly Check[] = [
     name: 'holds and their payment',
     promise: 'every active hold for a payment belongs to an open one that knows it; that of a review names nothing but itself',
     sql: `select h.id as hold_id, h.balance_id, h.amount, h.subject_id as payment_id, p.status
-      from hold h left join payment p on p.hold_id = h.id and ${PAYING_BALANCE} = h.balance_id
+      from hold h left join payment p on p.hold_id = h.id and p.paying_balance_id = h.balance_id
         and h.subject_id = case h.subject_type when 'payment_review' then h.id else p.id end
         and (h.subject_type = 'payment_review') = (p.status = 'on_hold')
       left join transfer_order o on h.subject_type = 'payment_review' and o.hold_id = h.id
@@ -395,7 +404,8 @@ const CHECKS: readonly Check[] = [
       left join posting p on p.source_id = t.id and p.source_object = 'transfer'
       where case when t.status = 'completed'
         then p.source_id is null or p.occurrence <> 1 or p.ordinal <> 0 or p.amount <> t.amount
-          or not case p.rule when 'L20' then p.debit_account = t.from_balance_id and p.credit_account = t.to_balance_id else p.rule = 'L21' end
+          or not case p.rule when 'L20' then p.debit_account = t.from_balance_id
+              and (p.credit_account = t.to_balance_id or exists (select from account a where a.id = p.credit_account and a.key = 'unallocated')) else p.rule = 'L21' end
         else p.source_id is not null end`,
   },
   {
@@ -466,16 +476,19 @@ const CHECKS: readonly Check[] = [
     promise: 'what came in is where its status says, was credited at most once and told of once, and what goes back is what was taken back',
     sql: `select i.id as incoming_payment_id, i.status, i.suspense, i.amount, i.returned_amount, m.*, e.received, e.returned from incoming_payment i
       left join (
-        select case when p.rule = 'L20' then marked_id(p.source_id, 1) else coalesce(back.id, p.source_id) end as source_id,
-          min(credit_account::text) filter (where rule in ('L01', 'L04', 'L06', 'L20')) as credited_to,
-          sum(p.amount) filter (where rule in ('L01', 'L03', 'L05', 'L20', 'L97')) as arrived, sum(p.amount) filter (where rule in ('L01', 'L04', 'L06', 'L20')) as credited,
-          coalesce(sum(case rule when 'L03' then p.amount when 'L97' then p.amount when 'L04' then -p.amount when 'L08' then -p.amount end), 0) as unallocated,
+        select case when back.id is null and p.rule = 'L20' then marked_id(p.source_id, 1) else coalesce(back.id, p.source_id) end as source_id,
+          min(credit_account::text) filter (where rule in ('L01', 'L04', 'L06') or (rule = 'L20' and back.id is null)) as credited_to,
+          sum(p.amount) filter (where rule in ('L01', 'L03', 'L05', 'L20', 'L97') or back.id is not null) as arrived,
+          sum(p.amount) filter (where rule in ('L01', 'L04', 'L06') or (rule = 'L20' and back.id is null)) as credited,
+          coalesce(sum(case when rule in ('L03', 'L97') or back.id is not null then p.amount when rule in ('L04', 'L08') then -p.amount end), 0) as unallocated,
           coalesce(sum(case rule when 'L05' then p.amount when 'L06' then -p.amount when 'L07' then -p.amount end), 0) as under_review,
           sum(p.amount) filter (where rule in ('L07', 'L08', 'L80')) as sent_back, sum(p.amount) filter (where rule = 'L11') as settled,
           count(*) filter (where occurrence <> 1) as repeated
-        from posting p left join incoming_payment back on p.source_object = 'payment' and p.rule = 'L03' and back.payment_id = p.source_id
-        where p.source_object in ('incoming_payment', 'incoming_suspense')
-          or (p.source_object = 'payment' and (p.rule = 'L03' or (p.rule = 'L20' and p.credit_sequence is not null))) group by 1) m on m.source_id = i.id
+        -- What came back to a closed balance was posted by the rule that brought it back.
+        from posting p left join (select b.id, b.origin_id, a.id as account_id from incoming_payment b join account a on a.key = 'unallocated' where b.origin_id is not null) back
+          on back.origin_id = p.source_id and back.account_id = p.credit_account
+        where p.source_object in ('incoming_payment', 'incoming_suspense') or back.id is not null
+          or (p.source_object = 'payment' and p.rule = 'L20' and p.credit_sequence is not null) group by 1) m on m.source_id = i.id
       left join (
         select object_id, count(*) filter (where type = 'incoming_payment.received') as received, count(*) filter (where type = 'incoming_payment.returned') as returned
         from outbox where object = 'incoming_payment' and not sandbox group by object_id) e on e.object_id = i.id
@@ -495,9 +508,9 @@ const CHECKS: readonly Check[] = [
     sql: `select a.id as account_id, a.key, a.currency, coalesce(t.total, 0) as posted, coalesce(w.total, 0) as waiting from account a
       left join (
         select id, sum(change) as total from (
-          select credit_account as id, amount as change from posting where credit_sequence is null and rule in ('L03', 'L05', 'L97')
+          select credit_account as id, amount as change from posting where credit_sequence is null
           union all
-          select debit_account, -amount from posting where debit_sequence is null and rule in ('L04', 'L06', 'L07', 'L08')) side group by id) t on t.id = a.id
+          select debit_account, -amount from posting where debit_sequence is null) side group by id) t on t.id = a.id
       left join lateral (
         select sum(i.amount) as total from incoming_payment i where i.operator_id = a.operator_id and i.currency = a.currency
           and case a.key when 'unallocated' then i.status = 'unallocated' and i.connection_id = a.connection_id

@@ -13,3 +13,12 @@ export async function takeAvailable(client: Pick<TransactionClient, 'query'>, ba
   })
   return rows.length === 1
 }
+
+/** Whether a balance takes money, until the transaction ends. It is locked with the one that pays, in the order in which the commit locks them. */
+export async function takesMoney(client: TransactionClient, { fromBalanceId, toBalanceId }: { readonly fromBalanceId: string; readonly toBalanceId: string }): Promise<boolean> {
+  const { rows } = await client.query<{ id: string; takes: boolean }>({
+    name: 'takes_money', values: [[fromBalanceId, toBalanceId]],
+    text: `select id, status in ('active', 'frozen') as takes from balance where id = any($1::uuid[]) order by id for update`,
+  })
+  return rows.find(({ id }) => id === toBalanceId)?.takes === true
+}

@@ -17,7 +17,7 @@
  *  * Sequence and running balance are offsets computed here, added in SQL to the locked row: memory may be older than
  *    the row (credits do not ask), the row cannot.
  */
-import type { AccountRef } from '../lib/ledger/account-ref.ts'
+import type { CreditRef, DebitRef } from '../lib/ledger/account-ref.ts'
 import type { Effects } from '../lib/ledger/effects.ts'
 import { timestamp } from '../lib/clock.ts'
 import { DOCUMENT_FENCES, DOCUMENT_USES } from './commit-documents.ts'
@@ -201,19 +201,33 @@ const PAYMENT_COLUMNS = [
   column('created_at', 'timestamptz', (p) => p.createdAt),
 ] as const satisfies readonly Column<Of<'payments'>>[]
 const PAYMENT_CONSTANTS = { version: '1', updated_at: 'u.created_at' }
+/** Most payments are paid by the balance that they are made from, and carry no second column for it. */
+const PAID_BY_SOURCE = { ...PAYMENT_CONSTANTS, paying_balance_id: 'u.source_balance_id' }
 
-const PAYMENTS = insert('payment', PAYMENT_COLUMNS, PAYMENT_CONSTANTS)
+const PAYMENTS = insert('payment', PAYMENT_COLUMNS, PAID_BY_SOURCE)
 
 /** Payments that somebody's schedule makes: most have none, and do not carry its column. */
 const PAYMENTS_OF_SCHEDULES = insert('payment', [
   ...PAYMENT_COLUMNS, column<Of<'payments'>>('scheduled_payment_id', 'uuid', (p) => p.scheduledPaymentId ?? null),
-], PAYMENT_CONSTANTS, 'payment_of_schedule')
+], PAID_BY_SOURCE, 'payment_of_schedule')
+
+/** Payments whose money is bought first: the balance that receives the bought currency pays. */
+const PAYMENTS_CONVERTED = insert('payment', [
+  ...PAYMENT_COLUMNS, column<Of<'payments'>>('paying_balance_id', 'uuid', (p) => p.payingBalanceId),
+  column<Of<'payments'>>('scheduled_payment_id', 'uuid', (p) => p.scheduledPaymentId ?? null),
+], PAYMENT_CONSTANTS, 'payment_converted')
+
+function sectionOf({ payingBalanceId, sourceBalanceId, scheduledPaymentId }: Of<'payments'>): typeof PAYMENTS {
+  if (payingBalanceId !== sourceBalanceId) return PAYMENTS_CONVERTED
+  return scheduledPaymentId === undefined ? PAYMENTS : PAYMENTS_OF_SCHEDULES
+}
 
 const REWRITTEN = [
   column<Of<'paymentRewrites'>>('connection_id', 'uuid', (p) => p.connectionId),
   column<Of<'paymentRewrites'>>('external_id', 'text', (p) => p.externalId),
   column<Of<'paymentRewrites'>>('status', 'text', (p) => p.status),
   column<Of<'paymentRewrites'>>('source_balance_id', 'uuid', (p) => p.sourceBalanceId),
+  column<Of<'paymentRewrites'>>('paying_balance_id', 'uuid', (p) => p.payingBalanceId),
   column<Of<'paymentRewrites'>>('recipient_id', 'uuid', (p) => p.recipientId),
   column<Of<'paymentRewrites'>>('hold_id', 'uuid', (p) => p.holdId),
   column<Of<'paymentRewrites'>>('currency', 'text', (p) => p.currency),
@@ -378,7 +392,7 @@ const INCOMING_PAYMENTS = insert<Of<'incomingPayments'>>('incoming_payment', [
   column('suspense_reason', 'text', (i) => i.suspenseReason),
   column('credited_at', 'timestamptz', (i) => i.creditedAt),
   column('received_at', 'timestamptz', (i) => i.receivedAt),
-  column('payment_id', 'uuid', (i) => i.paymentId ?? null),
+  column('origin_id', 'uuid', (i) => i.originId ?? null),
 ], { version: '1', updated_at: 'u.received_at' })
 
 const STATUS_UPDATES = insert<Of<'statusUpdates'>>('status_update', [
@@ -586,7 +600,7 @@ const BALANCE_DELTAS = section<readonly [string, BalanceDelta]>('balance', [
 
 const WRITE_SECTIONS = [BALANCE_DELTAS, POSTINGS, HOLDS, HOLD_RESOLUTIONS, PAYMENTS, PAYMENT_CHANGES, TRANSFERS,
   STATUS_UPDATES, OUTBOX, IDEMPOTENCY, PROVIDER_EVENTS, INSTRUCTIONS, INSTRUCTIONS_DONE, ATTENTION, PAYMENT_DECISIONS, APPROVALS, OUTFLOWS, OUTFLOW_RETURNS, COMPLIANCE_HOLDS, EXCEPTIONS, EXCEPTION_ENDS,
-  PAYMENTS_OF_SCHEDULES, PAYMENT_REWRITES, INSTRUCTIONS_LATER, PAYMENTS_DUE, PAYMENTS_DUE_DONE, INCOMING_PAYMENTS, TRANSFER_ORDERS,
+  PAYMENTS_OF_SCHEDULES, PAYMENTS_CONVERTED, PAYMENT_REWRITES, INSTRUCTIONS_LATER, PAYMENTS_DUE, PAYMENTS_DUE_DONE, INCOMING_PAYMENTS, TRANSFER_ORDERS,
   QUOTES, EXCHANGES, EXCHANGES_OF_CONTRACTS, EXCHANGE_CHANGES, FX_ORDERS, FX_ORDERS_DONE, DOCUMENT_USES] as const
 const FENCE_SECTIONS = [BALANCE_FENCES, PAYMENT_FENCES, FACT_FENCES, CREDIT_FENCES, RECORDED,
   EXTERNAL_IDS_OF_PAYMENTS, EXTERNAL_IDS_OF_TRANSFERS, EXCHANGE_FENCES, QUOTE_FENCES, EXTERNAL_IDS_OF_EXCHANGES, DOCUMENT_FENCES] as const
@@ -685,7 +699,7 @@ class Batch {
   }
 
   /** Books one side of a posting; returns its offset from the locked row, or nulls for an internal account. */
-  side(account: AccountRef, amount: bigint): { nth: number | null; sum: bigint | null } {
+  side(account: DebitRef | CreditRef, amount: bigint): { nth: number | null; sum: bigint | null } {
     if (account.kind === 'internal') return INTERNAL_SIDE
     const delta = this.balance(account.id)
     delta.posted += amount
@@ -693,16 +707,24 @@ class Batch {
     return { nth: delta.sequence, sum: delta.posted }
   }
 
-  command(command: CommitCommand): void {
-    this.effects(command.effects, command, this.commands.push(command) - 1)
+  /** `decides`: the balance whose turn it is. */
+  command(command: CommitCommand, decides: string | null): void {
+    this.effects(command.effects, command, this.commands.push(command) - 1, decides)
+  }
+
+  /** Keeps money from a balance that takes none any more. @throws when a balance is said to decide that does not, which is a bug */
+  fenceCredit({ id, fence }: Extract<CreditRef, { kind: 'balance' }>, currency: string, nth: number, decides: string | null): void {
+    if (fence === 'open') this.add(CREDIT_FENCES, { command: nth, id, currency })
+    else if (id !== decides) throw new Error(`The balance ${id} is credited as if it decided this by itself.`)
   }
 
   /** Adds what a command writes: the command's own effects, and those that its moves of exchanges bring of their payments. */
-  effects(effects: Effects, command: CommitCommand, nth: number): void {
+  effects(effects: Effects, command: CommitCommand, nth: number, decides: string | null): void {
     if (effects.postings) {
       for (const posting of effects.postings) {
         const debit = this.side(posting.debit, -posting.amount)
         const credit = this.side(posting.credit, posting.amount)
+        if (posting.credit.kind === 'balance') this.fenceCredit(posting.credit, posting.currency, nth, decides)
         this.add(POSTINGS, { posting, debitNth: debit.nth, debitSum: debit.sum, creditNth: credit.nth, creditSum: credit.sum })
       }
     }
@@ -714,7 +736,7 @@ class Batch {
     }
     if (effects.payments) {
       for (const payment of effects.payments) {
-        this.add(payment.scheduledPaymentId === undefined ? PAYMENTS : PAYMENTS_OF_SCHEDULES, payment)
+        this.add(sectionOf(payment), payment)
         if (payment.externalId !== null) this.add(EXTERNAL_IDS_OF_PAYMENTS, { command: nth, id: payment.externalId, customerId: payment.customerId })
       }
     }
@@ -766,7 +788,7 @@ class Batch {
     if (effects.exchangeChanges) {
       for (const change of effects.exchangeChanges) {
         this.changes(change.id, 'exchange_stale', command)
-        if (typeof change.payment !== 'string') this.effects(change.payment, command, nth)
+        if (typeof change.payment !== 'string') this.effects(change.payment, command, nth, decides)
         this.add(EXCHANGE_CHANGES, change)
         this.add(EXCHANGE_FENCES, { turn: nth, id: change.id, version: change.version })
       }
@@ -799,7 +821,7 @@ class Batch {
   }
 
   turn(turn: CommitTurn, index: number): void {
-    for (const command of turn.commands) this.command(command)
+    for (const command of turn.commands) this.command(command, turn.fence?.balanceId ?? null)
     if (turn.fence !== null) {
       this.balance(turn.fence.balanceId).version += 1
       this.add(BALANCE_FENCES, { turn: index, id: turn.fence.balanceId, version: turn.fence.version })

@@ -335,13 +335,12 @@ async function credit(tx: Transaction, { operatorId, connectionId }: SandboxOper
     const effects: Effects = {
       postings: entry({
         rule: 'L01', amounts: { A: amount }, currency, accounts: await tx.accounts.accounts({ operatorId, connectionId, currency }),
-        balances: { from: balanceId, to: balanceId }, entryId: tx.ids.next(), customerId, source: { object: 'incoming_payment', id },
+        balances: { from: balanceId, to: { id: balanceId, fence: 'open' } }, entryId: tx.ids.next(), customerId, source: { object: 'incoming_payment', id },
         description: 'Opening balance', reference: payer.reference, counterparty: payer.payer_name, bookedAt: tx.now,
         valueDate: timestamp(tx.now).slice(0, 10),
       }),
       events: [{ id: tx.ids.next(), createdAt: tx.now, customerId, operatorId, shard, type: 'incoming_payment.received',
         object: 'incoming_payment', objectId: id, status: 'received', previousStatus: null, amount, currency }],
-      credits: [{ balanceId, currency }],
     }
     turns.push({ fence: null, commands: [{ effects }] })
   }

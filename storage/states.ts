@@ -48,7 +48,7 @@ type Policies = { readonly [kind in 'payment' | 'exchange']?: TermsJson }
 const enabled = (policy: TermsJson | undefined): PolicyTerms | null => (policy?.enabled === true ? termsOf(policy) : null)
 
 const PAYMENTS = `select id, customer_id, operator_id, connection_id, shard, number, status, version, sent_at is not null,
-    source_balance_id, hold_id, currency, amount, fee, rail, details, (extract(epoch from created_at) * 1000)::float8, recall, created_by
+    source_balance_id, paying_balance_id, hold_id, currency, amount, fee, rail, details, (extract(epoch from created_at) * 1000)::float8, recall, created_by
   from payment where id = any($1::uuid[]) order by id`
 
 /** The states of payments; an id without a row is absent. */
@@ -57,10 +57,10 @@ export async function loadPayments(reader: Reader, ids: readonly string[], lock:
     ? { name: 'lock_payments', text: `${PAYMENTS} for update`, values: [plainArray(ids)] }
     : { name: 'load_payments', text: PAYMENTS, values: [plainArray(ids)] })
   const states = new Map<string, PaymentState>()
-  for (const row of rows as [string, string, string, string, number, string, PaymentStatus, number, boolean, string, string, string, string, string, string, string, number, string | null, string][]) {
-    const [id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, holdId, currency, amount, fee, rail, text, createdAt, recall, createdBy] = row
+  for (const row of rows as [string, string, string, string, number, string, PaymentStatus, number, boolean, string, string, string, string, string, string, string, string, number, string | null, string][]) {
+    const [id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, payingBalanceId, holdId, currency, amount, fee, rail, text, createdAt, recall, createdBy] = row
     const details = JSON.parse(text) as PaymentDetails
-    states.set(id, { id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, holdId, currency,
+    states.set(id, { id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, payingBalanceId, holdId, currency,
       amount: BigInt(amount), fee: BigInt(fee), rail, reference: details.reference, recipientName: details.recipient.name, createdAt: details.heldAt ?? createdAt,
       spenderId: details.submitted?.by ?? createdBy, recall: recall === null ? null : JSON.parse(recall) as PaymentRecall, charges: details.charges, conversion: details.conversion, payeeBalanceId: details.payeeBalanceId })
   }

@@ -80,7 +80,7 @@ booked as (
   select id, min(booked_at) as booked_at, min(value_date) as value_date, (array_agg(running order by sequence desc))[1] as running_balance from line group by id),
 caused as (
   select ${made({
-    id: 'p.id', customer_id: 'p.customer_id', balance_id: `coalesce((d.details->'conversion'->>'buyBalanceId')::uuid, p.source_balance_id)`, type: `'outgoing_payment'`, status: PAYMENT_STATUS, direction: `'out'`, currency: 'p.currency',
+    id: 'p.id', customer_id: 'p.customer_id', balance_id: 'p.paying_balance_id', type: `'outgoing_payment'`, status: PAYMENT_STATUS, direction: `'out'`, currency: 'p.currency',
     amount: 'p.amount', fee: 'p.fee', order_id: 'p.number', description: `'Payment to ' || (d.details->'recipient'->>'name')`, counterparty_name: `d.details->'recipient'->>'name'`,
     counterparty_identifier: `d.details->'recipient'->>'maskedIdentifier'`, recipient_id: 'p.recipient_id', reference: `d.details->>'reference'`, rail: 'p.rail',
     source_object: `'payment'`, source_id: 'p.id', source_version: 'p.version::bigint', created_at: 'p.created_at', updated_at: 'p.updated_at',

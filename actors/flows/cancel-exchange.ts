@@ -9,7 +9,7 @@ import { exchangeJson, type ExchangeKind, type ExchangeRecord } from '../../lib/
 import { together } from '../../lib/ledger/merge.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { refuse } from '../../lib/problems.ts'
-import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
+import { CommitConflict, writeOrSuspend } from '../../storage/approvals.ts'
 import { findExchange, readExchange } from '../../storage/exchanges.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import type { Approvals } from '../approvals.ts'
@@ -79,8 +79,10 @@ async function endContract(world: CancelExchangeWorld, asker: Asker, known: Exch
       const moved = moveContract(contract, { kind: 'cancel' })
       if ('refused' in moved) return 'refused'
       const after = contractAfter(contract, moved, now)
-      const effects = contractEffects(contract, moved, { ids, now, accounts, by: 'member', valueDate: dateIn(now, 'UTC'), message: 'Contract cancelled.', sandbox })
-      await writeEffects({ client, now }, together(effects, remembered(asker.key, 200, id, answerOf(after), now)))
+      const context = { ids, now, accounts, by: 'member', valueDate: dateIn(now, 'UTC'), message: 'Contract cancelled.', sandbox } as const
+      await writeOrSuspend({ client, ids, now }, (suspenseId) => ({
+        effects: together(contractEffects(contract, moved, { ...context, suspenseId }), remembered(asker.key, 200, id, answerOf(after), now)),
+      }))
       return { kind: 'exchange_cancelled' as const, exchange: after }
     }))
   } catch (error) {

@@ -11,7 +11,7 @@ import type { InternalAccounts } from '../../lib/ledger/entry.ts'
 import type { Mailer } from '../../lib/mail.ts'
 import { formatMajor } from '../../lib/money.ts'
 import { ProblemError } from '../../lib/problems.ts'
-import { writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
+import { writeOrSuspend, type ApprovalTx } from '../../storage/approvals.ts'
 import type { Database } from '../../storage/database.ts'
 import { readExchange } from '../../storage/exchanges.ts'
 import { insertNotices, peopleInRoles, type Notice } from '../../storage/notices.ts'
@@ -46,7 +46,8 @@ export async function moveQuietly(tx: ApprovalTx, contract: Contract, move: Quie
   const moved = moveContract(contract, move)
   if ('refused' in moved) throw new ProblemError(moved.refused)
   const { ids, now } = tx
-  await writeEffects(tx, contractEffects(contract, moved, { ids, now, accounts, by, valueDate: dateIn(now, 'UTC'), message: MESSAGES[move.kind], sandbox }))
+  const context = { ids, now, accounts, by, valueDate: dateIn(now, 'UTC'), message: MESSAGES[move.kind], sandbox }
+  await writeOrSuspend(tx, (suspenseId) => ({ effects: contractEffects(contract, moved, { ...context, suspenseId }) }))
   return contractAfter(contract, moved, now)
 }
 

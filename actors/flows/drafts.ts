@@ -86,7 +86,7 @@ function draftRow(draft: PaymentRecord, { operatorId, shard }: { readonly operat
   return {
     payments: [{
       id: draft.id, customerId: draft.customerId, operatorId, connectionId: draft.connectionId, shard, number: draft.number, externalId: draft.externalId,
-      status: draft.status, sourceBalanceId: draft.sourceBalanceId, recipientId: draft.recipientId, holdId: null, currency: draft.currency, amount: draft.amount, fee: 0n,
+      status: draft.status, sourceBalanceId: draft.sourceBalanceId, payingBalanceId: draft.sourceBalanceId, recipientId: draft.recipientId, holdId: null, currency: draft.currency, amount: draft.amount, fee: 0n,
       rail: null, executionDate: draft.executionDate, createdBy: draft.createdBy, createdVia: draft.createdVia, details: JSON.stringify(draft.details),
       metadata: Object.keys(draft.metadata).length === 0 ? null : JSON.stringify(draft.metadata), createdAt: draft.createdAt,
     }],

@@ -177,10 +177,11 @@ export async function moveAtBalance(
 ): Promise<ContractOutcome> {
   const accounts = await accountsOfContract(world, known)
   let contract = known
+  let suspenseId: string | undefined
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const command: ContractCommand = {
       kind: 'move_contract', customerId: asker.customerId, key: asker.key, problemText: asker.problemText, problemStatus: asker.problemStatus, contract, move, answer: answerOf,
-      context: { ids: world.ids, accounts, by, message, valueDate: dateIn(world.clock.now(), 'UTC'), sandbox: world.sandbox },
+      context: { ids: world.ids, accounts, by, message, valueDate: dateIn(world.clock.now(), 'UTC'), sandbox: world.sandbox, suspenseId },
     }
     const outcome = await world.system.ask(contractBalance, balanceId, asker.shard, command, asker.deadline)
     switch (outcome.kind) {
@@ -192,6 +193,8 @@ export async function moveAtBalance(
         if (move.kind === 'close_out') return { kind: 'refused', problem: notNow(contract).refused, body: null }
         break
       }
+      // What goes back to the contract's balance, should that have been closed.
+      case 'credit_refused': suspenseId ??= world.ids.next(); break
       default: throw new Error(`Moving a contract met ${outcome.kind}.`)
     }
   }

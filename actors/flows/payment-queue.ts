@@ -457,7 +457,7 @@ export class PaymentQueue {
   async #ask(id: string, shard: number, command: PaymentCommand | RecallCommand): Promise<Outcome<PaymentReply>> {
     const outcome = await this.#options.system.ask(paymentActor, id, shard, command)
     if (outcome.kind === 'credit_refused' && command.kind === 'book') return await this.#ask(id, shard, { kind: 'payee_closed', context: command.context })
-    if (outcome.kind === 'credit_refused' && command.kind === 'returned') return await this.#ask(id, shard, { ...command, suspenseId: this.#options.ids.next() })
+    if (outcome.kind === 'credit_refused' && 'suspenseId' in command === false && givesBack(command)) return await this.#ask(id, shard, { ...command, suspenseId: this.#options.ids.next() })
     if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isAtRest(outcome.reply.state)) this.#options.system.forget('payment', id)
     return outcome
   }
@@ -473,6 +473,10 @@ export class PaymentQueue {
     window.count += count
   }
 }
+
+/** Whether a move brings money back to the balance that pays, which may have been closed since. */
+const givesBack = (command: PaymentCommand | RecallCommand): command is Extract<PaymentCommand, { kind: 'returned' | 'rejected' | 'refused' }> =>
+  command.kind === 'returned' || command.kind === 'rejected' || command.kind === 'refused'
 
 /** Nothing more to do, at least for a while. */
 const isAtRest = ({ status }: PaymentState): boolean => status === 'completed' || status === 'failed' || status === 'returned' || status === 'cancelled' || status === 'on_hold'

@@ -4,7 +4,7 @@
  */
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
-import { entry } from '../../lib/ledger/entry.ts'
+import { entry, NO_BALANCE } from '../../lib/ledger/entry.ts'
 import { refuse } from '../../lib/problems.ts'
 import { differenceOf, outcomesOf, type BreakOutcome } from '../../lib/reconciliation/item.ts'
 import { writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
@@ -73,7 +73,7 @@ export class Breaks {
   async #bookCharge({ client, ids, now }: ApprovalTx, item: ItemRecord): Promise<void> {
     const { id, operatorId, currency } = item
     const shared = {
-      currency, accounts: await this.#options.accounts.accounts(item), balances: { from: '', to: '' }, entryId: ids.next(), customerId: operatorId, source: { object: BREAK_SOURCE, id },
+      currency, accounts: await this.#options.accounts.accounts(item), balances: NO_BALANCE, entryId: ids.next(), customerId: operatorId, source: { object: BREAK_SOURCE, id },
       description: 'Charge of the partner', reference: item.bankRef, bookedAt: now, valueDate: timestamp(now).slice(0, 10),
     }
     await writeEffects({ client, now }, {

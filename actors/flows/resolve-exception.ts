@@ -10,7 +10,7 @@ import type { IdSource } from '../../lib/ids.ts'
 import { refuse, refuseField } from '../../lib/problems.ts'
 import { railDate } from '../../lib/payments/business-days.ts'
 import { movePayment, type MoveContext, type PaymentCommand } from '../../lib/payments/payment-moves.ts'
-import { writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
+import { writeOrSuspend, type ApprovalTx } from '../../storage/approvals.ts'
 import type { Database } from '../../storage/database.ts'
 import { forbidResubmission, lockException, noteResolution, proposeResolution, type ExceptionRecord, type ResolutionProposal } from '../../storage/exceptions.ts'
 import { writeAudit, type AuditBy } from '../../storage/identity-audit.ts'
@@ -28,9 +28,12 @@ const RETURNED_CODE = 'NARR'
 /** What ends an exception. */
 type Outcome = Exclude<ExceptionResolution, 'resubmit_forbidden'>
 
-/** What a resolution does to one kind of subject, within its transaction. `amount`: what came back, minor units. */
+/**
+ * What a resolution does to one kind of subject, within its transaction. `amount`: what came back, minor units. `suspenseId`: the credited
+ * balance takes no money any more, so what comes to it waits for its owner under this id.
+ */
 export interface ExceptionSubjectKind {
-  resolved(tx: ApprovalTx, exception: ExceptionRecord, outcome: Outcome, amount: bigint): Promise<SubjectOutcome>
+  resolved(tx: ApprovalTx, exception: ExceptionRecord, outcome: Outcome, amount: bigint, suspenseId: string | undefined): Promise<SubjectOutcome>
 }
 
 export interface ExceptionsOptions {
@@ -93,8 +96,7 @@ export class Exceptions {
     }
     const subject = this.#options.subjects[exception.subjectType]
     if (subject === undefined) throw new Error(`Nothing is known of exceptions of ${exception.subjectType}.`)
-    const { effects = {}, after = () => undefined } = await subject.resolved(tx, exception, outcome, amountMinor ?? exception.amount)
-    await writeEffects(tx, effects)
+    const { after = () => undefined } = await writeOrSuspend(tx, (suspenseId) => subject.resolved(tx, exception, outcome, amountMinor ?? exception.amount, suspenseId))
     await noteResolution(tx.client, exception.id, { evidence, amountMinor, by: by.actor, now: tx.now })
     return after
   }
@@ -124,22 +126,23 @@ function isSecondWord(proposal: ResolutionProposal | null, { outcome, by }: Reso
 /** Payments whose outcome was unknown: the step that the partner's own word would have led to. */
 export function exceptionalPayment({ accounts }: { readonly accounts: InternalAccountDirectory }): ExceptionSubjectKind {
   return {
-    async resolved({ client, ids, now }, { subjectId }, outcome, amount) {
+    async resolved({ client, ids, now }, { subjectId }, outcome, amount, suspenseId) {
       const payment = await readPayment(client, subjectId)
       if (payment === null) throw new Error(`The payment ${subjectId} does not exist.`)
       const context: MoveContext = { accounts: await accounts.accounts(payment), ids, valueDate: railDate(payment.rail, now) }
-      const { reply, effects } = movePayment(payment, commandOf(outcome, amount, context), now)
+      const { reply, effects } = movePayment(payment, commandOf(outcome, amount, context, suspenseId), now)
       if (reply.kind === 'moved') return { effects: effects ?? {} }
       refuse('invalid-transition', `The payment is ${reply.status ?? 'gone'}.`, { extra: { currentStatus: reply.status, allowed: [] } })
     },
   }
 }
 
-function commandOf(outcome: Outcome, amount: bigint, context: MoveContext): PaymentCommand {
+function commandOf(outcome: Outcome, amount: bigint, context: MoveContext, suspenseId: string | undefined): PaymentCommand {
+  const suspense = suspenseId === undefined ? {} : { suspenseId }
   switch (outcome) {
     case 'completed': return { kind: 'settled', schemeCode: null, context, event: null }
-    case 'failed': return { kind: 'rejected', schemeCode: FAILED_CODE, context, event: null }
-    case 'returned': return { kind: 'returned', amount, schemeCode: RETURNED_CODE, context, event: null }
+    case 'failed': return { kind: 'rejected', schemeCode: FAILED_CODE, context, event: null, ...suspense }
+    case 'returned': return { kind: 'returned', amount, schemeCode: RETURNED_CODE, context, event: null, ...suspense }
     default: return outcome satisfies never
   }
 }

@@ -178,7 +178,7 @@ function enqueue({ system, queue }: PayWorld, shard: number, { payment, operator
   system.remember(paymentActor, payment.id, shard, {
     id: payment.id, customerId: payment.customerId, operatorId, connectionId: payment.connectionId, shard,
     number: payment.number, status: payment.status, version: payment.version, sent: false,
-    sourceBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
+    sourceBalanceId: payment.sourceBalanceId, payingBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
     fee: payment.fee, rail, reference: payment.details.reference, recipientName: payment.details.recipient.name, createdAt: payment.details.heldAt ?? payment.createdAt,
     spenderId: spenderOf(payment), recall: null, charges: payment.details.charges, payeeBalanceId: payment.details.payeeBalanceId,
   })

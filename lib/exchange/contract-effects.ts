@@ -5,6 +5,7 @@
  */
 import type { Effects, ExchangeMove, Posting, StatusUpdate } from '../ledger/effects.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import { intoSuspense, type SuspenseItem } from '../ledger/suspense.ts'
 import type { IdSource } from '../ids.ts'
 import type { RuleId } from '../ledger/postings.ts'
 import { exchangeEvents, exchangeUpdate } from './booking.ts'
@@ -30,6 +31,8 @@ export interface ContractContext {
   readonly message: string
   /** The balance that a deposit is paid from. */
   readonly payingBalanceId?: string
+  /** The balance that the contract sells from takes no money any more: what goes back to it waits for its owner under this id. */
+  readonly suspenseId?: string | undefined
   readonly sandbox: boolean
 }
 
@@ -51,12 +54,14 @@ export function contractAfter(contract: Contract, { change }: Pick<ContractMoved
 }
 
 /** Everything that a move writes but a drawdown's own rows. */
-export function contractEffects(contract: Contract, moved: ContractMoved, context: ContractContext): Effects & { readonly exchangeChanges: readonly [ExchangeMove] } {
+export function contractEffects(contract: Contract, moved: ContractMoved, context: ContractContext): Omit<Effects, 'exchangeChanges'> & { readonly exchangeChanges: readonly [ExchangeMove] } {
   const { ids, now, by, message, sandbox } = context
   const after = contractAfter(contract, moved, now)
   const { deposit } = after
   const failedAfterMaturity = moved.drawn === undefined && contract.status === 'completed' && isOpen(after) && after.kind === 'forward' && maturityOf(after.settlementDate) <= now
+  const postings = postingsOf(contract, moved, after.version, context)
   return {
+    ...(context.suspenseId === undefined ? { postings } : intoSuspense({ postings }, itemOf(contract, context.suspenseId, context), context.accounts)),
     exchangeChanges: [{
       id: contract.id, version: contract.version, status: after.status, updatedAt: now, payment: 'none', remainingSell: after.remainingSell, remainingBuy: after.remainingBuy, drawdownCount: after.drawdownCount,
       dueAt: failedAfterMaturity ? now + AGAIN_MS : dueAtOf(after, now, { sandbox }),
@@ -66,8 +71,12 @@ export function contractEffects(contract: Contract, moved: ContractMoved, contex
     }],
     statusUpdates: [exchangeUpdate(after, contract.status, message, by, now)],
     events: after.status === contract.status ? [] : exchangeEvents(after, contract.status, ids, now),
-    postings: postingsOf(contract, moved, after.version, context),
   }
+}
+
+/** What goes back to a balance that takes no money any more, as an item of the suspense list. */
+function itemOf({ id: originId, operatorId, connectionId, shard, number }: Contract, id: string, { valueDate, now }: ContractContext): SuspenseItem {
+  return { id, operatorId, connectionId, shard, originId, payerName: null, reference: `Deposit of forward ${number}`, rail: null, valueDate, receivedAt: now }
 }
 
 /** `occurrence` tells the entries of one rule apart: a contract makes at most one of each rule in one version. */
@@ -102,7 +111,7 @@ const DESCRIPTIONS: Partial<Record<RuleId, string>> = { L40: 'Deposit of forward
 
 function poster(contract: Contract, occurrence: number, { ids, now, accounts, valueDate }: ContractContext): Post {
   return (rule, amounts, { from = contract.sellBalanceId, reverses } = {}) => entry({
-    rule, amounts, currency: contract.sellCurrency, accounts, balances: { from, to: contract.sellBalanceId }, entryId: ids.next(), customerId: contract.customerId,
+    rule, amounts, currency: contract.sellCurrency, accounts, balances: { from, to: { id: contract.sellBalanceId, fence: 'open' } }, entryId: ids.next(), customerId: contract.customerId,
     source: { object: 'exchange', id: contract.id }, occurrence, description: `${DESCRIPTIONS[rule] ?? 'Forward'} ${contract.number}`, reference: contract.reference,
     bookedAt: now, valueDate, ...(reverses === undefined ? {} : { reverses: { entryId: null, rule: reverses } }),
   })

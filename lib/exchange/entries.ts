@@ -1,5 +1,5 @@
 /** Entries of the rules that move two currencies (L30 to L36, L43, L81): the accounts of each, and whose balance is meant in which. */
-import { balanceRef, internalRef, type AccountRef } from '../ledger/account-ref.ts'
+import { creditRef, debitRef, internalRef, type CreditRef, type DebitRef } from '../ledger/account-ref.ts'
 import type { Posting } from '../ledger/effects.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 import { post, reversalOf, type Amounts, type CurrencySymbol, type Pair, type RuleId } from '../ledger/postings.ts'
@@ -40,8 +40,8 @@ export function exchangeEntry(exchange: Booked, accounts: ExchangeAccounts, { ru
     sourceId: exchange.id,
     currency: pair.currency,
     amount: pair.amount,
-    debit: side(exchange, accounts, pair, 'debit', rule),
-    credit: side(exchange, accounts, pair, 'credit', rule),
+    debit: pair.debit === 'cust' ? debitRef(balanceOf(exchange, pair)) : account(accounts, pair, 'debit', rule),
+    credit: pair.credit === 'cust' ? creditRef({ id: balanceOf(exchange, pair), fence: 'open' }) : account(accounts, pair, 'credit', rule),
     description: `Exchange ${exchange.number}`,
     reference: exchange.reference,
     counterparty: null,
@@ -51,11 +51,13 @@ export function exchangeEntry(exchange: Booked, accounts: ExchangeAccounts, { ru
   }))
 }
 
-function side(exchange: Booked, accounts: ExchangeAccounts, pair: Pair, which: 'debit' | 'credit', rule: RuleId): AccountRef {
+const isBought = ({ symbol }: Pair): boolean => (symbol satisfies CurrencySymbol) === 'b'
+
+const balanceOf = ({ buyBalanceId, sellBalanceId }: Booked, pair: Pair): string => (isBought(pair) ? buyBalanceId : sellBalanceId)
+
+function account(accounts: ExchangeAccounts, pair: Pair, which: 'debit' | 'credit', rule: RuleId): DebitRef & CreditRef {
   const key = pair[which]
-  const isBought = (pair.symbol satisfies CurrencySymbol) === 'b'
-  if (key === 'cust') return balanceRef(isBought ? exchange.buyBalanceId : exchange.sellBalanceId)
-  const id = (isBought ? accounts.buy : accounts.sell)[key]
+  const id = (isBought(pair) ? accounts.buy : accounts.sell)[key]
   if (id === undefined) throw new Error(`${rule} needs the account ${key}, which does not exist for this connection and currency`)
   return internalRef(id)
 }

@@ -14,6 +14,7 @@ import { endsException, opensException, type Exceptional, type ExceptionKind } f
 import type { IdSource } from '../ids.ts'
 import type { Effects, ExchangeMove, Posting } from '../ledger/effects.ts'
 import { together } from '../ledger/merge.ts'
+import { intoSuspense, type SuspenseItem } from '../ledger/suspense.ts'
 import { asContract, moveContract } from './contract.ts'
 import { contractEffects } from './contract-effects.ts'
 import { paymentAfter, queuedNow, type BoughtFor } from './bought-for.ts'
@@ -43,13 +44,14 @@ export interface FxPartnerMessage {
   readonly type: string
 }
 
-export type ExchangeCommand =
+/** `suspenseId`: the credited balance takes no money any more, so what comes to it waits for its owner under this id. */
+export type ExchangeCommand = { readonly suspenseId?: string } & (
   /** What the partner books, minor units. `netted`: no partner does it, the operator itself takes and gives. */
   | { readonly kind: 'settle'; readonly sold: bigint; readonly bought: bigint; readonly netted: boolean; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
   /** `reason` is the partner's. */
   | { readonly kind: 'refuse'; readonly reason: string; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
   /** It did not answer, or says that it cannot say. */
-  | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear'; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
+  | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear'; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext })
 
 export type ExchangeReply =
   /** `queued`: the payment that waits for the bank from now on. */
@@ -74,11 +76,18 @@ export function moveExchange(state: ExchangeState | null, command: ExchangeComma
   const message: Effects = command.message === null ? {} : {
     providerEvents: [{ id: command.message.id, connectionId: exchange.connectionId, type: command.message.type, objectId: exchange.id, code: command.kind === 'refuse' ? command.reason : null, receivedAt: now }],
   }
-  const effects = together(made.effects, message)
+  const booked = command.suspenseId === undefined ? made.effects : intoSuspense(made.effects, suspenseOf(exchange, command, command.suspenseId, now), command.context.accounts[command.kind === 'settle' ? 'buy' : 'sell'])
+  const effects = together(booked, message)
   // What has become of the payment is read again by whoever moves the exchange next.
   const next = exchange.paymentId === null ? { exchange: made.exchange, contract: made.contract ?? state.contract, payment: null } : null
   const [move] = made.effects.exchangeChanges
   return { state: next, reply: { kind: 'moved', exchange: made.exchange, queued: queuedNow(move.payment) }, effects }
+}
+
+/** What came to a balance that takes no money any more, as an item of the suspense list. */
+function suspenseOf({ id: originId, operatorId, connectionId, shard, number }: ExchangeRecord, { kind, context }: ExchangeCommand, id: string, now: number): SuspenseItem {
+  const reference = `Exchange ${number} ${kind === 'settle' ? 'completed' : 'failed'}`
+  return { id, operatorId, connectionId, shard, originId, payerName: null, reference, rail: null, valueDate: context.valueDate, receivedAt: now }
 }
 
 interface Made {
@@ -88,13 +97,15 @@ interface Made {
 }
 
 /** X3, D2. */
-function settled({ exchange, payment }: ExchangeState, { sold, bought, netted, context }: Extract<ExchangeCommand, { kind: 'settle' }>, now: number): Made {
+function settled({ exchange, payment }: ExchangeState, { sold, bought, netted, context, suspenseId }: Extract<ExchangeCommand, { kind: 'settle' }>, now: number): Made {
+  // Where the bought money cannot come to its balance, nothing can be paid out of it.
+  const outcome = suspenseId === undefined ? 'settled' : 'refused'
   const next: ExchangeRecord = { ...exchange, status: 'completed', version: exchange.version + 1, settledAt: now, partnerSold: sold, partnerBought: bought, exception: null, updatedAt: now }
   return {
     exchange: next,
     effects: {
       exchangeChanges: [{
-        id: exchange.id, version: exchange.version, status: 'completed', updatedAt: now, payment: paymentAfter(exchange, payment, 'settled', context, now), settledAt: now, partnerSold: sold, partnerBought: bought,
+        id: exchange.id, version: exchange.version, status: 'completed', updatedAt: now, payment: paymentAfter(exchange, payment, outcome, context, now), settledAt: now, partnerSold: sold, partnerBought: bought,
         ...(exchange.exception === null ? {} : { exception: null }),
       }],
       postings: settlement(exchange, { sold, bought, netted }, context, now),

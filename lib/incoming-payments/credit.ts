@@ -129,7 +129,7 @@ function rowOf(
 function posted(rule: RuleId, { customerId, balanceId, operatorId, connectionId }: CreditOwner, row: IncomingPaymentRow, { key, event, accounts, ids }: Received, now: number): Effects {
   return {
     postings: entry({
-      rule, amounts: { A: row.amount }, currency: row.currency, accounts, balances: { from: balanceId ?? '', to: balanceId ?? '' }, entryId: ids.next(),
+      rule, amounts: { A: row.amount }, currency: row.currency, accounts, balances: { from: balanceId ?? '', to: { id: balanceId ?? '', fence: 'own_turn' } }, entryId: ids.next(),
       customerId: customerId ?? operatorId, source: { object: customerId === null ? SUSPENSE_SOURCE : INCOMING_SOURCE, id: row.id },
       description: incomingText(row), reference: row.reference, counterparty: row.payerName, bookedAt: now, valueDate: row.valueDate,
     }),

@@ -156,11 +156,9 @@ function charged(fee: bigint, record: IncomingRecord, { postings = [] }: Pick<Ef
   return { postings: [...postings, ...feePostings(fee, record, { accounts, entryId: ids.next(), bookedAt: now, valueDate: timestamp(now).slice(0, 10) })] }
 }
 
-/** The balance must still take money, which the commit checks under its lock. */
-function credited(record: IncomingRecord, { ids, now }: MoveContext): Pick<Effects, 'events' | 'credits'> {
+function credited(record: IncomingRecord, { ids, now }: MoveContext): Pick<Effects, 'events'> {
   return {
     events: [incomingEvent(record, { id: ids.next(), type: 'incoming_payment.received', status: 'received', previousStatus: null, at: now })],
-    credits: [{ balanceId: record.balanceId as string, currency: record.currency }],
   }
 }
 
@@ -168,7 +166,7 @@ function posting(rule: RuleId, record: IncomingRecord, amount: bigint, { account
   const { customerId, balanceId, operatorId } = record
   return {
     postings: entry({
-      rule, amounts: { A: amount }, currency: record.currency, accounts, balances: { from: balanceId ?? '', to: balanceId ?? '' }, entryId: ids.next(),
+      rule, amounts: { A: amount }, currency: record.currency, accounts, balances: { from: balanceId ?? '', to: { id: balanceId ?? '', fence: 'open' } }, entryId: ids.next(),
       customerId: customerId ?? operatorId, source: { object: customerId === null ? SUSPENSE_SOURCE : INCOMING_SOURCE, id: record.id },
       description: rule === 'L80' ? `${incomingText(record)} recalled` : incomingText(record), reference: record.reference, counterparty: record.payerName,
       bookedAt: now, valueDate: timestamp(now).slice(0, 10),

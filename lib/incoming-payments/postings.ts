@@ -40,7 +40,7 @@ export function feePostings(
   if (fee === 0n) return []
   if (customerId === null || balanceId === null) throw new Error(`The incoming payment ${id} has no customer to charge.`)
   return entry({
-    rule: 'L02', amounts: { F: fee }, currency, accounts, balances: { from: balanceId, to: balanceId }, entryId, customerId,
+    rule: 'L02', amounts: { F: fee }, currency, accounts, balances: { from: balanceId, to: { id: balanceId, fence: 'open' } }, entryId, customerId,
     source: { object: INCOMING_SOURCE, id }, description: 'Fee for an incoming payment', bookedAt, valueDate,
   })
 }

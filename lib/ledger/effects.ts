@@ -8,7 +8,7 @@ import type { ApprovalRow } from '../approvals/opening.ts'
 import type { ExceptionEnd, ExceptionRow } from '../compliance/exception.ts'
 import type { ComplianceHoldRow } from '../compliance/hold.ts'
 import type { Outflow } from '../customers/limits.ts'
-import type { AccountRef } from './account-ref.ts'
+import type { CreditRef, DebitRef } from './account-ref.ts'
 import type { ExchangeChange, ExchangeEnd, ExchangeRow, ExchangeUnderWay, FxOrderRow, QuoteRow } from './effects-exchange.ts'
 
 /** One debit and one credit of one amount: zero-sum because it cannot be otherwise (I6). */
@@ -23,8 +23,8 @@ export interface Posting {
   readonly sourceId: string
   readonly currency: string
   readonly amount: bigint
-  readonly debit: AccountRef
-  readonly credit: AccountRef
+  readonly debit: DebitRef
+  readonly credit: CreditRef
   readonly description: string | null
   readonly reference: string | null
   readonly counterparty: string | null
@@ -64,6 +64,8 @@ export interface PaymentRow {
   readonly externalId: string | null
   readonly status: string
   readonly sourceBalanceId: string
+  /** The balance debited, which gets what comes back: the source, or the one that receives the bought currency. */
+  readonly payingBalanceId: string
   readonly recipientId: string
   readonly holdId: string | null
   readonly currency: string
@@ -198,8 +200,8 @@ export interface IncomingPaymentRow {
   /** When it came to its balance; null: not yet. */
   readonly creditedAt: number | null
   readonly receivedAt: number
-  /** The payment that came back to a balance that takes no money any more. */
-  readonly paymentId?: string
+  /** The payment, exchange or transfer whose money came back to a balance that takes no money any more. */
+  readonly originId?: string
 }
 
 /** A transfer that travels by the partner, from balance to balance of two connections or, in a sandbox, of one. */
@@ -353,6 +355,6 @@ export interface Effects {
   readonly exceptions?: readonly ExceptionRow[]
   readonly exceptionEnds?: readonly ExceptionEnd[]
   readonly facts?: readonly FactFence[]
-  /** Balances that are credited without deciding for them: they must be open and of this currency. */
+  /** Balances that are to be credited later, by another decision: they must be open and of this currency. What is credited at once has its fence in the posting. */
   readonly credits?: readonly { readonly balanceId: string; readonly currency: string }[]
 }

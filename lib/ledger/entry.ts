@@ -1,5 +1,5 @@
 /** One entry of the ledger: the pairs of a posting rule, given their accounts, as rows to be written. */
-import { balanceRef, internalRef, type AccountRef } from './account-ref.ts'
+import { creditRef, debitRef, internalRef, type CreditedBalance, type CreditRef, type DebitRef } from './account-ref.ts'
 import type { AccountKey } from './chart.ts'
 import type { Posting } from './effects.ts'
 import { post, reversalOf, type Amounts, type Pair, type RuleId } from './postings.ts'
@@ -16,8 +16,8 @@ export interface EntryOptions {
   readonly accounts: InternalAccounts
   /** Those of the connection that the money goes to, where a rule names two. */
   readonly toAccounts?: InternalAccounts
-  /** The balance that `cust` means; with two, the one debited and the one credited. */
-  readonly balances: { readonly from: string; readonly to: string }
+  /** The balance that `cust` means: where it is debited, and where it is credited, with the fence of that. */
+  readonly balances: { readonly from: string; readonly to: CreditedBalance }
   readonly entryId: string
   readonly customerId: string
   readonly source: { readonly object: string; readonly id: string }
@@ -30,6 +30,9 @@ export interface EntryOptions {
   readonly bookedAt: number
   readonly valueDate: string
 }
+
+/** For rules that touch no customer's balance. */
+export const NO_BALANCE: EntryOptions['balances'] = { from: '', to: { id: '', fence: 'open' } }
 
 /** The rows of one entry. @throws when an account of the rule is missing, which is a bug. */
 export function entry(options: EntryOptions): Posting[] {
@@ -47,8 +50,8 @@ export function entry(options: EntryOptions): Posting[] {
     sourceId: options.source.id,
     currency: options.currency,
     amount: pair.amount,
-    debit: side(pair, 'debit', options),
-    credit: side(pair, 'credit', options),
+    debit: pair.debit === 'cust' ? debitRef(options.balances.from) : account(pair, 'debit', options),
+    credit: pair.credit === 'cust' ? creditRef(options.balances.to) : account(pair, 'credit', options),
     description: options.description,
     reference: options.reference ?? null,
     counterparty: options.counterparty ?? null,
@@ -58,9 +61,8 @@ export function entry(options: EntryOptions): Posting[] {
   }))
 }
 
-function side(pair: Pair, which: 'debit' | 'credit', { rule, accounts, toAccounts = accounts, balances }: EntryOptions): AccountRef {
+function account(pair: Pair, which: 'debit' | 'credit', { rule, accounts, toAccounts = accounts }: EntryOptions): DebitRef & CreditRef {
   const key = pair[which]
-  if (key === 'cust') return balanceRef(which === 'debit' ? balances.from : balances.to)
   const role = which === 'debit' ? pair.debitRole : pair.creditRole
   const id = (role === 'to' ? toAccounts : accounts)[key]
   if (id === undefined) throw new Error(`${rule} needs the account ${key}, which does not exist for this connection and currency`)

@@ -1,10 +1,11 @@
 /** What a payment's moves write once the partner has it, or is to have it. */
 import { timestamp } from '../clock.ts'
 import { endsException, opensException, type ExceptionKind } from '../compliance/exception.ts'
-import type { IncomingPaymentRow, Posting } from '../ledger/effects.ts'
+import type { Effects, Posting } from '../ledger/effects.ts'
 import { entry } from '../ledger/entry.ts'
+import { intoSuspense, suspenseItem, type SuspenseItem } from '../ledger/suspense.ts'
 import { failureFor } from './failure-codes.ts'
-import { changeEvents, heldBy, moved, outflowReturn, ownBalance, payingBalance, received, recallEvent, UNCHANGED, update } from './move-parts.ts'
+import { changeEvents, heldBy, moved, outflowReturn, ownBalance, received, recallEvent, UNCHANGED, update } from './move-parts.ts'
 import { partnerCharge, returnCharges } from './payment-charges.ts'
 import { answeredRecall, type PaymentReturn, type StatusReason } from './payment.ts'
 import type { MoveContext, PartnerMessage, PaymentCommand, PaymentDecision, PaymentState } from './payment-moves.ts'
@@ -21,7 +22,7 @@ export function handOver(payment: PaymentState, context: MoveContext, now: numbe
   const total = payment.amount + payment.fee
   return moved(next, {
     paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'processing', sentAt: now, updatedAt: now }],
-    holdResolutions: [{ id: heldBy(payment), balanceId: payingBalance(payment), amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
+    holdResolutions: [{ id: heldBy(payment), balanceId: payment.payingBalanceId, amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
     postings: entry({
       rule: 'L10', amounts: { A: payment.amount, F: payment.fee }, currency: payment.currency, accounts: context.accounts,
       balances: ownBalance(payment), entryId: handOverEntryId(payment),
@@ -83,7 +84,7 @@ export function giveBack(payment: PaymentState, { context, amount, schemeCode, e
       }),
       ...(suspended ? [] : returnCharges(payment, context, now)),
     ],
-    ...(suspended ? { incomingPayments: [unclaimed(payment, { id: suspenseId, amount, valueDate: context.valueDate }, now)] } : { credits: [{ balanceId: payingBalance(payment), currency: payment.currency }] }),
+    ...(suspended ? { incomingPayments: [suspenseItem(itemOf(payment, { id: suspenseId, context, what: 'returned' }, now), { currency: payment.currency, amount })] } : {}),
     statusUpdates: [update(payment, next, `Payment returned. ${reason.message}`, 'partner', now)],
     events: [...changeEvents(payment, next, context, now), ...(recall === null ? [] : [recallEvent(next, 'requested', context, now)])],
     ...(payment.status === 'completed' ? {} : { instructionsDone: [payment.id] }),
@@ -93,13 +94,8 @@ export function giveBack(payment: PaymentState, { context, amount, schemeCode, e
 }
 
 /** What came back to a closed balance, as an item of the suspense list. */
-function unclaimed(payment: PaymentState, { id, amount, valueDate }: { readonly id: string; readonly amount: bigint; readonly valueDate: string }, now: number): IncomingPaymentRow {
-  return {
-    id, customerId: null, balanceId: null, operatorId: payment.operatorId, connectionId: payment.connectionId, shard: payment.shard, status: 'unallocated',
-    currency: payment.currency, amount, payerName: payment.recipientName, payerIdentifier: null, payerBankName: null, payerCountry: null,
-    reference: `Payment ${payment.number} returned`, rail: payment.rail, endToEndId: null, uetr: null, valueDate, suspense: 'open', suspenseReason: 'balance_closed',
-    creditedAt: null, receivedAt: now, paymentId: payment.id,
-  }
+function itemOf({ id: originId, operatorId, connectionId, shard, recipientName, number, rail }: PaymentState, { id, context: { valueDate }, what }: { readonly id: string; readonly context: MoveContext; readonly what: string }, now: number): SuspenseItem {
+  return { id, operatorId, connectionId, shard, originId, payerName: recipientName, reference: `Payment ${number} ${what}`, rail, valueDate, receivedAt: now }
 }
 
 /** Why money came back, in the words of failures; the one for an unknown reason would say that it failed. */
@@ -108,11 +104,13 @@ function returnReason(schemeCode: string): StatusReason {
   return { code, message: code === 'unknown' ? 'The reason is not known.' : message }
 }
 
-/** P19, P20, P22: L12 takes L10 back, fee included. */
-export function fail(payment: PaymentState, context: MoveContext, schemeCode: string, event: PartnerMessage | null, now: number): PaymentDecision {
+/** P19, P20, P22: L12 takes L10 back, fee included. `suspenseId`: the balance takes no money any more, so all of it waits for its owner under this id. */
+export function fail(
+  payment: PaymentState, { context, schemeCode, event, suspenseId }: { readonly context: MoveContext; readonly schemeCode: string; readonly event: PartnerMessage | null; readonly suspenseId: string | undefined }, now: number,
+): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
   const failure = { ...failureFor(schemeCode), at: timestamp(now) }
-  return moved(next, {
+  const effects: Effects = {
     paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'failed', failure: JSON.stringify(failure), failedAt: now, updatedAt: now }],
     postings: entry({
       rule: 'L12', reverses: { rule: 'L10', entryId: handOverEntryId(payment) }, amounts: { A: payment.amount, F: payment.fee },
@@ -128,7 +126,8 @@ export function fail(payment: PaymentState, context: MoveContext, schemeCode: st
     outflowReturns: [outflowReturn(payment)],
     ...endsException(payment, 'failed', now),
     ...received(payment, event, schemeCode, now),
-  })
+  }
+  return moved(next, suspenseId === undefined ? effects : intoSuspense(effects, itemOf(payment, { id: suspenseId, context, what: 'failed' }, now), context.accounts))
 }
 
 /** Why nobody knows what became of a payment. */

@@ -33,8 +33,6 @@ import type { FeeRule } from './fees.ts'
 export interface Conversion {
   readonly quoteId: string
   readonly exchangeId: string
-  /** What is bought comes here, and is paid from here. */
-  readonly buyBalanceId: string
   readonly sellCurrency: string
   readonly sellMinor: string
   /** Of the exchange, in the currency sold. */
@@ -103,5 +101,5 @@ export function exchangeFor(
 }
 
 /** What the payment keeps of it. */
-export const conversionOf = ({ quoteId, id, buyBalanceId, sellCurrency, sellAmount, fee }: ExchangeRecord): Conversion =>
-  ({ quoteId: quoteId as string, exchangeId: id, buyBalanceId, sellCurrency: sellCurrency satisfies CurrencyCode, sellMinor: sellAmount.toString(), feeMinor: fee.toString() })
+export const conversionOf = ({ quoteId, id, sellCurrency, sellAmount, fee }: ExchangeRecord): Conversion =>
+  ({ quoteId: quoteId as string, exchangeId: id, sellCurrency: sellCurrency satisfies CurrencyCode, sellMinor: sellAmount.toString(), feeMinor: fee.toString() })

@@ -9,7 +9,7 @@ import { opening } from '../approvals/opening.ts'
 import { tierFor, type Convert, type TierMatch } from '../approvals/policy.ts'
 import { brokenLimit, countOutflow, unusedLimits } from '../customers/limits.ts'
 import type { BalanceState } from '../ledger/balance.ts'
-import type { Effects } from '../ledger/effects.ts'
+import type { Effects, PaymentRewrite } from '../ledger/effects.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
 import type { Problem } from '../problems.ts'
 import type { ExchangePayload } from '../exchange/approval.ts'
@@ -199,16 +199,17 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
   }
   // What is bought is set aside where it comes to; until then nothing of the payment's own is held.
   const holdId = later || buying !== null ? null : command.holdId
+  const payingBalanceId = buying === null ? balance.id : buying.exchange.buyBalanceId
   const effects: Effects = {
     ...(draft === undefined ? { payments: [{
       id: payment.id, customerId: payment.customerId, operatorId: balance.operatorId, connectionId: payment.connectionId,
       shard: balance.shard, number: payment.number, externalId: payment.externalId, status: payment.status,
-      sourceBalanceId: payment.sourceBalanceId, recipientId: payment.recipientId, holdId,
+      sourceBalanceId: payment.sourceBalanceId, payingBalanceId, recipientId: payment.recipientId, holdId,
       currency: payment.currency, amount: payment.amount, fee: payment.fee, rail: payment.rail,
       executionDate: payment.executionDate, createdBy: payment.createdBy, createdVia: payment.createdVia,
       details: JSON.stringify(details), metadata: hasMembers(command.metadata) ? JSON.stringify(command.metadata) : null,
       createdAt: now, ...(command.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: command.scheduledPaymentId }),
-    }] } : { paymentRewrites: [rewriteOf(payment, holdId, draft.version)] }),
+    }] } : { paymentRewrites: [rewriteOf(payment, { holdId, payingBalanceId, version: draft.version })] }),
     ...(holdId === null ? {} : { holds: [{ id: holdId, balanceId: balance.id, customerId: balance.customerId, amount: need, subjectType: 'payment',
       subjectId: payment.id, description: `Payment ${payment.number}`, createdAt: now }] }),
     statusUpdates: [{ objectId: payment.id, version: payment.version, customerId: balance.customerId, status,
@@ -256,9 +257,11 @@ function openingOf(balance: BalanceState, command: CreatePayment, { tier, conver
 }
 
 /** A draft's row, written anew. */
-export function rewriteOf(payment: PaymentRecord, holdId: string | null, version: number): NonNullable<Effects['paymentRewrites']>[number] {
+export function rewriteOf(
+  payment: PaymentRecord, { holdId, payingBalanceId, version }: Pick<PaymentRewrite, 'holdId' | 'payingBalanceId' | 'version'>,
+): PaymentRewrite {
   return {
-    id: payment.id, version, connectionId: payment.connectionId, externalId: payment.externalId, status: payment.status, sourceBalanceId: payment.sourceBalanceId,
+    id: payment.id, version, connectionId: payment.connectionId, externalId: payment.externalId, status: payment.status, sourceBalanceId: payment.sourceBalanceId, payingBalanceId,
     recipientId: payment.recipientId, holdId, currency: payment.currency, amount: payment.amount, fee: payment.fee, rail: payment.rail,
     executionDate: payment.executionDate, details: JSON.stringify(payment.details), metadata: hasMembers(payment.metadata) ? JSON.stringify(payment.metadata) : null,
     updatedAt: payment.updatedAt,

@@ -1,16 +1,15 @@
 /** What the moves of a payment have in common: its money, its events, its update log. */
 import { dateIn } from '../clock.ts'
 import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../ledger/effects.ts'
+import type { EntryOptions } from '../ledger/entry.ts'
 import type { PaymentRecall } from './payment.ts'
 import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-moves.ts'
 
-/** The balance that pays: what is bought is paid from where it comes to. */
-export const payingBalance = ({ sourceBalanceId, conversion }: Pick<PaymentState, 'sourceBalanceId' | 'conversion'>): string => conversion?.buyBalanceId ?? sourceBalanceId
-
-export const ownBalance = (payment: PaymentState) => ({ from: payingBalance(payment), to: payingBalance(payment) })
+/** What is paid and what comes back is of one balance, which may have been closed since. */
+export const ownBalance = ({ payingBalanceId }: Pick<PaymentState, 'payingBalanceId'>): EntryOptions['balances'] => ({ from: payingBalanceId, to: { id: payingBalanceId, fence: 'open' } })
 
 /** What its hold reserves, and where. */
-export const heldMoney = (payment: PaymentState): Pick<HoldRow, 'balanceId' | 'amount'> => ({ balanceId: payingBalance(payment), amount: payment.amount + payment.fee })
+export const heldMoney = (payment: PaymentState): Pick<HoldRow, 'balanceId' | 'amount'> => ({ balanceId: payment.payingBalanceId, amount: payment.amount + payment.fee })
 
 /** The hold of a payment that has one: every payment but a draft and one that waits for its day. */
 export function heldBy({ id, holdId }: PaymentState): string {

@@ -6,7 +6,7 @@
 import type { Posting } from '../ledger/effects.ts'
 import { entry } from '../ledger/entry.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
-import { payingBalance } from './move-parts.ts'
+import { ownBalance } from './move-parts.ts'
 import type { MoveContext, PaymentState } from './payment-moves.ts'
 
 /** L16, or L17 where the sender bears it: nothing where the partner takes nothing. */
@@ -32,7 +32,7 @@ const TEXTS: Partial<Record<RuleId, string>> = { L14: 'fee given back', L15: 're
 
 function charge(rule: RuleId, amounts: Amounts, payment: PaymentState, { accounts, ids, valueDate }: MoveContext, now: number): readonly Posting[] {
   return entry({
-    rule, amounts, currency: payment.currency, accounts, balances: { from: payingBalance(payment), to: payingBalance(payment) }, entryId: ids.next(),
+    rule, amounts, currency: payment.currency, accounts, balances: ownBalance(payment), entryId: ids.next(),
     customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}, ${TEXTS[rule] as string}`,
     bookedAt: now, valueDate,
   })

@@ -51,6 +51,8 @@ export interface PaymentState {
   readonly version: number
   readonly sent: boolean
   readonly sourceBalanceId: string
+  /** The balance debited, which gets what comes back: the source, or the one that receives the bought currency. */
+  readonly payingBalanceId: string
   /** What its money is held by; null while it waits for its day. */
   readonly holdId: string | null
   readonly currency: string
@@ -112,7 +114,8 @@ export type PaymentCommand =
   | { readonly kind: 'book'; readonly payee: InternalPayee; readonly context: MoveContext }
   /** The commit has found that the payee's balance takes no money. */
   | { readonly kind: 'payee_closed'; readonly context: Pick<MoveContext, 'ids'> }
-  | { readonly kind: 'refused'; readonly context: MoveContext; readonly schemeCode: string }
+  /** `suspenseId`, here and below: the balance takes no money any more, so what comes back waits for its owner under this id. */
+  | { readonly kind: 'refused'; readonly context: MoveContext; readonly schemeCode: string; readonly suspenseId?: string }
   | { readonly kind: 'timeout'; readonly context: MoveContext; readonly askAgainAt: number }
   /** The partner says that it cannot say. */
   | { readonly kind: 'unclear'; readonly context: MoveContext; readonly askAgainAt: number; readonly event: PartnerMessage | null }
@@ -120,8 +123,8 @@ export type PaymentCommand =
   | { readonly kind: 'accepted'; readonly context: MoveContext; readonly event?: PartnerMessage | null }
   /** Asked and still not known. */
   | { readonly kind: 'still_unknown'; readonly askAgainAt: number }
-  | { readonly kind: 'settled' | 'rejected'; readonly context: MoveContext; readonly schemeCode: string | null; readonly event: PartnerMessage | null }
-  /** The money is back, all of it or what was left of it. `amount` is minor units. `suspenseId`: the balance takes no money any more, so it waits for its owner under this id. */
+  | { readonly kind: 'settled' | 'rejected'; readonly context: MoveContext; readonly schemeCode: string | null; readonly event: PartnerMessage | null; readonly suspenseId?: string }
+  /** The money is back, all of it or what was left of it. `amount` is minor units. */
   | { readonly kind: 'returned'; readonly context: MoveContext; readonly amount: bigint; readonly schemeCode: string; readonly event: PartnerMessage | null; readonly suspenseId?: string }
 
 /** A message of the partner, to be logged once under the partner's own id. */
@@ -168,9 +171,9 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
     case 'settled':
       return payment.sent && isUnsettled(payment) ? settle(payment, command, now) : ignored(payment)
     case 'rejected':
-      return payment.sent && isUnsettled(payment) ? fail(payment, command.context, command.schemeCode ?? 'NARR', command.event, now) : ignored(payment)
+      return payment.sent && isUnsettled(payment) ? fail(payment, { ...command, schemeCode: command.schemeCode ?? 'NARR', suspenseId: command.suspenseId }, now) : ignored(payment)
     case 'refused':
-      return payment.sent && payment.status === 'processing' ? fail(payment, command.context, command.schemeCode, null, now) : ignored(payment)
+      return payment.sent && payment.status === 'processing' ? fail(payment, { ...command, event: null, suspenseId: command.suspenseId }, now) : ignored(payment)
     case 'timeout':
       return payment.sent && payment.status === 'processing' ? suspend(payment, { ...command, event: null }, TIMED_OUT, now) : ignored(payment)
     case 'unclear':

@@ -14,6 +14,7 @@ import { endsException, opensException } from '../compliance/exception.ts'
 import type { IdSource } from '../ids.ts'
 import type { Effects } from '../ledger/effects.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import { intoSuspense } from '../ledger/suspense.ts'
 import { failureFor } from './failure-codes.ts'
 import { reviewTransfer, type TransferReviewMove } from './transfer-review.ts'
 import type { TransferRecord } from './transfer.ts'
@@ -38,8 +39,8 @@ export interface TransferState {
 }
 
 export type TransferMove =
-  /** `valueDate`: the business day the money counts for. */
-  | { readonly kind: 'confirm'; readonly valueDate: string }
+  /** `valueDate`: the business day the money counts for. `suspenseId`: the balance takes no money any more, so it waits for its owner under this id. */
+  | { readonly kind: 'confirm'; readonly valueDate: string; readonly suspenseId?: string | undefined }
   | { readonly kind: 'refuse'; readonly schemeCode: string }
   | { readonly kind: 'timeout' }
   | TransferReviewMove
@@ -73,29 +74,31 @@ export function moveTransfer(transfer: TransferState, move: TransferMove, contex
   const { status } = transfer
   if (status !== 'processing' && (status !== 'exception' || move.kind === 'timeout')) return null
   switch (move.kind) {
-    case 'confirm': return confirmed(transfer, move.valueDate, context)
+    case 'confirm': return confirmed(transfer, move, context)
     case 'refuse': return refused(transfer, move.schemeCode, context)
     case 'timeout': return timedOut(transfer, context)
     default: return move satisfies never
   }
 }
 
-function confirmed(transfer: TransferState, valueDate: string, { ids, accounts, now }: TransferMoveContext): MovedTransfer {
+function confirmed(transfer: TransferState, { valueDate, suspenseId }: Extract<TransferMove, { kind: 'confirm' }>, { ids, accounts, now }: TransferMoveContext): MovedTransfer {
   const common = {
     amounts: { A: transfer.amount }, currency: transfer.currency, accounts: accounts.from, toAccounts: accounts.to,
-    balances: { from: transfer.fromBalanceId, to: transfer.toBalanceId }, customerId: transfer.customerId, source: { object: 'transfer', id: transfer.id },
+    balances: { from: transfer.fromBalanceId, to: { id: transfer.toBalanceId, fence: 'open' } }, customerId: transfer.customerId, source: { object: 'transfer', id: transfer.id },
     description: `Transfer ${transfer.number}`, reference: transfer.reference, bookedAt: now, valueDate,
   } as const
   const crosses = transfer.fromConnectionId !== transfer.toConnectionId
+  const effects: Effects = {
+    postings: [...entry({ ...common, rule: 'L20', entryId: ids.next() }), ...(crosses ? entry({ ...common, rule: 'L21', entryId: ids.next() }) : [])],
+    holdResolutions: [{ ...holdOf(transfer), status: 'captured', capturedAmount: transfer.amount, resolvedAt: now }],
+    ...told(transfer, 'completed', 'Transfer completed.', ['transfer.status_changed', 'transfer.completed'], { ids, now }),
+    ...endsException(transfer, 'completed', now),
+  }
+  const item = { operatorId: transfer.operatorId, connectionId: transfer.toConnectionId, shard: transfer.shard, originId: transfer.id, payerName: null, reference: `Transfer ${transfer.number}`, rail: null, valueDate, receivedAt: now }
   return {
     change: { status: 'completed', version: transfer.version + 1, failure: null, completedAt: now },
     over: true,
-    effects: {
-      postings: [...entry({ ...common, rule: 'L20', entryId: ids.next() }), ...(crosses ? entry({ ...common, rule: 'L21', entryId: ids.next() }) : [])],
-      holdResolutions: [{ ...holdOf(transfer), status: 'captured', capturedAmount: transfer.amount, resolvedAt: now }],
-      ...told(transfer, 'completed', 'Transfer completed.', ['transfer.status_changed', 'transfer.completed'], { ids, now }),
-      ...endsException(transfer, 'completed', now),
-    },
+    effects: suspenseId === undefined ? effects : intoSuspense(effects, { ...item, id: suspenseId }, accounts.to),
   }
 }
 

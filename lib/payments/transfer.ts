@@ -137,7 +137,6 @@ export function createTransfer(balance: BalanceState | null, command: CreateTran
       metadata: Object.keys(transfer.metadata).length > 0 ? JSON.stringify(transfer.metadata) : null,
     }],
     ...(byPartner ? handedOver(balance, transfer, command) : booked(balance, transfer, command)),
-    credits: [{ balanceId: command.toBalanceId, currency: balance.currency }],
     ...(command.key === null ? {} : { idempotency: { ...command.key, status: 201, resourceId: transfer.id, answer: null, createdAt: now } }),
   }
   return { state: { ...balance, available: balance.available - command.amount }, reply: { kind: 'transfer_created', transfer }, effects }
@@ -149,7 +148,7 @@ function booked(balance: BalanceState, transfer: TransferRecord, command: Create
   return {
     postings: entry({
       rule: 'L20', amounts: { A: command.amount }, currency: balance.currency, accounts: {},
-      balances: { from: balance.id, to: command.toBalanceId }, entryId: command.entryId, customerId: balance.customerId,
+      balances: { from: balance.id, to: { id: command.toBalanceId, fence: 'open' } }, entryId: command.entryId, customerId: balance.customerId,
       source: { object: 'transfer', id: transfer.id }, description: `Transfer ${transfer.number}`, reference: command.reference,
       bookedAt: now, valueDate: command.valueDate,
     }),
@@ -165,6 +164,7 @@ function booked(balance: BalanceState, transfer: TransferRecord, command: Create
 function handedOver(balance: BalanceState, transfer: TransferRecord, command: CreateTransfer): Effects {
   const now = transfer.createdAt
   return {
+    credits: [{ balanceId: command.toBalanceId, currency: balance.currency }],
     holds: [{
       id: command.holdId, balanceId: balance.id, customerId: balance.customerId, amount: transfer.amount, subjectType: 'transfer', subjectId: transfer.id,
       description: `Transfer ${transfer.number}`, createdAt: now,

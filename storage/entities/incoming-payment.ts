@@ -37,7 +37,7 @@ export const IncomingPayment = defineEntity({
     returnedAmount: p.bigint().fieldName('returned_amount').nullable(),
     returnReason: p.text().fieldName('return_reason').nullable(),
     returnState: p.text().fieldName('return_state').nullable(),
-    paymentId: p.uuid().fieldName('payment_id').nullable(),
+    originId: p.uuid().fieldName('origin_id').nullable(),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
   },
   indexes: [

@@ -15,6 +15,7 @@ export const Payment = defineEntity({
     status: p.text(),
     version: p.integer(),
     sourceBalanceId: p.uuid().fieldName('source_balance_id'),
+    payingBalanceId: p.uuid().fieldName('paying_balance_id'),
     recipientId: p.uuid().fieldName('recipient_id'),
     holdId: p.uuid().fieldName('hold_id').nullable(),
     currency: p.string().columnType('char(3)'),

@@ -75,7 +75,7 @@ async function creditBehind(ledger: Ledger, balanceId: string, amount: bigint): 
     [incoming, ledger.customerId, ledger.operatorId, ledger.connectionId, ledger.shard, balanceId, amount])
   const result = await commit(connection, [{ fence: null, commands: [{ effects: {
     postings: entry({ rule: 'L01', amounts: { A: amount }, currency: 'EUR', accounts: await ledger.accounts.accounts({ ...ledger, currency: 'EUR' }),
-      balances: { from: balanceId, to: balanceId }, entryId: ids.next(), customerId: ledger.customerId, source: { object: 'incoming_payment', id: incoming },
+      balances: { from: balanceId, to: { id: balanceId, fence: 'open' } }, entryId: ids.next(), customerId: ledger.customerId, source: { object: 'incoming_payment', id: incoming },
       description: 'In', bookedAt: MONDAY, valueDate: '2026-05-04' }),
     events: [{ id: ids.next(), createdAt: MONDAY, customerId: ledger.customerId, operatorId: ledger.operatorId, shard: ledger.shard,
       type: 'incoming_payment.received', object: 'incoming_payment', objectId: incoming, status: 'received', previousStatus: null, amount, currency: 'EUR' }],

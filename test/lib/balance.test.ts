@@ -220,18 +220,17 @@ t.test('an accepted payment writes its row, its hold, its first update, its even
   t.end()
 })
 
-t.test('an accepted transfer writes its row, L20, its update, its event, its credit and its key', (t) => {
+t.test('an accepted transfer writes its row, L20, its update, its event and its key', (t) => {
   const balance = balanceState({ available: 1_000n })
   const command = newTransfer(balance)
   const { effects, state } = createTransfer(balance, command, MONDAY)
   t.equal(state?.available, 995n)
-  t.strictSame(Object.keys(effects ?? {}).sort(), ['credits', 'events', 'idempotency', 'postings', 'statusUpdates', 'transfers'])
+  t.strictSame(Object.keys(effects ?? {}).sort(), ['events', 'idempotency', 'postings', 'statusUpdates', 'transfers'])
   t.match(effects?.postings, [{ entryId: command.entryId, ordinal: 0, rule: 'L20', amount: 5n, sourceId: command.transferId, currency: 'EUR',
-    debit: { kind: 'balance', id: balance.id }, credit: { kind: 'balance', id: command.toBalanceId }, reversalOf: null }])
+    debit: { kind: 'balance', id: balance.id }, credit: { kind: 'balance', id: command.toBalanceId, fence: 'open' }, reversalOf: null }])
   t.match(effects?.transfers, [{ id: command.transferId, status: 'completed', completedAt: MONDAY, fromBalanceId: balance.id, toBalanceId: command.toBalanceId }])
   t.match(effects?.statusUpdates, [{ objectId: command.transferId, version: 1, status: 'completed', previousStatus: null }])
   t.match(effects?.events, [{ id: command.eventId, type: 'transfer.completed', objectId: command.transferId }])
-  t.strictSame(effects?.credits, [{ balanceId: command.toBalanceId, currency: 'EUR' }])
   t.match(effects?.idempotency, { ...command.key, status: 201, resourceId: command.transferId, answer: null })
   for (const rows of [effects?.postings, effects?.transfers, effects?.statusUpdates, effects?.events]) t.equal(rows?.length, 1)
   t.end()

@@ -30,8 +30,9 @@ const COMMANDS: { readonly [name: string]: PaymentCommand } = {
 }
 
 function payment(said: Partial<PaymentState> = {}): PaymentState {
+  const balanceId = said.sourceBalanceId ?? ids.next()
   return { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 3, number: 'PAY0000000001',
-    status: 'processing', version: 4, sent: false, sourceBalanceId: ids.next(), holdId: ids.next(), currency: 'EUR', amount: 100n, fee: 25n, spenderId: ids.next(),
+    status: 'processing', version: 4, sent: false, sourceBalanceId: balanceId, payingBalanceId: balanceId, holdId: ids.next(), currency: 'EUR', amount: 100n, fee: 25n, spenderId: ids.next(),
     rail: 'sepa', reference: 'Invoice 1', recipientName: 'Amsterdam Trading BV', createdAt: MONDAY, recall: null, ...said }
 }
 

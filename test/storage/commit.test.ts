@@ -390,7 +390,7 @@ t.test('every combination of decisions can be written in one statement', async (
     'an unknown outcome': await moved(times, { kind: 'timeout', context, askAgainAt: MONDAY }),
     'still unknown': await moved(asks, { kind: 'still_unknown', askAgainAt: MONDAY }),
     'money that arrives': credits({
-      postings: entry({ rule: 'L01', amounts: { A: 5n }, currency: 'EUR', accounts: context.accounts, balances: { from: b, to: b }, entryId: ids.next(),
+      postings: entry({ rule: 'L01', amounts: { A: 5n }, currency: 'EUR', accounts: context.accounts, balances: { from: b, to: { id: b, fence: 'open' } }, entryId: ids.next(),
         customerId: ledger.customerId, source: { object: 'incoming_payment', id: incoming }, description: 'In', bookedAt: MONDAY, valueDate: '2026-05-04' }),
       credits: [{ balanceId: b, currency: 'EUR' }],
     }),

@@ -60,7 +60,7 @@ export async function arrive(world: World, { amount, reference, currency = 'EUR'
         [id, customerId, balanceId, operatorId, connectionId, shard, currency, amount, reference, at])
       await writeEffects({ client, now: world.now() }, {
         postings: entry({
-          rule: 'L01', amounts: { A: amount }, currency, accounts, balances: { from: balanceId, to: balanceId }, entryId: ids.next(), customerId,
+          rule: 'L01', amounts: { A: amount }, currency, accounts, balances: { from: balanceId, to: { id: balanceId, fence: 'open' } }, entryId: ids.next(), customerId,
           source: { object: 'incoming_payment', id }, description: 'Incoming payment', reference, counterparty: 'A payer', bookedAt: world.now(), valueDate: at.slice(0, 10),
         }),
         events: [{ id: ids.next(), createdAt: world.now(), customerId, operatorId, shard, type: 'incoming_payment.received', object: 'incoming_payment', objectId: id,

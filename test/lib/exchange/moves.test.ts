@@ -86,9 +86,9 @@ t.test('an exchange that buys for a payment cannot end without it', (t) => {
   const paymentId = ids.next()
   const payment: PaymentState = {
     id: paymentId, customerId: EXCHANGE.customerId, operatorId: EXCHANGE.operatorId, connectionId: EXCHANGE.connectionId, shard: 7, number: 'PAY1', status: 'processing', version: 3,
-    sent: false, sourceBalanceId: 'sold', holdId: null, currency: 'USD', amount: 10_746n, fee: 0n, rail: 'fedwire', reference: 'Invoice 42', recipientName: 'Amsterdam Trading BV',
+    sent: false, sourceBalanceId: 'sold', payingBalanceId: 'bought', holdId: null, currency: 'USD', amount: 10_746n, fee: 0n, rail: 'fedwire', reference: 'Invoice 42', recipientName: 'Amsterdam Trading BV',
     spenderId: EXCHANGE.createdBy, createdAt: NOW, recall: null,
-    conversion: { quoteId: 'quote', exchangeId: EXCHANGE.id, buyBalanceId: 'bought', sellCurrency: 'EUR', sellMinor: '10000', feeMinor: '25' },
+    conversion: { quoteId: 'quote', exchangeId: EXCHANGE.id, sellCurrency: 'EUR', sellMinor: '10000', feeMinor: '25' },
   }
   const exchange = { ...EXCHANGE, paymentId }
   const moved = (command: ExchangeCommand, of: Partial<PaymentState> = {}) => {

@@ -42,7 +42,7 @@ t.test('a credit comes to a balance that takes it', (t) => {
     t.equal(state.available, 1_700n)
     t.notOk('refused' in rest)
     t.strictSame(rulesOf(effects), [['L01', 1_200n, 'incoming_payment', balance.customerId]])
-    t.strictSame(effects.postings![0]!.credit, { kind: 'balance', id: balance.id })
+    t.strictSame(effects.postings![0]!.credit, { kind: 'balance', id: balance.id, fence: 'own_turn' })
     t.strictSame(typesOf(effects), ['incoming_payment.received'])
     t.match(effects.incomingPayments, [{ id: credit.reference, status: 'received', customerId: balance.customerId, balanceId: balance.id, creditedAt: NOW, suspense: null, reference: 'Invoice' }])
     t.match(effects.providerEvents, [{ id: command.event.id, type: 'account.credited', objectId: credit.reference }])
