@@ -24,14 +24,15 @@ export const TRANSACTION_CHECKS = [
   {
     name: 'amounts of transactions',
     promise: 'the lines of a transaction come to its amount and fee when it is booked, and to nothing when nothing came of it',
-    // What a deposit has paid for does not leave the balance again.
+    // What a deposit has paid for does not leave the balance again. What met a closed balance is in suspense: it has no line.
     sql: `select t.id, t.type, t.status, t.amount, t.fee, coalesce(l.total, 0) as lines
       from account_transaction t left join (select transaction_id, sum(change) as total from (${LINES}) l group by transaction_id) l on l.transaction_id = t.id
       left join exchange x on x.id = t.id
+      left join (select origin_id, sum(amount) as amount from incoming_payment where origin_id is not null group by 1) s on s.origin_id = t.source_id
       cross join lateral (select case t.direction when 'in' then t.amount else -(t.amount + t.fee) + coalesce(x.deposit_used, 0) end as whole) w
       where ${COMPLETE} and t.source_id not in (${BEHIND}) and case
-        when t.status in ('completed', 'returned') then coalesce(l.total, 0) <> w.whole
-        when t.status in ('failed', 'cancelled') then coalesce(l.total, 0) <> 0
+        when t.status in ('completed', 'returned') then coalesce(l.total, 0) <> w.whole - case when t.type in ('exchange_in', 'transfer_in') then coalesce(s.amount, 0) else 0 end
+        when t.status in ('failed', 'cancelled') then coalesce(l.total, 0) <> case t.direction when 'out' then -coalesce(s.amount, 0) else 0 end
         else coalesce(l.total, 0) not in (0, w.whole) end`,
   },
   {

@@ -164,7 +164,7 @@ export async function askBalance(world: PayWorld, asker: Asker, input: PaymentIn
       case 'recorded': case 'payment_stale': return outcome
       case 'fact_stale': world.recipients.forget(input.recipientId); break
       case 'external_id_used': externalIdOwner = outcome.existingId; break
-      case 'credit_refused': throw new Error('A payment credits no balance.')
+      case 'credit_refused': return refuseField('/quoteId', 'inactive', 'The balance that the quote buys for does not accept money.')
       case 'quote_used': usedBy = outcome.existingId; break
       case 'exchange_stale': throw new Error('A payment changes no exchange that exists.')
       default: outcome satisfies never

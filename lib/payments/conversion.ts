@@ -93,6 +93,7 @@ export function exchangeFor(
     exchange,
     effects: {
       exchanges: [exchangeRow(exchange)],
+      credits: [{ balanceId: exchange.buyBalanceId, currency: exchange.buyCurrency }],
       ...(holdId === null ? bookingOf(exchange, { ...booking, ids, now }) : { holds: [exchangeHold(exchange, holdId, now)] }),
       statusUpdates: [exchangeUpdate(exchange, null, payment.waits ? 'Exchange waits with its payment.' : 'Exchange created.', 'member', now)],
       events: exchangeEvents(exchange, null, ids, now),

@@ -4,6 +4,7 @@ import { receiveCredit, suspend, type CreditFacts } from '../../lib/incoming-pay
 import type { IncomingRecord } from '../../lib/incoming-payments/incoming-payment.ts'
 import * as moves from '../../lib/incoming-payments/moves.ts'
 import { writeEffects } from '../../storage/approvals.ts'
+import { commit } from '../../storage/commit.ts'
 import { audit } from '../../storage/audit.ts'
 import { changeIncoming, lockIncoming } from '../../storage/incoming-payments.ts'
 import { InternalAccountDirectory } from '../../storage/internal-accounts.ts'
@@ -36,8 +37,10 @@ async function incoming(books: Books) {
   async function receive(amount: bigint, reviewed = false): Promise<string> {
     clock.advance(1)
     const facts = credit(amount)
-    const { effects } = receiveCredit(await balance(), { ...command(facts), hit: reviewed ? HIT : null }, clock.now())
-    await writeEffects(tx(), effects)
+    const state = await balance()
+    const { effects } = receiveCredit(state, { ...command(facts), hit: reviewed ? HIT : null }, clock.now())
+    const result = await commit({ query: async (statement) => await client.query(statement) as unknown as { rows: unknown[][] } }, [{ fence: { balanceId, version: state.version }, commands: [{ effects }] }], clock.now())
+    if (!result.ok) throw new Error('the credit was refused')
     return facts.reference
   }
 

@@ -24,9 +24,12 @@ import pg from 'pg'
 import { systemClock } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
 import { createIdSource } from '../../lib/ids.ts'
+import { NO_POLICY, termsJson, type Tier } from '../../lib/approvals/policy.ts'
+import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
 import { audit } from '../../storage/audit.ts'
 import { Database } from '../../storage/database.ts'
 import { startEmbeddedPostgres } from '../../storage/embedded.ts'
+import { policyId } from '../../storage/policies.ts'
 import { createSandboxCustomer, createSandboxOperator } from '../../storage/seed.ts'
 import type { CreatedCustomer, SandboxOperator } from '../../storage/seed.ts'
 import { migrate } from '../../storage/migrate.ts'
@@ -356,6 +359,29 @@ export class Cluster implements AsyncDisposable {
     } finally {
       await database.close()
     }
+  }
+
+  /** Lets one person approve payments of a customer above this amount, in minor units of the euro. */
+  async approvesAbove(customerId: string, amount: bigint): Promise<void> {
+    const tier: Tier = {
+      tier: 1, minAmount: amount + 1n, maxAmount: null, requiredApprovals: 1, approverRoles: ['owner', 'admin', 'approver'], approverUserIds: [], approverTeamIds: [],
+      allowSelfApproval: false, distinctTeams: false, expiresAfterHours: 168,
+    }
+    const terms = termsJson({ ...NO_POLICY, enabled: true, currency: 'EUR', tiers: [tier] })
+    await this.query(`insert into approval_policy (id, customer_id, kind, version, terms, effective_from, updated_by, updated_at) values ($1, $2, 'payment', 1, $3, now(), $2, now())`,
+      [policyId(customerId, 'payment'), customerId, JSON.stringify(terms)])
+  }
+
+  /** Somebody new who works for a tenant, signed in. @returns the token of the session */
+  async session({ level, tenantId, role }: { readonly level: 'customer' | 'operator'; readonly tenantId: string; readonly role: string }): Promise<string> {
+    const ids = createIdSource(systemClock)
+    const [user, token] = [ids.next(), generateSessionToken(randomBytes)]
+    await this.query(`insert into platform_user (id, email, email_key, name, password_changed_at, status, created_at, updated_at) values ($1::uuid, $1::text, $1::text, $2, now(), 'active', now(), now())`, [user, role])
+    await this.query(`insert into membership (id, user_id, level, tenant_id, operator_id, role, status, created_at, updated_at, is_primary_owner)
+      values ($1, $2, $3, $4, $5, $6, 'active', now(), now(), $6 = 'owner')`, [ids.next(), user, level, tenantId, this.operator.operatorId, role])
+    await this.query(`insert into session (id, user_id, token_sha256, status, address, created_at, last_seen_at, expires_at)
+      values ($1, $2, decode($3, 'hex'), 'active', '127.0.0.1', now(), now(), now() + interval '12 hours')`, [ids.next(), user, tokenHash(token)])
+    return token
   }
 
   /** Stops Postgres at once, as a crash does, and waits until it is back. */

@@ -25,13 +25,14 @@ export async function readBooks(cluster: Pick<Cluster, 'query'>, customers: read
      from posting p where p.customer_id = any($1) and p.credit_sequence is not null`, ids)
   // A hold is resolved later, so its own row has another transaction; the payment's first update has the one of both, or, of one that had
   // to wait for its money, the one with which that was over. While it is under review another hold takes its place, of the same amount;
-  // blocked, it is free again without having been sent.
+  // blocked, it is free again without having been sent. A draft holds nothing, nor does a payment whose money is still to be bought.
   const holds = await cluster.query<ChangeRow>(
-    `select p.source_balance_id as balance_id, ${written('u')}, 0 as posted, h.amount as held, null as sequence, null as running
+    `select p.paying_balance_id as balance_id, ${written('u')}, 0 as posted, h.amount as held, null as sequence, null as running
      from payment p join hold h on h.id = p.hold_id
-       join status_update u on u.object_id = p.id and u.version = (select min(f.version) from status_update f where f.object_id = p.id and f.status <> 'scheduled') where p.customer_id = any($1)
+       join status_update u on u.object_id = p.id and u.version = (select min(f.version) from status_update f where f.object_id = p.id and f.status not in ('scheduled', 'draft')
+         and (p.paying_balance_id = p.source_balance_id or f.message = 'What it pays was bought.')) where p.customer_id = any($1)
      union all
-     select p.source_balance_id, ${written('u')}, 0, -h.amount, null, null
+     select p.paying_balance_id, ${written('u')}, 0, -h.amount, null, null
      from payment p join hold h on h.id = p.hold_id join status_update u on u.object_id = p.id and u.status = 'failed' where p.customer_id = any($1) and p.sent_at is null`, ids)
   const updates = await cluster.query<Books['updates'][number]>(
     `select object_id as "objectId", version, previous_status as previous, status from status_update where customer_id = any($1)`, ids)
@@ -58,13 +59,16 @@ async function readEffects(cluster: Pick<Cluster, 'query'>, ids: readonly unknow
   const rows = await cluster.query<Omit<Effect, 'amount' | 'counted'> & { readonly amount: string; readonly counted_key: string | null; readonly counted_at: number | null }>(
     `with made as materialized (
        select p.id, case when p.created_via = 'schedule' then s.external_id || '/' || c.number else p.external_id end as name, 'payment' as kind,
-         p.source_balance_id as from, null::uuid as to, p.amount, p.status
-       from payment p left join scheduled_occurrence c on c.payment_id = p.id left join scheduled_payment s on s.id = c.scheduled_payment_id where p.customer_id = any($1)
-       union all select id, external_id, 'transfer', from_balance_id, to_balance_id, amount, status from transfer where customer_id = any($1)
-       union all select id, external_id, 'exchange', sell_balance_id, buy_balance_id, sell_amount, status from exchange where customer_id = any($1))
-     select m.*, ${at('u')} as at, null as counted_key, null as counted_at, m.kind = 'exchange' and not exists (select from sandbox_fx_order o where o.reference = m.id) as lost from made m join status_update u on u.object_id = m.id and u.version = 1
+         p.source_balance_id as from, null::uuid as to, coalesce(x.sell_amount, p.amount) as amount, p.status, x.id as exchange
+       from payment p left join exchange x on x.payment_id = p.id left join scheduled_occurrence c on c.payment_id = p.id left join scheduled_payment s on s.id = c.scheduled_payment_id where p.customer_id = any($1) and p.status <> 'draft'
+       union all select id, coalesce(external_id, 'rest-of/' || from_balance_id), 'transfer', from_balance_id, to_balance_id, amount, status, null from transfer where customer_id = any($1)
+       union all select x.id, coalesce(x.external_id, 'exchange-of/' || p.external_id), 'exchange', x.sell_balance_id, x.buy_balance_id, x.sell_amount, x.status, x.id
+         from exchange x left join payment p on p.id = x.payment_id where x.customer_id = any($1))
+     select m.id, m.name, m.kind, m.from, m.to, m.amount, m.status, m.exchange as "exchangeId", ${at('u')} as at, null as counted_key, null as counted_at,
+       m.exchange is not null and not exists (select from sandbox_fx_order o where o.reference = m.exchange) as lost
+     from made m join status_update u on u.object_id = m.id and u.version = (select min(f.version) from status_update f where f.object_id = m.id and f.status <> 'draft')
      union all
-     select i.id, i.end_to_end_id, 'arrival', null, i.balance_id, i.amount, i.status, ${at('p')}, r.external_id, ${at('f')}, false
+     select i.id, i.end_to_end_id, 'arrival', null, i.balance_id, i.amount, i.status, null, ${at('p')}, r.external_id, ${at('f')}, false
      from incoming_payment i join posting p on p.source_id = i.id and p.rule = 'L01'
        left join funds_request_payment f on f.incoming_payment_id = i.id left join funds_request r on r.id = f.funds_request_id
      where i.customer_id = any($1) and not ${IS_OPENING}`, ids)

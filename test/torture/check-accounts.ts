@@ -20,6 +20,7 @@ interface Denial {
 
 export function checkAccounts(history: History, books: Books, outcomes: Outcomes, toleranceMs: number, report: Report): void {
   const { looks } = history
+  checkClosed(history, books, toleranceMs, report)
   const asked = askedAt(history, outcomes)
   checkTimes(history, books, outcomes, asked, toleranceMs, report)
   const changes = Map.groupBy(books.changes, ({ balanceId }) => balanceId)
@@ -37,6 +38,14 @@ export function checkAccounts(history: History, books: Books, outcomes: Outcomes
         report('C3', 'somebody saw a balance that it had at no moment while they looked', { look, possible: possible.slice(-20) })
       }
     }
+  }
+}
+
+/** No money comes to a balance whose owner was told that it is closed, and none leaves it. */
+function checkClosed({ closings }: History, { changes }: Books, toleranceMs: number, report: Report): void {
+  for (const closing of closings) {
+    const late = changes.filter(({ balanceId, at }) => balanceId === closing.balanceId && at > closing.from + toleranceMs)
+    if (late.length > 0) report('C3', 'a closed balance has moved', { closing, late })
   }
 }
 
@@ -88,7 +97,8 @@ function takenIn({ changes }: Books): (balanceId: string, transaction: string) =
 function checkDenial({ wanted, answer, decision }: Denial, asked: number, moments: readonly Moment[], takenBy: ReturnType<typeof takenIn>, toleranceMs: number, report: Report): void {
   const problem = problemOf(answer)
   const available = BigInt(problem?.available?.amountMinor ?? -1)
-  if (BigInt(problem?.required?.amountMinor ?? -1) !== wanted.amount || available >= wanted.amount) {
+  const required = BigInt(problem?.required?.amountMinor ?? -1)
+  if ((required !== wanted.amount && required !== wanted.or) || available >= required) {
     report('C3', 'a no for want of funds that were there', { wanted, answer })
     return
   }

@@ -1,9 +1,9 @@
 /** What was made, and what was promised (C2). */
-import { problemOf, type Books, type Command, type History, type Rest, type Wanted } from './history.ts'
+import { problemOf, type Books, type Command, type Effect, type History, type Rest, type Wanted } from './history.ts'
 import type { Outcome, Outcomes, Report } from './outcomes.ts'
 
 /** Money that moves before its command is answered. All other is promised by the answer. */
-export const isPrompt = ({ kind }: Pick<Command, 'kind'>): boolean => kind === 'payment' || kind === 'transfer' || kind === 'exchange'
+export const isPrompt = ({ kind }: Pick<Command, 'kind'>): boolean => kind === 'payment' || kind === 'conversion' || kind === 'transfer' || kind === 'exchange' || kind === 'draft_submission'
 
 /** Somebody who wants the same money. */
 interface Asked {
@@ -33,8 +33,14 @@ function checkRecord(command: Command, { final, yes }: Outcome, records: readonl
   if (final !== null && record !== undefined && record.yes !== yes) report('C2', 'what is remembered is not what was answered', { command, final, record })
 }
 
-function checkWanted({ rests }: History, { effects, failures, things }: Books, asked: ReadonlyMap<string, readonly Asked[]>, report: Report): void {
-  for (const effect of effects) if (effect.name === null || !asked.has(effect.name)) report('C2', 'money moved for nobody', effect)
+/** Money that moves because of something else that was asked for: the exchange of a payment, the rest of a balance that is closed. */
+function isConsequence({ name }: Effect, asked: ReadonlyMap<string, unknown>, closings: History['closings']): boolean {
+  const [because, of = ''] = name?.split('/', 2) ?? []
+  return (because === 'exchange-of' && asked.has(of)) || (because === 'rest-of' && closings.some(({ balanceId }) => balanceId === of))
+}
+
+function checkWanted({ rests, closings }: History, { effects, failures, things }: Books, asked: ReadonlyMap<string, readonly Asked[]>, report: Report): void {
+  for (const effect of effects) if ((effect.name === null || !asked.has(effect.name)) && !isConsequence(effect, asked, closings)) report('C2', 'money moved for nobody', effect)
   const byName = Map.groupBy(effects, ({ name }) => name)
   const failed = Map.groupBy(failures, ({ name }) => name)
   // It stops by itself after failures in a row.
@@ -55,7 +61,7 @@ function checkWanted({ rests }: History, { effects, failures, things }: Books, a
     if (askers.every(({ outcome }) => outcome.calls.length === 0)) report('C2', 'what was never sent has moved money', evidence)
     if (!askers.some(({ promised }) => promised)) report('C2', 'what is remembered is not what was done', evidence)
     const { kind, from, to, amount } = effect
-    if (wanted.kind !== kind || wanted.from !== from || wanted.to !== to || wanted.amount !== amount) report('C2', 'what was made is not what was asked for', evidence)
+    if (wanted.kind !== kind || wanted.from !== from || wanted.to !== to || (wanted.amount !== amount && wanted.or !== amount)) report('C2', 'what was made is not what was asked for', evidence)
     const named = askers.map(({ outcome }) => (outcome.yes ? namedIn(command, outcome) : null)).find((id) => id !== null)
     if (named !== undefined && named !== effect.id) report('C2', 'the answer names another resource than the one that was made', evidence)
   }

@@ -1,8 +1,19 @@
 /** Every change of a status and its event, and how money ends (C4). */
-import type { Books, History, ThingKind } from './history.ts'
+import type { Books, Effect, History, Resolution, ThingKind } from './history.ts'
 import type { Report } from './outcomes.ts'
 
-export function checkStatuses({ commands }: History, { balances, effects, things, updates, events }: Books, report: Report): void {
+/** How an exchange ended, or the payment that it buys for, by the word of the operator's people; `ends` is the partner's. */
+function endsOf(effect: Effect, ends: string, resolutions: ReadonlyMap<string, readonly Resolution[]>): readonly string[] {
+  const said = resolutions.get(effect.exchangeId ?? '') ?? []
+  const booked = said.find((one) => one.booked)
+  if (booked !== undefined) return [booked.outcome === 'failed' ? 'failed' : ends]
+  return said.some(({ outcome }) => outcome === 'failed') ? [ends, 'failed'] : [ends]
+}
+
+export function checkStatuses({ commands, resolutions: said, lateEdits }: History, { balances, effects, things, updates, events }: Books, report: Report): void {
+  for (const edit of lateEdits) report('C4', 'what was submitted was changed', edit)
+  const resolutions = Map.groupBy(said, ({ exchangeId }) => exchangeId)
+  for (const of of resolutions.values()) if (new Set(of.filter(({ booked }) => booked).map(({ outcome }) => outcome)).size > 1) report('C4', 'an exchange was resolved twice', of)
   const ofThings = new Set(things.map(({ id }) => id))
   checkEvents(effects, updates, events.filter(({ objectId }) => !ofThings.has(objectId)), report)
   const wanted = new Map(commands.flatMap(({ kind, wants }) => wants.map((one) => [one.name, { kind, ends: one.ends }] as const)))
@@ -13,10 +24,10 @@ export function checkStatuses({ commands }: History, { balances, effects, things
     // What comes in has no moves of its own: it is there, or it is not.
     if (effect.kind !== 'arrival' && last.get(effect.id)?.status !== effect.status) report('C4', 'the last update is not the status', { effect, last: last.get(effect.id) })
     const { kind, ends } = wanted.get(effect.name ?? '') ?? {}
-    const isInDoubt = effect.lost && effect.status === 'exception'
+    const isInDoubt = effect.lost && (effect.status === 'exception' || (effect.kind === 'payment' && effect.status === 'processing'))
     const waits = kind === 'run' && effect.status === 'scheduled'
     if (waits && (available.get(effect.from ?? '') ?? 0n) >= effect.amount) report('C4', 'a payment waits for money that is there', { effect })
-    if (!waits && !isInDoubt && ends !== undefined && effect.status !== ends) report('C4', 'a payment did not end as its trigger says', { effect, ends })
+    if (!waits && !isInDoubt && ends !== undefined && !endsOf(effect, ends, resolutions).includes(effect.status)) report('C4', 'a payment did not end as its trigger says', { effect, ends })
   }
   const told = Map.groupBy(events, ({ objectId }) => objectId)
   for (const thing of things) checkPath(thing, told.get(thing.id) ?? [], report)
@@ -29,7 +40,8 @@ function checkEvents(effects: Books['effects'], updates: Books['updates'], event
     const kind = kinds.get(objectId) ?? 'payment'
     if (kind === 'transfer') return version === 1 ? [`${objectId} transfer.completed ${status}`] : []
     if (kind === 'exchange') return [`${objectId} exchange.status_changed ${status}`, ...(status === 'completed' ? [`${objectId} exchange.completed ${status}`] : [])]
-    if (version === 1) return [`${objectId} payment.created ${status}`]
+    if (status === 'draft') return []
+    if (version === 1 || previous === 'draft') return [`${objectId} payment.created ${status}`]
     if (previous === status) return []
     return [`${objectId} payment.status_changed ${status}`, ...(status === 'completed' || status === 'failed' || status === 'returned' ? [`${objectId} payment.${status} ${status}`] : [])]
   })

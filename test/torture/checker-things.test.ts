@@ -31,7 +31,7 @@ function good(): { history: History; books: Books } {
   ]
   return {
     history: {
-      commands, looks: [], rests: [rest(62, 70), rest(81, Infinity, true)],
+      commands, looks: [], resolutions: [], closings: [], lateEdits: [], rests: [rest(62, 70), rest(81, Infinity, true)],
       calls: [
         call('f1', 1, 2, 202, yes('F')), call('f2', 1, 2, 202, yes('G')), call('s1', 10, 12, 202, '{}'), call('s2', 30, 31, 429, '{"code":"rate-limited"}', { retryAfter: true }), call('s2', 32, 33, 202, '{}'),
         call('k1', 40, 42, 201, yes('S')), call('u1', 50, 52, 202, '{}'), call('u2', 59, 60, 202, '{}'), call('u3', 63, 64, 409, '{"code":"simulation-not-possible"}'), call('u3', 66, 67, 409, '{"code":"simulation-not-possible"}'), call('c1', 80, 81, 200, '{}'),

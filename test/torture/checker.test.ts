@@ -17,7 +17,7 @@ function good(): { history: History; books: Books } {
         call('t1', 30, 33, null), call('t1', 34, 35, 503), call('t1', 36, 37, 201, yes('T1')), call('p3', 30, 33, 422, no(10, 20)),
       ],
       looks: [{ balanceId: 'A', node: 'n1', start: 12, end: 13, posted: 100n, held: 60n }, { balanceId: 'A', node: 'n2', start: 14, end: 16, posted: 40n, held: 0n }],
-      rests: [],
+      rests: [], resolutions: [], closings: [], lateEdits: [],
     },
     books: {
       balances: [{ id: 'A', posted: 10n, held: 0n }, { id: 'B', posted: 30n, held: 0n }],

@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CreatedCustomer } from '../../storage/seed.ts'
 import type { ClusterNode } from '../support/cluster.ts'
 import { Random } from '../support/random.ts'
-import { classOf, type Call, type Command, type History, type Look, type Rest } from './history.ts'
+import { classOf, type Call, type Closing, type Command, type History, type Look, type Resolution, type Rest } from './history.ts'
 import { begin, type Asking, type Desk, type Story } from './stories.ts'
 
 /** A client that waits longer than this has hung up. */
@@ -23,6 +23,8 @@ const RETRY_MS = 40
 const DECIDED_MS = 90_000
 /** Lines of commands that are kept; a run that makes more stops sending. */
 const COMMANDS_MAX = 150_000
+/** How often the operator's people look at exchanges in doubt. */
+const RESOLVE_MS = 400
 /** How often somebody goes on with a story rather than sending something by itself, and how many there are at a time. */
 const STORY_SHARE = 0.12
 const STORIES_MAX = 24
@@ -49,6 +51,8 @@ const DOUBTED = 1_501n
 export interface ClientsOptions {
   readonly nodes: readonly Pick<ClusterNode, 'url' | 'name'>[]
   readonly customers: readonly CreatedCustomer[]
+  /** For stories: customers whose larger payments wait for people, the owners of all, and two people of the operator. */
+  readonly people?: People
   readonly workers: number
   readonly seed: number
   /** Commands a second that all workers together begin at most. */
@@ -57,6 +61,15 @@ export interface ClientsOptions {
   readonly triggers?: boolean
   /** True: they also send files, keep schedules and ask for money. */
   readonly stories?: boolean
+}
+
+/** Sessions of people. */
+export interface People {
+  readonly careful: readonly CreatedCustomer[]
+  /** Tokens of owners, by the ids of their customers. */
+  readonly owners: ReadonlyMap<string, string>
+  readonly operatorId: string
+  readonly staff: readonly [string, string]
 }
 
 interface Sending {
@@ -86,6 +99,9 @@ export class Clients {
   readonly #calls: Call[] = []
   readonly #looks: Look[] = []
   readonly #rests: Rest[] = []
+  readonly #resolutions: Resolution[] = []
+  readonly #closings: Closing[] = []
+  readonly #lateEdits: object[] = []
   readonly #decided = new Set<string>()
   /** Quotes that are used once more, by a command of another key. */
   readonly #usedOnce: Exchanging[] = []
@@ -110,18 +126,26 @@ export class Clients {
       send: (customer, path) => this.#post(customer, path),
       trigger: () => { const [, reference, ends] = this.#trigger(); return { reference, ends } },
       rest: (rest) => { this.#rests.push(rest) },
+      careful: options.people?.careful ?? [],
+      write: ({ id, apiKey }, { method, path, body, asOwner = false }) => this.#fetchAs(asOwner ? options.people?.owners.get(id) ?? apiKey : apiKey, id, path, jsonOf(method, body)),
+      quote: async (customer, body) => {
+        const answer = await this.#fetch(customer, '/v1/exchanges/quotes', jsonOf('POST', body))
+        return answer?.status === 201 ? JSON.parse(answer.text) as { id: string; sellAmount: { amountMinor: string }; buyAmount: object } : null
+      },
+      closing: (closing) => { this.#closings.push(closing) },
+      lateEdit: (edit) => { this.#lateEdits.push(edit) },
     }
   }
 
   start(): void {
     this.#lastSuccess = now()
-    this.#workers = Promise.all(Array.from({ length: this.#options.workers }, () => this.#work()))
+    this.#workers = Promise.all([...Array.from({ length: this.#options.workers }, () => this.#work()), ...(this.#options.people === undefined ? [] : [this.#resolve(this.#options.people)])])
     // A worker's failure is told by `stop`; until then it must not end the process.
     this.#workers.catch(() => undefined)
   }
 
   get history(): History {
-    return { commands: this.#sendings.map(({ command }) => command), calls: this.#calls, looks: this.#looks, rests: this.#rests }
+    return { commands: this.#sendings.map(({ command }) => command), calls: this.#calls, looks: this.#looks, rests: this.#rests, resolutions: this.#resolutions, closings: this.#closings, lateEdits: this.#lateEdits }
   }
 
   get counts(): { readonly commands: number; readonly calls: number; readonly decided: number } {
@@ -170,6 +194,23 @@ export class Clients {
       else {
         const single = this.#random.chance(0.15) ? await this.#exchange() : this.#make()
         if (single !== null) await this.#ask(single.customer, single.asking)
+      }
+    }
+  }
+
+  /** Two people of the operator look at exchanges in doubt now and then, and say the same of one. */
+  async #resolve({ staff, operatorId }: People): Promise<void> {
+    while (!this.#stopping) {
+      await pause(RESOLVE_MS)
+      const listed = await this.#fetchAs(staff[0], operatorId, '/v1/exceptions?limit=100')
+      if (listed?.status !== 200) continue
+      const open = (JSON.parse(listed.text) as { data: readonly Open[] }).data.filter(({ related }) => related.object === 'exchange')
+      if (open.length === 0) continue
+      const { id, related } = this.#random.pick(open)
+      const outcome = this.#random.pick(['completed', 'failed'] as const)
+      for (const person of staff) {
+        const answer = await this.#fetchAs(person, operatorId, `/v1/exceptions/${id}/resolve`, jsonOf('POST', { outcome, evidence: 'Line 7 of the statement.' }))
+        if (answer === null || answer.status >= 500 || answer.status === 200) this.#resolutions.push({ exchangeId: related.id, outcome, booked: answer?.status === 200 })
       }
     }
   }
@@ -240,9 +281,13 @@ export class Clients {
   }
 
   /** Asks any node once; null when there was no answer, or half of one. */
-  async #fetch(customer: CreatedCustomer, path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string } | null> {
+  async #fetch({ id, apiKey }: CreatedCustomer, path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string } | null> {
+    return await this.#fetchAs(apiKey, id, path, init)
+  }
+
+  async #fetchAs(secret: string, tenantId: string, path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string } | null> {
     try {
-      const response = await fetch(`${this.#random.pick(this.#options.nodes).url}${path}`, { ...init, signal: AbortSignal.timeout(CALL_MS), headers: { ...init.headers, ...credentials(customer) } })
+      const response = await fetch(`${this.#random.pick(this.#options.nodes).url}${path}`, { ...init, signal: AbortSignal.timeout(CALL_MS), headers: { 'content-type': 'application/json', ...init.headers, authorization: `Bearer ${secret}`, 'x-tenant-id': tenantId } })
       return { status: response.status, text: await response.text() }
     } catch {
       return null
@@ -327,6 +372,14 @@ export class Clients {
     }
   }
 }
+
+/** An exception as a list shows it. */
+interface Open {
+  readonly id: string
+  readonly related: { readonly object: string; readonly id: string }
+}
+
+const jsonOf = (method: string, body: object): RequestInit => ({ method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', 'if-match': '*' } })
 
 const credentials = ({ id, apiKey }: CreatedCustomer) => ({ authorization: `Bearer ${apiKey}`, 'x-tenant-id': id })
 

@@ -11,7 +11,7 @@
 export type MoneyKind = 'payment' | 'transfer' | 'exchange' | 'arrival'
 export type ThingKind = 'file' | 'schedule' | 'request'
 /** What is asked for under a key. */
-export type CommandKind = MoneyKind | ThingKind | 'submission' | 'run' | 'cancellation'
+export type CommandKind = MoneyKind | ThingKind | 'conversion' | 'draft' | 'draft_submission' | 'submission' | 'run' | 'cancellation'
 
 /** Money that a command wants moved. Whoever wants it once more, under another key, names it the same. */
 export interface Wanted {
@@ -23,6 +23,8 @@ export interface Wanted {
   readonly to: string | null
   /** What leaves the balance, of an exchange what is sold; of an arrival what comes. */
   readonly amount: bigint
+  /** Another amount that it may have, because it was edited at the same moment. */
+  readonly or?: bigint
   /** The status that it comes to. A payment of a schedule waits as `scheduled` before, as long as there is no money for it. */
   readonly ends: string
 }
@@ -75,7 +77,26 @@ export interface Rest {
   readonly cancelled: boolean
 }
 
+/** What a person of the operator said of an exchange in doubt. */
+export interface Resolution {
+  readonly exchangeId: string
+  readonly outcome: 'completed' | 'failed'
+  /** True: this person's word was booked. False: nobody can say, the answer was lost. */
+  readonly booked: boolean
+}
+
+/** A balance that its owner has closed, or tried to. */
+export interface Closing {
+  readonly balanceId: string
+  /** When the owner was told that it is closed; Infinity: not yet. */
+  from: number
+}
+
 export interface History {
+  readonly resolutions: readonly Resolution[]
+  readonly closings: readonly Closing[]
+  /** Edits that were answered with a yes although what they change was submitted before. */
+  readonly lateEdits: readonly object[]
   readonly commands: readonly Command[]
   readonly calls: readonly Call[]
   readonly looks: readonly Look[]
@@ -116,6 +137,8 @@ export interface Effect {
   readonly at: number
   /** The request that an arrival counts towards, and when it was counted. */
   readonly counted: { readonly key: string; readonly at: number } | null
+  /** The exchange itself, or the one that buys what a payment pays. */
+  readonly exchangeId: string | null
   /** An exchange that the partner never heard of: sent once and not again, so it stays in doubt until people decide. */
   readonly lost: boolean
 }
@@ -164,6 +187,9 @@ interface Answers {
 export const ANSWERS: Readonly<Record<CommandKind, Answers>> = {
   payment: { yes: 201, noes: ['insufficient-funds'] },
   transfer: { yes: 201, noes: ['insufficient-funds'] },
+  conversion: { yes: 201, noes: ['insufficient-funds', 'quote-expired', 'invalid-transition'] },
+  draft: { yes: 201, noes: [] },
+  draft_submission: { yes: 200, noes: ['insufficient-funds', 'invalid-transition'] },
   // Its quote's time was over, or another had used it.
   exchange: { yes: 201, noes: ['insufficient-funds', 'quote-expired', 'invalid-transition'] },
   arrival: { yes: 202, noes: [] },

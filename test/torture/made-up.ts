@@ -15,7 +15,7 @@ export const pay = (key: string, amount: bigint, said: Partial<Wanted> = {}, mor
   return { key, tenantId: 'T', path: `/v1/${wants[0]!.kind}s`, kind: wants[0]!.kind, wants, ...more }
 }
 export const made = (id: string, name: string, amount: bigint, at: number, said: Partial<Effect> = {}): Effect =>
-  ({ id, name, kind: 'payment', from: 'A', to: null, amount, status: 'completed', counted: null, lost: false, at, ...said })
+  ({ id, name, kind: 'payment', from: 'A', to: null, amount, status: 'completed', counted: null, exchangeId: null, lost: false, at, ...said })
 export const call = (key: string, start: number, end: number, status: number | null, answer = '', said: Partial<Call> = {}): Call =>
   ({ key, node: 'n1', start, end, status, answer, retryAfter: status === 503, ...said })
 export const decided = (key: string, transaction: string, at: number, isYes: boolean): Decided => ({ key, transaction, at, yes: isYes })

@@ -18,6 +18,9 @@ import { flood } from './flood.ts'
 import { judge, type Trial } from './verify.ts'
 
 const CUSTOMERS = 12
+/** Customers whose larger payments wait for people, and from which amount on, minor units of the euro. */
+const CAREFUL = 4
+const APPROVED_ABOVE = 1_000n
 const WORKERS = 12
 const COMMANDS_PER_SECOND = 150
 /** Commands that are asked for again at the end. */
@@ -52,6 +55,14 @@ async function torture(): Promise<boolean> {
   await using cluster = await Cluster.open({ nodes, env: { PUBLIC_URL: 'https://vostro.example' } })
   const customers = []
   for (let i = 0; i < CUSTOMERS; i++) customers.push(await cluster.customer(OPENING))
+  const careful = []
+  for (let i = 0; i < CAREFUL; i++) careful.push(await cluster.customer(OPENING))
+  for (const { id } of careful) await cluster.approvesAbove(id, APPROVED_ABOVE)
+  const owners = new Map<string, string>()
+  for (const { id } of [...customers, ...careful]) owners.set(id, await cluster.session({ level: 'customer', tenantId: id, role: 'owner' }))
+  const { operatorId } = cluster.operator
+  const person = (role: string) => cluster.session({ level: 'operator', tenantId: operatorId, role })
+  const people = { careful, owners, operatorId, staff: [await person('operations'), await person('operator_admin')] as const }
   const flooded = await cluster.customer([1_000_000n, 0n])
   const disk = await cluster.smallDisk()
   if (typeof disk === 'string') console.log(`without a full disk: ${disk}`)
@@ -59,7 +70,7 @@ async function torture(): Promise<boolean> {
     cluster, random, disk: typeof disk === 'string' ? null : disk,
     flood: async (ms) => { await flood({ urls: cluster.live.map(({ url }) => url), customer: flooded, perSecond: FLOOD_PER_SECOND, ms }) },
   }
-  const clients = new Clients({ nodes: cluster.nodes, customers, workers: WORKERS, pace: COMMANDS_PER_SECOND, seed, stories: true })
+  const clients = new Clients({ nodes: cluster.nodes, customers, workers: WORKERS, pace: COMMANDS_PER_SECOND, seed, stories: true, people })
   clients.start()
   const survived = new Map<string, Survived>()
   const failures: string[] = []
@@ -97,7 +108,7 @@ async function torture(): Promise<boolean> {
   console.log('draining …')
   let trial: Trial
   try {
-    trial = await judge(cluster, { clients, customers, replays: REPLAYS })
+    trial = await judge(cluster, { clients, customers: [...customers, ...careful], replays: REPLAYS })
   } catch (error) {
     console.log(`FAILED  ${(error as Error).stack ?? String(error)}`)
     for (const failure of failures) console.log(`FAILED  ${failure}`)

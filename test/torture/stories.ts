@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 
 import type { CreatedCustomer } from '../../storage/seed.ts'
 import type { Random } from '../support/random.ts'
-import { ANSWERS, type Call, type Command, type CommandKind, type Rest, type Wanted } from './history.ts'
+import { ANSWERS, type Call, type Closing, type Command, type CommandKind, type Rest, type Wanted } from './history.ts'
 
 export type Story = AsyncGenerator<void, void, void>
 
@@ -27,6 +27,8 @@ export interface Asking {
 export interface Desk {
   readonly random: Random
   readonly customers: readonly CreatedCustomer[]
+  /** Customers whose larger payments wait for people. */
+  readonly careful: readonly CreatedCustomer[]
   /** Sends a command until it is decided. @returns the answer */
   ask(customer: CreatedCustomer, asking: Asking): Promise<Call>
   /** Reads from any node; null when nobody answered just now. */
@@ -36,12 +38,18 @@ export interface Desk {
   /** The texts that tell the bank what to make of a payment, and how that ends. */
   trigger(): { readonly reference: string; readonly ends: string }
   rest(rest: Rest): void
+  /** Sends once what has no key, with the customer's own key or as the customer's owner; null when nothing was said for certain. */
+  write(customer: CreatedCustomer, request: { readonly method: 'POST' | 'PATCH'; readonly path: string; readonly body: object; readonly asOwner?: boolean }): Promise<{ readonly status: number; readonly text: string } | null>
+  quote(customer: CreatedCustomer, body: object): Promise<{ readonly id: string; readonly sellAmount: { readonly amountMinor: string }; readonly buyAmount: object } | null>
+  closing(closing: Closing): void
+  /** An edit that was answered with a yes and had to be refused. */
+  lateEdit(edit: object): void
   /** Epoch milliseconds. */
   now(): number
 }
 
 /** How often each is begun. */
-const SHARES: readonly (readonly [share: number, story: (desk: Desk) => Story])[] = [[0.35, fileStory], [0.3, scheduleStory], [0.35, requestStory]]
+const SHARES: readonly (readonly [share: number, story: (desk: Desk) => Story])[] = [[0.25, fileStory], [0.2, scheduleStory], [0.2, requestStory], [0.2, conversionStory], [0.15, draftStory]]
 
 /** Begins a story. */
 export function begin(desk: Desk): Story {
@@ -149,7 +157,7 @@ async function* scheduleStory(desk: Desk): Story {
   const [purse, one, other] = eurosOf(customer)
   const from = random.pick([purse, one, other])
   const key = randomUUID()
-  const amount = BigInt(random.int(100, 1_000))
+  let amount = BigInt(random.int(100, 1_000))
   const { reference, ends } = desk.trigger()
   const made = await desk.ask(customer, { key, kind: 'schedule', path: '/v1/scheduled-payments', body: {
     recipientId: customer.recipients!.EUR, sourceBalanceId: from, amount: euros(amount), reference, frequency: random.pick(['daily', 'weekly', 'monthly']), externalId: key,
@@ -166,10 +174,20 @@ async function* scheduleStory(desk: Desk): Story {
     kind: 'run', path: `/v1/simulations/scheduled-payments/${id}/run-now`, about: key,
     wants: [{ name: `${key}/${last + 1}`, kind: 'payment', from, to: null, amount, ends }],
   })
+  /** Edits the schedule between two of its days. @returns false without an answer: the edit may have been made, or may still be */
+  const edit = async () => {
+    const next = BigInt(random.int(100, 1_000))
+    const answer = await desk.write(customer, { method: 'PATCH', path, body: { amount: euros(next) } })
+    if (answer === null || answer.status >= 500) return false
+    if (answer.status === 200) amount = next
+    return true
+  }
   for (let left = random.int(...RUNS); left > 0; left--) {
     let seen = await past()
     while (seen === null) { yield; seen = await past() }
     const last = seen[0]?.number ?? 0
+    // A day that is being made may have either amount, so edits wait until none is.
+    if (random.chance(0.4) && !seen.some(({ status }) => status === 'due') && !await edit()) return
     if (!isYes('run', await run(last))) break
     // Most wait until it is made; others pause or cancel at the same moment.
     if (random.chance(0.6)) {
@@ -225,5 +243,80 @@ async function* requestStory(desk: Desk): Story {
       wants: [{ name: name.replaceAll('-', ''), kind: 'arrival', from: null, to: balanceId, amount, ends: 'received' }] })
     if (random.chance(0.1)) await cancel(desk, customer, { path: `/v1/funds-requests/${id}`, about: key })
     if (random.chance(0.5)) yield
+  }
+}
+
+// ── Payments whose money is bought first, and the balances that pay them ──────────────────────────────────────────────
+
+/** What is sold where the partner refuses, and where it says nothing for a minute: the operator's people may be quicker. */
+const REFUSED = 1_309n
+const DOUBTED = 1_501n
+/** How often the owner tries to close the balance before leaving it open. */
+const CLOSINGS_MAX = 40
+/** What the bank makes of the payment once it has it; what comes back may find the balance closed. */
+const ENDS: readonly (readonly [reference: string, ends: string])[] = [
+  ['Invoice 42', 'completed'], ['Invoice 42', 'completed'], ['Invoice 42 SBX/AC04', 'failed'], ['Invoice 42 SBX/RET-AC04', 'returned'], ['Invoice 42 SBX/TIMEOUT-FAIL', 'failed'],
+]
+
+async function* conversionStory(desk: Desk): Story {
+  const { random } = desk
+  const customer = random.pick(desk.customers)
+  const from = random.pick(eurosOf(customer))
+  const opened = await desk.write(customer, { method: 'POST', path: '/v1/balances', body: { currency: 'USD', name: 'For one payment' }, asOwner: true })
+  if (opened?.status !== 201) return
+  const buyBalanceId = (JSON.parse(opened.text) as { readonly id: string }).id
+  const amount = random.chance(0.4) ? DOUBTED : random.chance(0.2) ? REFUSED : BigInt(random.int(200, 1_200))
+  const quote = await desk.quote(customer, { sellCurrency: 'EUR', buyCurrency: 'USD', amount: euros(amount), fixedSide: 'sell', sellBalanceId: from, buyBalanceId })
+  if (quote === null) return
+  const key = randomUUID()
+  const [reference, ends] = random.pick(ENDS)
+  const pay = () => desk.ask(customer, {
+    key, kind: 'conversion', path: '/v1/payments', quoteId: quote.id,
+    body: { sourceBalanceId: from, recipientId: customer.recipients!.USD, amount: quote.buyAmount, reference, purposeCode: 'SUPP', quoteId: quote.id, externalId: key },
+    wants: [{ name: key, kind: 'payment', from, to: null, amount, ends: amount === REFUSED ? 'failed' : ends }],
+  })
+  const closing: Closing = { balanceId: buyBalanceId, from: Infinity }
+  desk.closing(closing)
+  const close = async () => {
+    const answer = await desk.write(customer, { method: 'POST', path: `/v1/balances/${buyBalanceId}/close`, body: { sweepToBalanceId: customer.balanceIds[3] }, asOwner: true })
+    if (answer?.status === 200) closing.from = desk.now()
+    return answer?.status === 200
+  }
+  if (!isYes('conversion', await pay())) return
+  // From here on at any moment: while the exchange is in doubt, while the bank has the payment, before it gives the money back.
+  for (let left = CLOSINGS_MAX; left > 0 && !await close(); left--) yield
+}
+
+// ── Drafts, and what is edited while it waits for people ──────────────────────────────────────────────────────────────
+
+async function* draftStory(desk: Desk): Story {
+  const { random } = desk
+  const customer = random.pick(desk.careful)
+  const [purse, one, other] = eurosOf(customer)
+  const from = random.pick([purse, one, other])
+  const key = randomUUID()
+  /** Above 1 000 it waits for people, who are the sandbox here. */
+  const anyAmount = () => BigInt(random.int(100, 2_000))
+  const { reference, ends } = desk.trigger()
+  const made = await desk.ask(customer, { key, kind: 'draft', path: '/v1/payments', body: {
+    sourceBalanceId: from, recipientId: customer.recipients!.EUR, amount: euros(anyAmount()), reference: `${reference} SBX/APPROVE`, externalId: key, draft: true,
+  } })
+  if (!isYes('draft', made)) return
+  const path = `/v1/payments/${bodyOf<{ readonly id: string }>(made).id}`
+  const edit = (amount: bigint) => desk.write(customer, { method: 'PATCH', path, body: { amount: euros(amount) } })
+  for (let left = random.int(0, 2); left > 0; left--) { if (await edit(anyAmount()) === null) return; yield }
+  const draft = await desk.read<{ readonly amount: { readonly amountMinor: string } }>(customer, path)
+  if (draft === null) return
+  const [amount, or] = [BigInt(draft.amount.amountMinor), anyAmount()]
+  // Submitted and edited at one moment: the payment has one amount or the other, and whichever it has is what people are shown.
+  const [submitted] = await Promise.all([
+    desk.ask(customer, { kind: 'draft_submission', path: `${path}/submit`, about: key, wants: [{ name: key, kind: 'payment', from, to: null, amount, or, ends }] }),
+    ...(random.chance(0.5) ? [edit(or)] : []),
+  ])
+  if (!isYes('draft_submission', submitted)) return
+  for (let left = random.int(1, 4); left > 0; left--) {
+    const late = await edit(anyAmount())
+    if (late?.status === 200) desk.lateEdit({ path, submitted, late })
+    yield
   }
 }

@@ -27,7 +27,8 @@ async function drain(cluster: Cluster, customers: readonly CreatedCustomer[], dr
     `select p.id, p.status, p.sent_at, p.updated_at, i.payment_id is not null as instructed, i.attention_at, i.attempts, o.state, o.next_event, o.due_at
      from payment p left join partner_instruction i on i.payment_id = p.id left join sandbox_order o on o.reference = p.id
      where p.customer_id = any($1) and (p.status in ('processing', 'exception', 'on_hold') or (p.status = 'completed' and p.details like '%SBX/RET-%'))
-       and not (p.details like '%SBX/TIMEOUT"%' and p.status = 'exception') limit 10`, ids),
+       and not (p.details like '%SBX/TIMEOUT"%' and p.status = 'exception')
+       and not exists (select from exchange x where x.payment_id = p.id and x.status = 'exception' and not exists (select from sandbox_fx_order f where f.reference = x.id)) limit 10`, ids),
   ...await cluster.query(
     `select e.id, e.status, e.sell_amount, e.updated_at, f.due_at, f.sent_at, f.attempts, o.state, o.next_event, o.due_at as bank_due_at
      from exchange e left join fx_order f on f.exchange_id = e.id left join sandbox_fx_order o on o.reference = e.id
