@@ -102,6 +102,15 @@ const rows: readonly (readonly [claim: string, expected: string, spoil: Spoil])[
   ['a key decided on two days', 'a key was decided twice', ({ books }) => ({ books: { decisions: [...books.decisions, decided('p2', 'x9', 22, false)] } })],
   ['a lost update', 'a line does not continue from the one before it', ({ books }) => ({ books: { changes: books.changes.map((each) => (each.transaction === 'x4' && each.balanceId === 'A' ? { ...each, line: { sequence: 3n, running: 70n } } : each)) } })],
   ['a sequence given twice', 'the lines of a balance are not numbered in the order of their transactions', ({ books }) => ({ books: { changes: books.changes.map((each) => (each.transaction === 'x4' && each.balanceId === 'A' ? { ...each, line: { sequence: 2n, running: 10n } } : each)) } })],
+  ['money on a closed balance', 'a closed balance has moved', () => ({ history: { closings: [{ balanceId: 'B', from: 20 }] } })],
+  ['the rest of a balance that is open', 'money moved for nobody', ({ books }) => ({ books: { effects: [...books.effects, { ...books.effects[1]!, id: 'T9', name: 'rest-of/A' }] } })],
+  ['an exchange that staff said has failed', 'a payment did not end as its trigger says', ({ books }) => ({
+    history: { resolutions: [{ exchangeId: 'X1', outcome: 'failed', booked: true }] }, books: { effects: [{ ...books.effects[0]!, exchangeId: 'X1' }, books.effects[1]!] },
+  })],
+  ['an exchange with two ends', 'an exchange was resolved twice', () => ({
+    history: { resolutions: [{ exchangeId: 'X1', outcome: 'failed', booked: true }, { exchangeId: 'X1', outcome: 'completed', booked: true }] },
+  })],
+  ['an edit of what was submitted', 'what was submitted was changed', () => ({ history: { lateEdits: [{ path: '/v1/payments/P1' }] } })],
   ['an overdraft', 'a balance fell below zero', ({ books }) => ({ books: { changes: [...books.changes, hold('x5', 40, 11n)], balances: [{ id: 'A', posted: 10n, held: 11n }, books.balances[1]!] } })],
   ['a balance row that forgot', 'a balance is not what its history makes of it', ({ books }) => ({ books: { balances: [{ id: 'A', posted: 40n, held: 0n }, books.balances[1]!] } })],
   ['a no from stale memory', 'a no tells of funds that the balance had at no moment between the question and the answer', ({ history, books }) => ({
