@@ -245,9 +245,9 @@ const CHECKS: readonly Check[] = [
           from posting where source_object = 'payment' and rule = 'L20' and credit_sequence is not null group by source_id) l on l.source_id = p.id
       left join incoming_payment i on i.id = marked_id(p.id, 1)
       where (p.rail = 'internal' or l.source_id is not null or i.id is not null) and not case
-        when p.rail = 'internal' and p.status = 'completed' then coalesce(l.entries = 1 and l.occurrence = 1 and l.amount = p.amount and l.debit_account = (${PAYING_BALANCE})::text
+        when p.rail = 'internal' and p.status = 'completed' then coalesce(l.entries = 1 and l.occurrence = 1 and l.amount = p.amount and l.debit_account = p.paying_balance_id::text
           and l.credit_account = i.balance_id::text and i.balance_id::text = p.details::jsonb->>'payeeBalanceId' and i.amount = p.amount and i.currency = p.currency
-          and i.payment_id = p.id and i.operator_id = p.operator_id and i.rail = 'internal', false)
+          and i.origin_id = p.id and i.operator_id = p.operator_id and i.rail = 'internal', false)
         else l.source_id is null and i.id is null and (p.rail is distinct from 'internal' or (p.sent_at is null and p.status not in ('exception', 'returned'))) end`,
   },
   {

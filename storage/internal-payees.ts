@@ -14,7 +14,7 @@ const PAYEES = `select p.id, b.id, b.customer_id, b.shard, b.connection_id, ${FE
   from payment p cross join lateral (select p.details::json as details) t
   join balance b on b.id = (t.details->>'payeeBalanceId')::uuid join customer c on c.id = p.customer_id
   left join lateral (select a.identifiers, a.bank_name, a.country from account_details a
-    where a.balance_id = coalesce((t.details->'conversion'->>'buyBalanceId')::uuid, p.source_balance_id) and a.status in ('active', 'replaced', 'closing') and not a.shared
+    where a.balance_id = p.paying_balance_id and a.status in ('active', 'replaced', 'closing') and not a.shared
     order by a.status = 'active' desc, a.scope = 'local' desc, a.id limit 1) d on true
   where p.id = any($1::uuid[])`
 

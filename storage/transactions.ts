@@ -65,9 +65,9 @@ with asked as materialized (select distinct id from unnest($1::uuid[]) id),
 wanted as materialized (
   select id from asked
   union
-  select i.id from asked w join incoming_payment i on i.id = marked_id(w.id, 1) and i.payment_id = w.id
+  select i.id from asked w join incoming_payment i on i.id = marked_id(w.id, 1) and i.origin_id = w.id
   union
-  select i.payment_id from asked w join incoming_payment i on i.id = w.id and i.id = marked_id(i.payment_id, 1)),
+  select i.origin_id from asked w join incoming_payment i on i.id = w.id and i.id = marked_id(i.origin_id, 1)),
 line as materialized (
   select transaction_of_line(p.rule, l.side, p.source_id, p.entry_id, p.ordinal) as id, p.source_object, p.source_id, p.rule, p.amount, p.currency, p.description,
     p.reference, p.counterparty, p.booked_at, p.value_date, b.customer_id, l.side, l.balance_id, l.sequence, l.running, l.other

@@ -9,7 +9,7 @@ import type { IncomingPaymentRow } from '../ledger/effects.ts'
 import { entry } from '../ledger/entry.ts'
 import { transactionId } from '../transactions/transaction.ts'
 import type { FeeRule } from './fees.ts'
-import { changeEvents, heldBy, holdReleased, moved, outflowReturn, payingBalance, UNCHANGED, update } from './move-parts.ts'
+import { changeEvents, heldBy, holdReleased, moved, outflowReturn, UNCHANGED, update } from './move-parts.ts'
 import type { MoveContext, PaymentDecision, PaymentState } from './payment-moves.ts'
 
 /** The payee's side of an internal payment. */
@@ -44,11 +44,11 @@ export function book(payment: PaymentState, payee: InternalPayee, context: MoveC
   const fee = incomingFee(payee.fees, row)
   return moved(next, {
     paymentChanges: [{ ...UNCHANGED, id: payment.id, version: payment.version, status: 'completed', sentAt: now, completedAt: now, updatedAt: now }],
-    holdResolutions: [{ id: heldBy(payment), balanceId: payingBalance(payment), amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
+    holdResolutions: [{ id: heldBy(payment), balanceId: payment.payingBalanceId, amount: total, status: 'captured', capturedAmount: total, resolvedAt: now }],
     postings: [
       ...entry({
         rule: 'L20', variant: 'payment', amounts: { A: payment.amount, F: payment.fee }, currency: payment.currency, accounts: context.accounts,
-        balances: { from: payingBalance(payment), to: payee.balanceId }, entryId: context.ids.next(),
+        balances: { from: payment.payingBalanceId, to: { id: payee.balanceId, fence: 'open' } }, entryId: context.ids.next(),
         customerId: payment.customerId, source: { object: 'payment', id: payment.id }, description: `Payment ${payment.number}`,
         reference: payment.reference, counterparty: payment.recipientName, bookedAt: now, valueDate: context.valueDate,
       }),
@@ -86,6 +86,6 @@ function incomingRow(payment: PaymentState, payee: InternalPayee, { valueDate }:
     id: transactionId(payment.id, 'other_side'), customerId: payee.customerId, balanceId: payee.balanceId, operatorId: payment.operatorId,
     connectionId: payee.connectionId, shard: payee.shard, status: 'received', currency: payment.currency, amount: payment.amount, payerName: name,
     payerIdentifier: maskedIdentifier, payerBankName: bankName, payerCountry: country, reference: payment.reference, rail: 'internal', endToEndId: payee.endToEndId,
-    uetr: null, valueDate, suspense: null, suspenseReason: null, creditedAt: now, receivedAt: now, paymentId: payment.id,
+    uetr: null, valueDate, suspense: null, suspenseReason: null, creditedAt: now, receivedAt: now, originId: payment.id,
   }
 }
