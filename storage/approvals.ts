@@ -5,7 +5,8 @@
  * (row, decision, events, what becomes of the subject) is written there or not at all. Locks are taken in one order:
  * approvals by id, then balances, then payments.
  */
-import { APPROVER_ROLES, termsOf, type PolicyKind, type PolicyTerms, type TermsJson, type TierJson } from '../lib/approvals/policy.ts'
+import { storedPolicies, type StoredPolicies } from '../lib/approvals/in-effect.ts'
+import { APPROVER_ROLES, type PolicyKind, type TermsJson, type TierJson } from '../lib/approvals/policy.ts'
 import { approvalEvent, opening, type ApprovalStatus, type OpenApproval, type SubjectSummary, type SubjectType, type TierSource } from '../lib/approvals/opening.ts'
 import type { ApprovalRecord } from '../lib/approvals/approval.ts'
 import { timestamp } from '../lib/clock.ts'
@@ -77,12 +78,12 @@ export async function openApproval(tx: ApprovalTx, request: OpenRequest): Promis
   return id
 }
 
-/** A customer's policy of one kind; null where it was never set. */
-export async function readPolicy(client: Pick<TransactionClient, 'query'>, customerId: string, kind: PolicyKind): Promise<PolicyTerms | null> {
-  const { rows: [row] } = await client.query<{ terms: TermsJson }>({
-    name: 'read_policy', text: 'select terms from approval_policy where customer_id = $1 and kind = $2', values: [customerId, kind],
+/** The stored policies of a customer. What is in effect follows from them: lib/approvals/in-effect.ts. */
+export async function readStoredPolicies(client: Pick<TransactionClient, 'query'>, customerId: string): Promise<StoredPolicies> {
+  const { rows } = await client.query<{ kind: PolicyKind; terms: TermsJson }>({
+    name: 'read_stored_policies', text: 'select kind, terms from approval_policy where customer_id = $1', values: [customerId],
   })
-  return row === undefined ? null : termsOf(row.terms)
+  return storedPolicies(Object.fromEntries(rows.map(({ kind, terms }) => [kind, terms])))
 }
 
 // ── Who may decide ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -54,9 +54,9 @@ export async function readPolicies(client: Pick<TransactionClient, 'query'>, cus
   }))
 }
 
-/** Makes the changes of one policy wait for one another, until the transaction ends. */
-export async function lockPolicy(client: TransactionClient, customerId: string, kind: PolicyKind): Promise<void> {
-  await client.query({ name: 'lock_policy', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`policy ${policyId(customerId, kind)}`] })
+/** Makes the changes of a customer's policies wait for one another until the transaction ends: each is compared with all. */
+export async function lockPolicies(client: TransactionClient, customerId: string): Promise<void> {
+  await client.query({ name: 'lock_policies', text: `select pg_advisory_xact_lock(hashtextextended('approval policies of ' || $1::text, 0))`, values: [customerId] })
 }
 
 /** Makes terms effective. Whoever decides on payments or exchanges of the customer learns of it before they decide anything else. */

@@ -1,6 +1,7 @@
 /** What actors remember, read from Postgres: many at once, on the lane's own connection. */
 import type { LimitsJson } from '../lib/customers/limits.ts'
-import { termsOf, type PolicyTerms, type TermsJson } from '../lib/approvals/policy.ts'
+import { ruleInEffect, storedPolicies } from '../lib/approvals/in-effect.ts'
+import type { TermsJson } from '../lib/approvals/policy.ts'
 import type { BalanceState } from '../lib/ledger/balance.ts'
 import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../lib/payments/fees.ts'
@@ -32,8 +33,9 @@ export async function loadBalances(reader: Reader, ids: readonly string[], lock:
   const limited: LimitedBalance[] = []
   for (const row of rows as [string, string, string, string, number, string, string, BalanceState['status'], string, string, Policies | null, LimitsJson | null, Record<string, LimitsJson> | null, FeeRuleJson[] | null, CalendarTerms | null, number][]) {
     const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version, policies, customerTerms, memberTerms, fees, calendar, railVersion] = row
+    const stored = policies === null ? NO_POLICIES : storedPolicies(policies)
     states.set(id, { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version),
-      policy: enabled(policies?.payment), exchangePolicy: enabled(policies?.exchange ?? policies?.payment), limits: null, fees: fees?.map(feeRuleOf) ?? NO_FEES, calendar, railVersion })
+      policy: ruleInEffect('payment', stored).terms, exchangePolicy: ruleInEffect('exchange', stored).terms, limits: null, fees: fees?.map(feeRuleOf) ?? NO_FEES, calendar, railVersion })
     if (customerTerms !== null || memberTerms !== null) limited.push({ id, customerId, currency, customerTerms, memberTerms })
   }
   for (const [id, limits] of await loadPaymentLimits(reader, limited)) states.set(id, { ...states.get(id) as BalanceState, limits })
@@ -45,7 +47,7 @@ const NO_FEES: readonly FeeRule[] = []
 /** A customer's policies by kind; one that was never set is absent. */
 type Policies = { readonly [kind in 'payment' | 'exchange']?: TermsJson }
 
-const enabled = (policy: TermsJson | undefined): PolicyTerms | null => (policy?.enabled === true ? termsOf(policy) : null)
+const NO_POLICIES = {}
 
 const PAYMENTS = `select id, customer_id, operator_id, connection_id, shard, number, status, version, sent_at is not null,
     source_balance_id, paying_balance_id, hold_id, currency, amount, fee, rail, details, (extract(epoch from created_at) * 1000)::float8, recall, created_by

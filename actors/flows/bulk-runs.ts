@@ -7,10 +7,11 @@
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { opening, summary } from '../../lib/approvals/opening.ts'
 import { NO_RATES } from '../../lib/approvals/policy.ts'
+import { ruleInEffect } from '../../lib/approvals/in-effect.ts'
 import { batchTier, totalIn } from '../../lib/bulk-payments/approval.ts'
 import { afterRun, canMove, GIVEN_UP_MS, STALLED_MS, statusesFor, SUBMISSIONS_MAX, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
 import { refuse } from '../../lib/problems.ts'
-import { endApproval, lockApproval, readPolicy, writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
+import { endApproval, lockApproval, readStoredPolicies, writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
 import { changeBulk, lockBulk, type BulkRecord } from '../../storage/bulk-payments.ts'
 import { countSubmissions, endRowsLeft, totalsUnder } from '../../storage/bulk-runs.ts'
 import { SYSTEM } from '../../storage/identity-audit.ts'
@@ -94,10 +95,8 @@ export async function beginRun({ market, sandbox }: BeginWorld, tx: ApprovalTx, 
 /** @returns the id of the approval; null when nobody is needed */
 async function openBatchApproval({ market, sandbox }: BeginWorld, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<string | null> {
   const { client, ids, now } = tx
-  const own = await readPolicy(client, bulk.customerId, 'bulk_payment')
-  // Files have a policy of their own, or else that of payments.
-  const policy = own ?? await readPolicy(client, bulk.customerId, 'payment')
-  if (policy === null || !policy.enabled) return null
+  const { terms: policy, from } = ruleInEffect('bulk_payment', await readStoredPolicies(client, bulk.customerId))
+  if (policy === null) return null
   const { totals, connectionId } = await totalsUnder(client, bulk.id, policy)
   const convert = connectionId === null ? NO_RATES : marketConvert(market, connectionId)
   const match = batchTier(policy, totals, convert)
@@ -110,7 +109,7 @@ async function openBatchApproval({ market, sandbox }: BeginWorld, tx: ApprovalTx
       title: `Bulk payment ${bulk.number}${bulk.name === null ? '' : ` (${bulk.name})`}`, amount: amount === null ? null : { amountMinor: amount.toString(), currency: policy.currency },
       itemCount: bulk.counts.valid, sourceBalanceId: bulk.sourceBalanceId,
     }),
-    kind: own === null ? 'payment' : 'bulk_payment', source: 'snapshot', tier: match.tier, tierCurrency: policy.currency, converted: match.converted,
+    kind: from, source: 'snapshot', tier: match.tier, tierCurrency: policy.currency, converted: match.converted,
     requestedBy: by.id, requestedByName: by.name, sandboxTexts: sandbox ? [bulk.name ?? ''] : null,
   }, now))
   return id

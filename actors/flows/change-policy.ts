@@ -1,14 +1,17 @@
 /**
- * A change of an approval policy. One that only tightens is effective at once; one that loosens anything waits for an
- * approval itself, by the customer's policy for such changes or, where there is none, by one other person.
+ * A change of an approval policy. A change that loosens none of the rules in effect, of any kind, is effective at once. A
+ * change that loosens any of them waits for an approval itself: by the rule in effect for policy changes, which is never
+ * absent, and never by the person who asked for the change.
  */
+import { loosens, ruleInEffect, rulesInEffect, tierInEffect, type StoredPolicies } from '../../lib/approvals/in-effect.ts'
 import { summary } from '../../lib/approvals/opening.ts'
-import { DEFAULT_TIER, loosens, termsJson, termsOf, tierFor, type PolicyKind, type PolicyTerms, type TermsJson } from '../../lib/approvals/policy.ts'
+import { DEFAULT_TIER, termsJson, termsOf, type PolicyKind, type PolicyTerms, type TermsJson } from '../../lib/approvals/policy.ts'
 import { refuse } from '../../lib/problems.ts'
-import { openApproval, readPolicy, withdrawApproval, type ApprovalTx } from '../../storage/approvals.ts'
+import { openApproval, readStoredPolicies, withdrawApproval, type ApprovalTx } from '../../storage/approvals.ts'
 import type { Database } from '../../storage/database.ts'
 import { writeAudit, type AuditBy } from '../../storage/identity-audit.ts'
-import { lockPolicy, policyId, readPolicies, writePolicy } from '../../storage/policies.ts'
+import { lockPolicies, policyId, readPolicies, writePolicy } from '../../storage/policies.ts'
+import { recipientCustomer } from '../../storage/recipients.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import type { ApprovalSubject } from '../approvals.ts'
@@ -38,27 +41,32 @@ export async function changePolicy(world: { readonly database: Database; readonl
   const { customerId, kind, terms, by } = change
   return await inTransaction(world.database, async (client) => {
     const tx: ApprovalTx = { client, ids: world.ids, now: world.clock.now() }
-    await lockPolicy(client, customerId, kind)
+    await lockPolicies(client, customerId)
+    // Before anything is read: a decision on the change that waits ends first.
+    await withdrawApproval(tx, policyId(customerId, kind), 'policy_changed', by)
     const [policy] = await readPolicies(client, customerId, [kind])
     if (policy === undefined) refuse('not-found', 'No such resource exists in this tenant.')
     if (change.expected !== null && BigInt(change.expected) !== BigInt(policy.version)) {
       refuse('precondition-failed', 'The policy has changed since it was read.')
     }
-    await withdrawApproval(tx, policy.id, 'policy_changed', by)
-    if (loosens(policy.terms, terms)) return await ask(tx, change)
+    const stored = await readStoredPolicies(client, customerId)
+    const { approvalMode } = await recipientCustomer(client, customerId)
+    if (loosens(rulesInEffect(stored, approvalMode), rulesInEffect({ ...stored, [kind]: terms }, approvalMode))) return await ask(tx, change, stored)
     await writePolicy(client, { customerId, kind, terms, by: by.actor.id, now: tx.now })
     await trail(tx, change, policy.terms)
     return null
   })
 }
 
-async function ask(tx: ApprovalTx, { customerId, kind, terms, by }: PolicyChange): Promise<string> {
-  const policy = await readPolicy(tx.client, customerId, 'policy_change')
-  const match = tierFor(policy, { amount: null, currency: null })
+async function ask(tx: ApprovalTx, { customerId, kind, terms, by }: PolicyChange, stored: StoredPolicies): Promise<string> {
+  const rule = ruleInEffect('policy_change', stored)
+  const { tier, fromPolicy } = tierInEffect(rule, { amount: null, currency: null }) ?? { tier: DEFAULT_TIER, fromPolicy: false }
   return await openApproval(tx, {
     customerId, subjectType: 'approval_policy_change', subjectId: policyId(customerId, kind), subject: summary({ title: TITLES[kind] }),
-    payload: JSON.stringify(termsJson(terms)), kind: match === null ? null : 'policy_change', source: match === null ? 'default' : 'snapshot',
-    tier: match?.tier ?? DEFAULT_TIER, tierCurrency: policy?.currency ?? terms.currency, requestedBy: by.actor.id, requestedByName: by.actor.name, sandboxTexts: null,
+    payload: JSON.stringify(termsJson(terms)), kind: fromPolicy ? 'policy_change' : null, source: fromPolicy ? 'snapshot' : 'default',
+    // Whatever the policy says: the person who asks for a change never decides on it.
+    tier: { ...tier, allowSelfApproval: false }, tierCurrency: rule.terms?.currency ?? terms.currency,
+    requestedBy: by.actor.id, requestedByName: by.actor.name, sandboxTexts: null,
   })
 }
 

@@ -2,13 +2,13 @@
  * The reviews of a recipient: who is asked first, and what each answer makes of it. The customer's people answer through an
  * approval, the operator's through a review of their own; both come to `applyRecipientApproval`.
  */
-import { DEFAULT_TIER, tierFor } from '../../lib/approvals/policy.ts'
+import { rulesInEffect, tierInEffect, type RulesInEffect } from '../../lib/approvals/in-effect.ts'
+import { DEFAULT_TIER } from '../../lib/approvals/policy.ts'
 import { SANDBOX_DECISION_MS, summary } from '../../lib/approvals/opening.ts'
-import type { RecipientMode } from '../../lib/approvals/policy.ts'
 import type { Effects } from '../../lib/ledger/effects.ts'
 import { afterStage, firstStage, openedReview, type RecipientApproval, type RecipientStatus, type ReviewEnd } from '../../lib/recipients/review.ts'
 import { sandboxTokens } from '../../lib/sandbox/triggers.ts'
-import { endApproval, lockPendingApproval, openApproval, readPolicy, writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
+import { endApproval, lockPendingApproval, openApproval, readStoredPolicies, writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
 import { writeAudit, type AuditBy } from '../../storage/identity-audit.ts'
 import { endReview, insertReview, lockPendingReview } from '../../storage/recipient-reviews.ts'
 import { lockRecipient, recipientCustomer, setRecipientState, type RecipientCustomer } from '../../storage/recipients.ts'
@@ -44,9 +44,9 @@ export interface ReviewWorld {
   readonly sandbox: boolean
 }
 
-/** The mode of a customer: its own policy goes before its operator's setting. */
-export async function approvalModeOf({ client }: Pick<ApprovalTx, 'client'>, customerId: string, { approvalMode }: RecipientCustomer): Promise<RecipientMode> {
-  return (await readPolicy(client, customerId, 'recipient'))?.recipientMode ?? approvalMode
+/** What decides on a customer's recipients: the rules in effect, with the mode. */
+export async function recipientRulesOf({ client }: Pick<ApprovalTx, 'client'>, customerId: string, { approvalMode }: RecipientCustomer): Promise<RulesInEffect> {
+  return rulesInEffect(await readStoredPolicies(client, customerId), approvalMode)
 }
 
 /**
@@ -57,20 +57,19 @@ export async function beginReview(
   tx: ApprovalTx, world: ReviewWorld, recipient: Reviewed,
   { customer, requester, wasRejected }: { readonly customer: RecipientCustomer; readonly requester: Requester; readonly wasRejected: boolean },
 ): Promise<RecipientApproval | null> {
-  const mode = await approvalModeOf(tx, recipient.customerId, customer)
+  const { rules, recipientMode: mode } = await recipientRulesOf(tx, recipient.customerId, customer)
   const stage = firstStage(mode, { byKey: requester.byKey, wasRejected })
   if (stage === null) return null
   if (stage === 'operator') {
     await openOperatorReview(tx, world, recipient, { customer, requester })
     return openedReview(mode, stage, null, tx.now)
   }
-  const policy = await readPolicy(tx.client, recipient.customerId, 'recipient')
-  const match = tierFor(policy, { amount: null, currency: null, recipientId: recipient.id })
+  const { tier, fromPolicy } = tierInEffect(rules.recipient, { amount: null, currency: null, recipientId: recipient.id }) ?? { tier: DEFAULT_TIER, fromPolicy: false }
   const approvalId = await openApproval(tx, {
     customerId: recipient.customerId, subjectType: 'recipient', subjectId: recipient.id,
     subject: summary({ title: `Recipient ${recipient.name}`, recipientName: recipient.name, recipientMaskedIdentifier: recipient.maskedIdentifier }),
-    kind: 'recipient', source: match !== null ? 'snapshot' : mode === 'none' ? 'default' : 'recipient', tier: match?.tier ?? DEFAULT_TIER,
-    tierCurrency: policy?.currency ?? 'EUR', requestedBy: requester.id, requestedByName: requester.name, sandboxTexts: world.sandbox ? [recipient.name] : null,
+    kind: 'recipient', source: fromPolicy ? 'snapshot' : mode === 'none' ? 'default' : 'recipient', tier,
+    tierCurrency: rules.recipient.terms?.currency ?? 'EUR', requestedBy: requester.id, requestedByName: requester.name, sandboxTexts: world.sandbox ? [recipient.name] : null,
   })
   return openedReview(mode, stage, approvalId, tx.now)
 }

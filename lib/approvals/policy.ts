@@ -109,53 +109,6 @@ function applies(appliesTo: AppliesTo | null, { balanceId, rail, recipientId }: 
   return within(appliesTo.balanceIds, balanceId) && within(appliesTo.rails, rail) && within(appliesTo.recipientIds, recipientId)
 }
 
-/**
- * Whether `after` lets something pass that `before` would have stopped, or with fewer or other people. When in doubt it
- * does: a change that is no plain tightening has to be approved.
- */
-export function loosens(before: PolicyTerms, after: PolicyTerms): boolean {
-  if (!stops(before) && !waits(before)) return false
-  if (stops(before)) {
-    if (!stops(after) || after.currency !== before.currency) return true
-    if (narrows(before.appliesTo, after.appliesTo) || (after.exemptOwnAccounts && !before.exemptOwnAccounts)) return true
-    // Between two thresholds nothing changes, so looking at every threshold looks at every amount.
-    const thresholds = new Set([...before.tiers, ...after.tiers].flatMap(({ minAmount, maxAmount }) => (maxAmount === null ? [minAmount] : [minAmount, maxAmount])))
-    for (const amount of thresholds) {
-      const was = at(before.tiers, amount)
-      if (was !== undefined && isLooser(was, at(after.tiers, amount))) return true
-    }
-  }
-  return waits(before) && !includesMode(after.recipientMode, before.recipientMode)
-}
-
-const stops = ({ enabled, tiers }: PolicyTerms): boolean => enabled && tiers.length > 0
-const waits = ({ recipientMode }: PolicyTerms): boolean => recipientMode !== 'none'
-const at = (tiers: readonly Tier[], amount: bigint) => tiers.find(({ minAmount, maxAmount }) => amount >= minAmount && (maxAmount === null || amount < maxAmount))
-const includesMode = (after: RecipientMode, before: RecipientMode): boolean => after === before || after === 'customer_then_operator'
-
-/** Whether the new scope leaves out something that the old one had. */
-function narrows(before: AppliesTo | null, after: AppliesTo | null): boolean {
-  if (after === null) return false
-  const lost = (was: readonly string[] | null, is: readonly string[] | null) => is !== null && (was === null || was.some((value) => !is.includes(value)))
-  const all = before ?? { balanceIds: null, rails: null, recipientIds: null }
-  return lost(all.balanceIds, after.balanceIds) || lost(all.rails, after.rails) || lost(all.recipientIds, after.recipientIds)
-}
-
-function isLooser(was: Tier, is: Tier | undefined): boolean {
-  if (is === undefined || is.requiredApprovals < was.requiredApprovals) return true
-  if ((is.allowSelfApproval && !was.allowSelfApproval) || (was.distinctTeams && !is.distinctTeams)) return true
-  return admitsMore(was, is)
-}
-
-/** Whether somebody may approve who could not before. */
-function admitsMore(was: Tier, is: Tier): boolean {
-  const open = ({ approverRoles, approverUserIds, approverTeamIds }: Tier) => approverRoles.length + approverUserIds.length + approverTeamIds.length === 0
-  if (open(was)) return false
-  if (open(is)) return true
-  const more = (before: readonly string[], after: readonly string[]) => after.some((value) => !before.includes(value))
-  return more(was.approverRoles, is.approverRoles) || more(was.approverUserIds, is.approverUserIds) || more(was.approverTeamIds, is.approverTeamIds)
-}
-
 /** What is wrong with the tiers of a policy, as a JSON Pointer and a code; null when nothing is. */
 export function tiersFault({ enabled, tiers, currency }: Pick<PolicyTerms, 'enabled' | 'tiers' | 'currency'>, currencies: readonly string[]): { readonly field: string; readonly message: string; readonly code: 'required' | 'invalid_value' | 'currency_mismatch' } | null {
   const foreign = currencies.findIndex((one) => one !== currency)

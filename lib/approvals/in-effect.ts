@@ -1,0 +1,174 @@
+/**
+ * The approval rules in effect: what holds for each kind of subject, whatever rows are stored. Pure.
+ *
+ * Every reader of a policy and the comparison of a change use these functions, so that a change is compared with exactly
+ * what decides on payments, exchanges, files, recipients and policy changes:
+ *
+ *   kind           row is set                      row was never set
+ *   payment        its tiers while it is enabled   nothing waits
+ *   exchange       the same                        the payment policy stands in
+ *   bulk_payment   the same                        the payment policy stands in
+ *   recipient      its mode; its tiers while       the mode of the operator; the default tier
+ *                  enabled, else the default tier
+ *   policy_change  its tiers while it is enabled,  the default tier
+ *                  else the default tier
+ *
+ * Which acts of one person can loosen what is in effect, and what stops each:
+ *  * A change of any policy row, also of one that stands in for another: `loosens` compares all kinds; a loosening change
+ *    waits for an approval that its requester cannot give (actors/flows/change-policy.ts). Policies cannot be deleted.
+ *  * A change of roles, teams or members: it cannot make one person two. Nobody changes their own membership or adds
+ *    themselves to a team, and each such change needs a step-up (http/members.ts). An approval still needs a person other
+ *    than those who shaped the terms, at the time of the last approval (lib/approvals/requesters.ts).
+ *  * Deleting a team that a policy names: the policy then names a team without members, so fewer people may approve.
+ *  * An invitation: the new member proves a mailbox of an approved domain and has a password and a second factor. The
+ *    service takes two such members for two people; it has no way to know better.
+ *  * The operator's mode for recipients: staff of the operator set it, and staff cannot make payments for a customer. The
+ *    policy for payments, which decides on money, does not depend on it.
+ */
+import {
+  APPROVER_ROLES, DEFAULT_TIER, termsOf, tierFor, type AppliesTo, type Convert, type Measured, type PolicyKind, type PolicyTerms, type RecipientMode, type TermsJson, type Tier,
+  type TierMatch,
+} from './policy.ts'
+
+/** The stored policies of a customer; a kind that was never set is absent. */
+export type StoredPolicies = { readonly [kind in PolicyKind]?: PolicyTerms }
+
+/** The same from what rows keep. */
+export function storedPolicies(rows: { readonly [kind in PolicyKind]?: TermsJson }): StoredPolicies {
+  return Object.fromEntries(Object.entries(rows).map(([kind, terms]) => [kind, termsOf(terms)]))
+}
+
+/** The kind whose policy stands in while a kind was never set. */
+const STANDS_IN: Readonly<Partial<Record<PolicyKind, PolicyKind>>> = { exchange: 'payment', bulk_payment: 'payment' }
+
+/** The tier of a subject that no tier of a policy reaches; null: such a subject needs no approval. */
+const OTHERWISE: Readonly<Record<PolicyKind, Tier | null>> = { payment: null, bulk_payment: null, exchange: null, recipient: DEFAULT_TIER, policy_change: DEFAULT_TIER }
+
+/** The rule in effect for one kind. */
+export interface RuleInEffect {
+  /** The kind of the stored policy that the terms come from; null where no policy is in effect. */
+  readonly from: PolicyKind | null
+  /** Enabled terms with at least one tier; null where no policy is in effect. */
+  readonly terms: PolicyTerms | null
+  /** The tier of a subject that the terms do not reach; null: it needs no approval. */
+  readonly otherwise: Tier | null
+}
+
+/** All rules in effect for one customer. */
+export interface RulesInEffect {
+  readonly rules: { readonly [kind in PolicyKind]: RuleInEffect }
+  readonly recipientMode: RecipientMode
+}
+
+/** The rule in effect for one kind. */
+export function ruleInEffect(kind: PolicyKind, stored: StoredPolicies): RuleInEffect {
+  const standsIn = STANDS_IN[kind]
+  const from = stored[kind] !== undefined ? kind : standsIn
+  const terms = from === undefined ? undefined : stored[from]
+  const decides = from !== undefined && terms !== undefined && terms.enabled && terms.tiers.length > 0
+  return { from: decides ? from : null, terms: decides ? terms : null, otherwise: OTHERWISE[kind] }
+}
+
+/** The mode of recipients in effect: the customer's own policy goes before the setting of its operator. */
+export function recipientModeInEffect({ recipient }: StoredPolicies, operatorMode: RecipientMode): RecipientMode {
+  return recipient?.recipientMode ?? operatorMode
+}
+
+/** All rules in effect for a customer of an operator with this mode for recipients. */
+export function rulesInEffect(stored: StoredPolicies, operatorMode: RecipientMode): RulesInEffect {
+  return {
+    rules: {
+      payment: ruleInEffect('payment', stored), bulk_payment: ruleInEffect('bulk_payment', stored), exchange: ruleInEffect('exchange', stored),
+      recipient: ruleInEffect('recipient', stored), policy_change: ruleInEffect('policy_change', stored),
+    },
+    recipientMode: recipientModeInEffect(stored, operatorMode),
+  }
+}
+
+/** The tier that a subject falls into, and whether it comes from a policy; null when the subject needs no approval. */
+export function tierInEffect(rule: RuleInEffect, measured: Measured, convert?: Convert): (TierMatch & { readonly fromPolicy: boolean }) | null {
+  const match = tierFor(rule.terms, measured, convert)
+  if (match !== null) return { ...match, fromPolicy: true }
+  return rule.otherwise === null ? null : { tier: rule.otherwise, converted: true, fromPolicy: false }
+}
+
+// ── Comparison ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Whether `after` lets any subject of any kind pass that `before` would have stopped, with fewer or other people, or later.
+ * A doubtful change counts as loosening: two scopes or two currencies that cannot be compared, two modes of which neither
+ * includes the other.
+ */
+export function loosens(before: RulesInEffect, after: RulesInEffect): boolean {
+  return loosensAmounts(before.rules.payment, after.rules.payment)
+    || loosensAmounts(before.rules.bulk_payment, after.rules.bulk_payment)
+    || loosensAmounts(before.rules.exchange, after.rules.exchange)
+    || loosensWithoutAmount(before.rules.policy_change, after.rules.policy_change)
+    || loosensWithoutAmount(before.rules.recipient, after.rules.recipient)
+    || loosensMode(before.recipientMode, after.recipientMode)
+}
+
+/** The same for a kind whose subjects have amounts. */
+function loosensAmounts({ terms: before }: RuleInEffect, { terms: after }: RuleInEffect): boolean {
+  if (before === null) return false
+  if (after === null || after.currency !== before.currency) return true
+  if (narrows(before.appliesTo, after.appliesTo) || (after.exemptOwnAccounts && !before.exemptOwnAccounts)) return true
+  // An amount that cannot be converted takes the highest tier.
+  if (isLooser(before.tiers.at(-1), after.tiers.at(-1))) return true
+  // Tiers change at their thresholds only, so all thresholds stand for all amounts.
+  const thresholds = new Set([...before.tiers, ...after.tiers].flatMap(({ minAmount, maxAmount }) => (maxAmount === null ? [minAmount] : [minAmount, maxAmount])))
+  for (const amount of thresholds) if (isLooser(tierAt(before.tiers, amount), tierAt(after.tiers, amount))) return true
+  return false
+}
+
+/** The same for a kind whose subjects have no amount: each takes the first tier of a policy that applies to it. */
+function loosensWithoutAmount(before: RuleInEffect, after: RuleInEffect): boolean {
+  const named = [...before.terms?.appliesTo?.recipientIds ?? [], ...after.terms?.appliesTo?.recipientIds ?? []]
+  // Every recipient that either policy names, and one that neither names.
+  return [undefined, ...named].some((recipientId) => {
+    const measured: Measured = { amount: null, currency: null, ...(recipientId === undefined ? {} : { recipientId }) }
+    return isLooser(tierInEffect(before, measured)?.tier, tierInEffect(after, measured)?.tier)
+  })
+}
+
+/**
+ * Whether a mode leaves out a review that the mode before had. `operator_queue` is no loosening of `none`, although it takes
+ * recipients made by keys from the customer's people: it gives all recipients to other people, the operator's staff.
+ */
+function loosensMode(before: RecipientMode, after: RecipientMode): boolean {
+  return before !== 'none' && after !== before && after !== 'customer_then_operator'
+}
+
+const tierAt = (tiers: readonly Tier[], amount: bigint): Tier | undefined => tiers.find(({ minAmount, maxAmount }) => amount >= minAmount && (maxAmount === null || amount < maxAmount))
+
+/** Whether the new scope leaves out something that the old one had. */
+function narrows(before: AppliesTo | null, after: AppliesTo | null): boolean {
+  if (after === null) return false
+  const lost = (was: readonly string[] | null, is: readonly string[] | null) => is !== null && (was === null || was.some((value) => !is.includes(value)))
+  const all = before ?? { balanceIds: null, rails: null, recipientIds: null }
+  return lost(all.balanceIds, after.balanceIds) || lost(all.rails, after.rails) || lost(all.recipientIds, after.recipientIds)
+}
+
+/** Whether a tier asks for less than the tier before. */
+function isLooser(was: Tier | undefined, is: Tier | undefined): boolean {
+  if (was === undefined) return false
+  if (is === undefined || is.requiredApprovals < was.requiredApprovals || is.expiresAfterHours > was.expiresAfterHours) return true
+  if ((is.allowSelfApproval && !was.allowSelfApproval) || (was.distinctTeams && !is.distinctTeams)) return true
+  return admitsMore(was, is)
+}
+
+/** Whether a tier lets a person approve who could not approve before. Nobody decides without a role that may. */
+function admitsMore(was: Tier, is: Tier): boolean {
+  if (isOpen(was)) return false
+  if (isOpen(is)) return true
+  const more = (before: readonly string[], after: readonly string[]) => after.some((value) => !before.includes(value))
+  return more(was.approverRoles, deciding(is)) || more(was.approverUserIds, is.approverUserIds) || more(was.approverTeamIds, is.approverTeamIds)
+}
+
+const deciding = ({ approverRoles }: Tier) => APPROVER_ROLES.filter((role) => approverRoles.includes(role))
+
+/** Whether a tier admits every person whose role lets them decide. */
+function isOpen(tier: Tier): boolean {
+  const { approverRoles, approverUserIds, approverTeamIds } = tier
+  return approverRoles.length + approverUserIds.length + approverTeamIds.length === 0 || deciding(tier).length === APPROVER_ROLES.length
+}
