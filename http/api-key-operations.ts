@@ -67,7 +67,10 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       path: one,
       operationId: id('update'),
       summary: `Change the name or the addresses of an API key of ${whose}`,
-      ...(base === '/operator/api-keys' ? { stepUp: { action: 'api_key.create' } as const } : {}),
+      ...(base === '/operator/api-keys' ? { stepUp: { action: 'api_key.create' } as const } : {
+        description: 'Signed-in people prove themselves for a list of addresses that lets in an address which the list before did not; an empty list lets in every address.',
+        stepUp: { action: 'api_key.create', byBody: true } as const,
+      }),
       ifMatch: true,
       current: async ({ tenant, params }, { identity }) => (tenant === null ? null : await identity.getApiKey(tenant, params.apiKeyId)),
       body: ApiKeyUpdate,

@@ -9,7 +9,7 @@
 import { CUSTOMER_SCOPES, generateApiKey, OPERATOR_SCOPES } from '../lib/api-key.ts'
 import { timestamp } from '../lib/clock.ts'
 import { grantOfRole, MEMBER_ROLES, STAFF_ROLES } from '../lib/identity/capabilities.ts'
-import { isAllowlistEntry } from '../lib/ip-allowlist.ts'
+import { isAllowlistEntry, widensAllowlist } from '../lib/ip-allowlist.ts'
 import { refuse, type FieldError } from '../lib/problems.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import * as rows from '../storage/identity-api-keys.ts'
@@ -18,6 +18,7 @@ import { inTransaction, type TransactionClient } from '../storage/transaction.ts
 import { etagOf } from './etag.ts'
 import type { ByInTenant, IdentityCommands, MadeApiKey } from './identity.ts'
 import { auditCaller, type IdentityWorld } from './identity-world.ts'
+import { requireProof } from './proof.ts'
 import type { ApiKeyView } from './schemas/api-key.ts'
 
 /** Keys of one tenant that work and have not been replaced. */
@@ -137,6 +138,8 @@ export function createApiKeyCommands(
       refuseFields(allowlistErrors(body.ipAllowlist ?? []))
       const { sha256, after } = await inTransaction(database, async (client) => {
         const before = await locked(client, by, id, expected)
+        // A key that works from more addresses is worth as much to a thief as a new key.
+        if (body.ipAllowlist !== undefined && widensAllowlist(before.view.ipAllowlist, body.ipAllowlist)) await requireProof(world, by, 'api_key.create')
         const sha256 = await rows.renameApiKey(client, id, { name: body.name ?? before.view.name, ipAllowlist: body.ipAllowlist ?? before.view.ipAllowlist })
         const after = await reread(client, by, id)
         await audit(client, by, 'api_key.updated', id, before.view, after.view)

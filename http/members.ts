@@ -2,7 +2,8 @@
  * The people of a customer: who is a member, in which role and teams, and who is invited.
  *
  *  * One active owner remains, and the primary owner stays until another one takes their place.
- *  * Only owners make owners, and nobody changes their own membership.
+ *  * Only owners make owners, and nobody changes their own membership or puts themselves into a team: approval policies name
+ *    teams.
  *  * An invitation is a link of 256 random bits, good once and for seven days, to an address of an approved domain. Whoever
  *    has the address already proves who they are by their password; anybody else chooses one.
  *  * What a person may do follows from the row at every request, so a change counts at once, on every node.
@@ -24,6 +25,7 @@ import { limitsOfBody } from './customer-limits.ts'
 import type { By, ByInTenant, Source } from './identity.ts'
 import { auditCaller, type IdentityWorld } from './identity-world.ts'
 import type { ListQuery, ListResult } from './list.ts'
+import { requireProof } from './proof.ts'
 import type {
   AcceptedInvitation, Invitation, InvitationAccept, InvitationCreate, invitationList, Member, memberList, MemberUpdate, OpenInvitation, Team, TeamCreate, teamList, TeamUpdate,
 } from './schemas/member.ts'
@@ -145,6 +147,14 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
     return wanted
   }
 
+  /** The memberships of a team, checked. `before` are those that are in it already. @throws ProblemError when the caller would join it */
+  async function checkTeamMembers(client: TransactionClient, by: ByInTenant, membershipIds: readonly string[], before: readonly string[]): Promise<readonly string[]> {
+    const wanted = await checkMembers(client, by.tenant.id, membershipIds)
+    const own = by.session.memberships.find(({ tenantId }) => tenantId === by.tenant.id)?.id
+    if (own !== undefined && wanted.includes(own) && !before.includes(own)) stands('Nobody puts themselves into a team; ask another owner or administrator.', 'own_membership')
+    return wanted
+  }
+
   async function checkMembers(client: TransactionClient, customerId: string, membershipIds: readonly string[]): Promise<readonly string[]> {
     const wanted = [...new Set(membershipIds.map((id) => id.toLowerCase()))]
     const known = await rows.knownMembers(client, customerId, wanted)
@@ -228,7 +238,7 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
       await changing(customerId, async (client, now) => {
         if (await rows.countTeams(client, customerId) >= TEAMS_MAX) refuse('limit-reached', `A customer has at most ${TEAMS_MAX} teams.`, { extra: { limit: TEAMS_MAX, resource: 'team' } })
         if (!(await rows.writeTeam(client, { id, customerId, name, now }))) refuseField('/name', 'invalid_value', 'Another team has this name.')
-        await rows.setMembersOf(client, customerId, id, await checkMembers(client, customerId, membershipIds))
+        await rows.setMembersOf(client, customerId, id, await checkTeamMembers(client, by, membershipIds, []))
         await trail(client, auditCaller(by), customerId, 'team.created', { type: 'team', id }, null, { name, membershipIds })
       })
       return await found(reads.getTeam(customerId, id))
@@ -237,11 +247,12 @@ export function createMemberCommands(world: IdentityWorld, reads: MemberReads): 
     async updateTeam(by, id, body, expected) {
       const customerId = by.tenant.id
       const before = await found(reads.getTeam(customerId, id))
+      if (body.membershipIds !== undefined) await requireProof(world, by, 'membership.change')
       await changing(customerId, async (client, now) => {
         await compareTeam(client, customerId, id, expected)
         const { name = before.view.name, membershipIds } = body
         if (!(await rows.writeTeam(client, { id, customerId, name, now }))) refuseField('/name', 'invalid_value', 'Another team has this name.')
-        if (membershipIds !== undefined) await rows.setMembersOf(client, customerId, id, await checkMembers(client, customerId, membershipIds))
+        if (membershipIds !== undefined) await rows.setMembersOf(client, customerId, id, await checkTeamMembers(client, by, membershipIds, await rows.membersOf(client, id)))
         await trail(client, auditCaller(by), customerId, 'team.updated', { type: 'team', id }, { name: before.view.name, membershipIds: before.view.membershipIds }, { name, membershipIds: membershipIds ?? before.view.membershipIds })
       })
       return await found(reads.getTeam(customerId, id))

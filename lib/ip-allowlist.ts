@@ -33,6 +33,22 @@ export function compileAllowlist(entries: readonly string[]): BlockList | null {
   return allowed
 }
 
+/**
+ * Whether a list lets in an address that the list before did not. An empty list lets every address in. A block counts as let
+ * in before only when one entry of the list before contains all of it.
+ */
+export function widensAllowlist(before: readonly string[], after: readonly string[]): boolean {
+  if (before.length === 0) return false
+  return after.length === 0 || after.some((entry) => !before.some((known) => contains(known, entry)))
+}
+
+function contains(outer: string, inner: string): boolean {
+  const [around, within] = [parse(outer), parse(inner)]
+  if (around === null || within === null || around.family !== within.family) return false
+  const longest = within.family === 'ipv6' ? 128 : 32
+  return (around.bits ?? longest) <= (within.bits ?? longest) && compileAllowlist([outer])?.check(within.address, within.family) === true
+}
+
 /** An IPv4 address that arrived over an IPv6 socket, as what it is; every other address unchanged. */
 export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address

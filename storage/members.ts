@@ -90,6 +90,12 @@ export async function setTeamsOf(client: TransactionClient, customerId: string, 
   await client.query({ name: 'join_teams', text: 'insert into team_member (team_id, membership_id, customer_id) select t, $1, $2 from unnest($3::uuid[]) t', values: [membershipId, customerId, teamIds] })
 }
 
+/** The memberships that are in a team. */
+export async function membersOf(client: Client, teamId: string): Promise<readonly string[]> {
+  const { rows } = await client.query<{ membership_id: string }>({ name: 'members_of_team', text: 'select membership_id from team_member where team_id = $1', values: [teamId] })
+  return rows.map(({ membership_id: id }) => id)
+}
+
 export async function setMembersOf(client: TransactionClient, customerId: string, teamId: string, membershipIds: readonly string[]): Promise<void> {
   await client.query({ name: 'empty_team', text: 'delete from team_member where team_id = $1', values: [teamId] })
   await client.query({ name: 'fill_team', text: 'insert into team_member (team_id, membership_id, customer_id) select $1, m, $2 from unnest($3::uuid[]) m', values: [teamId, customerId, membershipIds] })

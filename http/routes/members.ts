@@ -112,9 +112,11 @@ export const createTeam = route({
   path: '/customers/{customerId}/teams',
   operationId: 'createTeam',
   summary: 'Create a team',
+  description: 'Nobody puts themselves into a team.',
+  stepUp,
   body: TeamCreate,
   success: { status: 201, description: 'The team.', schema: Team, etag: true, location: true },
-  problems: ['limit-reached'],
+  problems: ['limit-reached', 'invalid-transition'],
   handle: async ({ params, body, session, source, requestId, tenant, principal }, { memberCommands }) => {
     const customerId = own(tenant, params)
     const team = await memberCommands.createTeam({ session, source, requestId, tenant, principal }, body)
@@ -139,11 +141,13 @@ export const updateTeam = route({
   path: '/customers/{customerId}/teams/{teamId}',
   operationId: 'updateTeam',
   summary: 'Change the name or the members of a team',
+  description: 'A change of the members needs a step-up. Nobody puts themselves into a team; another owner or administrator does.',
+  stepUp: { ...stepUp, byBody: true },
   ifMatch: true,
   current: async ({ tenant, params }, { members }) => await members.getTeam(own(tenant, params), params.teamId),
   body: TeamUpdate,
   success: { status: 200, description: 'The team as it is now.', schema: Team, etag: true },
-  problems: [],
+  problems: ['invalid-transition'],
   handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { memberCommands }) =>
     resource(await memberCommands.updateTeam({ session, source, requestId, tenant, principal }, params.teamId, body, expectedVersion)),
 })

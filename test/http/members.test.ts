@@ -6,6 +6,7 @@ import { mailsIn } from '../support/mails.ts'
 import { Person } from '../support/person.ts'
 import { until } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
+import { addMember } from './approvals/people.ts'
 
 const base = (person: Person) => `/customers/${person.tenantId}`
 
@@ -78,8 +79,9 @@ t.test('members are listed, changed and removed, and an owner remains', async (t
 t.test('teams have members of the customer and names of their own', async (t) => {
   await using world = await createWorld()
   const owner = await world.person('owner').signIn()
-  const all = [...(await members(owner)).values()]
+  const all = [...(await members(owner)).values()].filter(({ role }) => role !== 'owner')
   const path = `${base(owner)}/teams`
+  await owner.stepUp('membership.change')
   const made = await owner.post<Team>(path, { name: 'Treasury', membershipIds: [all[0]!.id] })
   t.equal(made.status, 201, made.text)
   t.equal(made.headers.get('location'), `/v1${path}/${made.body.id}`)
@@ -89,15 +91,42 @@ t.test('teams have members of the customer and names of their own', async (t) =>
   const etag = made.headers.get('etag')!
   const changed = await owner.send<Team>('PATCH', `${path}/${made.body.id}`, { name: 'Finance', membershipIds: all.map(({ id }) => id) }, { 'if-match': etag })
   t.match(changed.body, { name: 'Finance' })
-  t.equal(changed.body.membershipIds.length, 3)
+  t.equal(changed.body.membershipIds.length, 2)
   t.equal((await owner.send('PATCH', `${path}/${made.body.id}`, { name: 'Again' }, { 'if-match': etag })).problem.code, 'precondition-failed')
-  t.strictSame([...(await members(owner, `?filter[teamId]=${made.body.id}`)).keys()].length, 3)
+  t.strictSame([...(await members(owner, `?filter[teamId]=${made.body.id}`)).keys()].length, 2)
   await owner.stepUp('membership.change')
   t.match((await change(owner, all[0]!, { teamIds: [] })).body, { teamIds: [] })
   t.match((await change(owner, all[0]!, { teamIds: [owner.tenantId] })).problem, { errors: [{ field: '/teamIds/0', code: 'not_found' }] })
   t.equal((await owner.send('DELETE', `${path}/${made.body.id}`, undefined, { 'if-match': '*' })).status, 204)
   t.equal((await owner.get(`${path}/${made.body.id}`)).problem.code, 'not-found')
   t.strictSame((await owner.get<PageBody<Team>>(path)).body.data, [])
+})
+
+t.test('a change of who is in a team needs a step-up, and nobody puts themselves into a team', async (t) => {
+  await using world = await createWorld()
+  const owner = await world.person('owner').signIn()
+  const admin = await addMember(world, 'admin')
+  const all = [...(await members(owner)).values()]
+  const [me, approver] = ['owner@example.com', 'approver@example.com'].map((email) => all.find((member) => member.email === email)!.id)
+  const path = `${base(owner)}/teams`
+  const proof = { status: 403, code: 'step-up-required', action: 'membership.change' }
+  const self = { status: 409, code: 'invalid-transition', currentStatus: 'own_membership' }
+  t.match((await owner.post(path, { name: 'Controllers' })).problem, proof)
+  t.match((await owner.post(path, { name: 'Controllers', membershipIds: [me] })).problem, proof)
+  await owner.stepUp('membership.change')
+  t.match((await owner.post(path, { name: 'Controllers', membershipIds: [approver, me!.toUpperCase()] })).problem, self)
+  t.strictSame((await owner.get<PageBody<Team>>(path)).body.data, [], 'no team was made')
+  const made = await owner.post<Team>(path, { name: 'Controllers', membershipIds: [approver] })
+  t.equal(made.status, 201, made.text)
+  const one = `${path}/${made.body.id}`
+  const patch = (by: typeof owner, body: object) => by.send<Team>('PATCH', one, body, { 'if-match': '*' })
+  t.match((await patch(owner, { membershipIds: [approver, me] })).problem, self)
+  t.match((await patch(admin, { membershipIds: [approver, me] })).problem, proof)
+  t.equal((await patch(admin, { name: 'Second pair of eyes' })).status, 200, 'a name alone needs no proof')
+  await admin.stepUp('membership.change')
+  t.strictSame((await patch(admin, { membershipIds: [approver, me] })).body.membershipIds.toSorted(), [approver, me].toSorted(), 'somebody else puts them in')
+  t.equal((await patch(owner, { membershipIds: [me] })).status, 200, 'they were in it already')
+  t.strictSame((await owner.get<Team>(one)).body.membershipIds, [me])
 })
 
 t.test('an invitation reaches an approved domain, is accepted once, and makes a member who can sign in', async (t) => {

@@ -184,6 +184,7 @@ t.test('a tier names people, roles and teams, and says whether requesters decide
   const approver = await world.person('approver').signIn()
   const other = await addMember(world, 'approver')
   const ids = new Map((await world.query<{ id: string; email_key: string }>('select id, email_key from platform_user')).map(({ id, email_key }) => [email_key, id]))
+  await owner.stepUp('membership.change')
   const team = (await owner.post<{ id: string }>(`/customers/${owner.tenantId}/teams`, { name: 'Controllers' })).body.id
   await world.query(
     `insert into team_member (team_id, membership_id, customer_id) select $1, m.id, m.tenant_id from membership m where m.tenant_id = $2 and m.user_id = $3`,

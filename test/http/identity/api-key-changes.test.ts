@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { ApiKeyView } from '../../../http/schemas/api-key.ts'
+import { STEP_UP_FRESH_MS } from '../../../lib/identity/step-up.ts'
 import { Client } from '../../support/client.ts'
 import { unique } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
@@ -34,6 +35,25 @@ t.test('changing a key needs the tag of what is changed', async (t) => {
   t.equal((await owner.send('PATCH', path, { ipAllowlist: ['192.0.2.1'] }, { 'if-match': '*' })).status, 200)
   t.equal(await statusOf(world, made.body.secret, owner.tenantId), 403, 'at once, although the key was remembered')
   t.match((await owner.send('PATCH', path, { scopes: ['payments:write'] }, { 'if-match': '*' })).problem, { status: 422, errors: [{ field: '/scopes', code: 'read_only_field' }] })
+})
+
+t.test('a key that is to work from more addresses needs a step-up', async (t) => {
+  await using world = await createWorld()
+  const owner = await keyMaker(world)
+  const made = await owner.post<Made>('/api-keys', { ...BODY, ipAllowlist: ['192.0.2.0/24', '2001:db8::/32'] })
+  t.equal(made.status, 201, made.text)
+  const path = `/api-keys/${made.body.id}`
+  const list = async (ipAllowlist: readonly string[]) => await owner.send<ApiKeyView>('PATCH', path, { ipAllowlist }, { 'if-match': '*' })
+  // The proof that made the key is over.
+  world.advance(STEP_UP_FRESH_MS + 1_000)
+  for (const wider of [[], ['192.0.2.0/23'], ['192.0.2.0/24', '198.51.100.7'], ['::/0'], ['0.0.0.0/0'], ['192.0.2.0/24', '2001:db9::1']]) {
+    t.match((await list(wider)).problem, { status: 403, code: 'step-up-required', action: 'api_key.create' }, JSON.stringify(wider))
+  }
+  t.strictSame((await owner.get<ApiKeyView>(path)).body.ipAllowlist, ['192.0.2.0/24', '2001:db8::/32'], 'nothing has changed')
+  t.equal((await owner.send('PATCH', path, { name: unique('Key') }, { 'if-match': '*' })).status, 200, 'a name alone needs no proof')
+  for (const narrower of [['192.0.2.128/25', '2001:db8::/32'], ['192.0.2.129', '2001:db8:1::/48']]) t.strictSame((await list(narrower)).body.ipAllowlist, narrower)
+  await owner.stepUp('api_key.create')
+  t.strictSame((await list([])).body.ipAllowlist, [])
 })
 
 t.test('of two who change the same copy one is told', async (t) => {
