@@ -16,6 +16,7 @@
  */
 import { afterDecision, warningAt, type ApprovalRecord } from '../lib/approvals/approval.ts'
 import { SANDBOX_DECISION_MS, type SubjectType } from '../lib/approvals/opening.ts'
+import { approvalsThatCount } from '../lib/approvals/requesters.ts'
 import { timestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Effects } from '../lib/ledger/effects.ts'
@@ -24,7 +25,7 @@ import type { Mailer } from '../lib/mail.ts'
 import { refuse, type Problem, ProblemError } from '../lib/problems.ts'
 import type { Shards } from '../lib/shards.ts'
 import {
-  approversOf, DUE_APPROVALS, endApproval, insertDecision, lockApproval, noteReceived, noteWake, standingOf,
+  addRequesters, approversOf, DUE_APPROVALS, endApproval, givenApprovals, insertDecision, lockApproval, noteCounted, noteReceived, noteWake, standingOf,
   writeEffects, type ApprovalTx, type Ending, type NewDecision,
 } from '../storage/approvals.ts'
 import { plainArrayOrNull } from '../storage/array-literal.ts'
@@ -59,6 +60,8 @@ export interface ApprovalSubject {
    * the approval is withdrawn for that reason, and the approver is told.
    */
   changed?(tx: ApprovalTx, approval: ApprovalRecord): Promise<{ readonly reason: string; readonly currentMaskedIdentifier: string | null } | null>
+  /** Who has shaped the terms since the approval opened, beside those it knows: ids of people and keys. */
+  shapedBy?(tx: ApprovalTx, approval: ApprovalRecord): Promise<readonly string[]>
   /** The approval has ended. */
   ended(tx: ApprovalTx, approval: ApprovalRecord, ending: Ending): Promise<SubjectOutcome>
 }
@@ -76,6 +79,8 @@ export interface ApprovalsOptions {
 export interface DecideRequest extends Pick<NewDecision, 'userId' | 'userName' | 'decision' | 'comment'> {
   readonly customerId: string
   readonly approvalId: string
+  /** The version of the approval that the approver was shown; null for whichever is there. */
+  readonly expected?: number | bigint | null
   /** What the approver was shown; null for what they did not send back. */
   readonly shown: { readonly recipientMaskedIdentifier: string | null; readonly amount: { readonly amountMinor: string; readonly currency: string } | null }
   readonly by: AuditBy
@@ -108,8 +113,8 @@ export class Approvals extends Lookout {
   async decide(request: DecideRequest): Promise<void> {
     const problem = await this.#within(request.approvalId, async (tx, approval, afterwards): Promise<Problem | null> => {
       if (approval === null || approval.customerId !== request.customerId) refuse('not-found', 'No such approval exists in this tenant.')
-      await this.#admit(tx, approval, request)
-      return await this.#take(tx, approval, { ...request, stepUpMethod: 'totp' }, request.by, afterwards)
+      const admitted = await this.#admit(tx, approval, request)
+      return await this.#take(tx, admitted, { ...request, stepUpMethod: 'totp' }, request.by, afterwards)
     })
     if (problem !== null) throw new ProblemError(problem)
   }
@@ -147,8 +152,10 @@ export class Approvals extends Lookout {
 
   // ── A decision ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Whether this person may decide this now. */
-  async #admit(tx: ApprovalTx, approval: ApprovalRecord, { userId, decision, shown }: DecideRequest): Promise<void> {
+  /** Whether this person may decide this now. @throws ProblemError when they may not */
+  async #admit(tx: ApprovalTx, asked: ApprovalRecord, { userId, decision, shown, expected = null }: DecideRequest): Promise<ApprovalRecord> {
+    if (expected !== null && BigInt(expected) !== BigInt(asked.version)) refuse('precondition-failed', 'The approval has changed since it was read.')
+    const approval = await addRequesters(tx.client, asked, await this.#subject(asked).shapedBy?.(tx, asked) ?? [])
     const standing = await standingOf(tx.client, approval.id, userId)
     if (standing === null || !standing.inTier || !standing.notOwn) {
       refuse('insufficient-scope', standing?.inTier === true ? 'Requesters do not decide on their own request.' : 'You are not an approver of this tier.', { extra: { requiredCapability: 'approvals.decide' } })
@@ -164,15 +171,19 @@ export class Approvals extends Lookout {
     if (!isShown) refuseChanged(recipientMaskedIdentifier)
     const blocked = await this.#subject(approval).blocked?.(tx, approval) ?? null
     if (blocked !== null) throw new ProblemError(blocked)
+    return approval
   }
 
   /** Writes a decision and what it leads to. @returns why the approver has to be told no although something was written */
   async #take(tx: ApprovalTx, approval: ApprovalRecord, decision: NewDecision, by: AuditBy, afterwards: Afterwards): Promise<Problem | null> {
-    const { status, received } = afterDecision(approval, decision.decision)
+    // Approvals given by people who could no longer give them do not count, however many were received.
+    const counted = approvalsThatCount(await givenApprovals(tx.client, approval.id), approval.tier)
+    await noteCounted(tx.client, approval, counted)
+    const { status, received } = afterDecision({ received: counted.length, required: approval.required }, decision.decision)
     if (status === 'approved') {
       const changed = await this.#subject(approval).changed?.(tx, approval) ?? null
       if (changed !== null) {
-        await this.#end(tx, approval, { status: 'cancelled', received: approval.received, reason: changed.reason }, SYSTEM, afterwards)
+        await this.#end(tx, approval, { status: 'cancelled', received: counted.length, reason: changed.reason }, SYSTEM, afterwards)
         return changedProblem(changed.currentMaskedIdentifier)
       }
     }
@@ -249,9 +260,11 @@ export class Approvals extends Lookout {
       userId: SANDBOX_APPROVER.id, userName: SANDBOX_APPROVER.name, decision, comment: decision === 'rejected' ? 'Rejected by the sandbox.' : null, stepUpMethod: null,
     }
     let current = approval
-    while (decision === 'approved' && current.received + 1 < current.required) {
+    let received = approvalsThatCount(await givenApprovals(tx.client, approval.id), approval.tier).length
+    while (decision === 'approved' && received + 1 < current.required) {
       await insertDecision(tx, current, word)
-      current = await noteReceived(tx, current, current.received + 1)
+      received += 1
+      current = await noteReceived(tx, current, received)
     }
     await this.#take(tx, current, word, SYSTEM, afterwards)
   }

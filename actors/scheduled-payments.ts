@@ -158,6 +158,7 @@ export class ScheduledPayments {
     }
     const asker = {
       customerId: schedule.customerId, shard: schedule.shard, createdBy: schedule.createdBy, createdByName: schedule.createdByName, createdVia: 'schedule' as const,
+      shapedBy: schedule.editors.map((editor) => editor.id), termsSince: schedule.createdAt, spenderId: schedule.amountSetBy ?? schedule.createdBy,
       scheduledPaymentId: schedule.id, paymentId: due.paymentId, key: occurrenceKey(schedule.id, due.number), deadline: clock.now() + LIMITS.requestDeadlineMs,
       problemText: (problem: Problem) => JSON.stringify(refusalOf(problem)), problemStatus: ({ slug }: Problem) => PROBLEMS[slug].status,
     }

@@ -26,7 +26,7 @@ export interface ApprovalReads {
 
 /** Writes. Everything that is refused is thrown as a problem. */
 export interface ApprovalCommands {
-  decide(by: ByInTenant, approvalId: string, body: DecisionCreate): Promise<Versioned<Approval>>
+  decide(by: ByInTenant, approvalId: string, body: DecisionCreate, expected: number | bigint | null): Promise<Versioned<Approval>>
   remind(by: ByInTenant, approvalId: string): Promise<void>
   /** The policy, and the approval that its change waits for; null when the change is effective. */
   changePolicy(by: ByInTenant, kind: PolicyKind, body: ApprovalPolicyWrite, expected: number | bigint | null): Promise<{ readonly policy: Versioned<ApprovalPolicy>; readonly approvalId: string | null }>
@@ -67,10 +67,10 @@ export function createApprovalReads({ database }: Pick<ApprovalWorld, 'database'
 export function createApprovalCommands(world: ApprovalWorld, reads: ApprovalReads): ApprovalCommands {
   const { approvals } = world
   return {
-    async decide(by, approvalId, { decision, comment = null, recipientMaskedIdentifier = null, amount = null }) {
+    async decide(by, approvalId, { decision, comment = null, recipientMaskedIdentifier = null, amount = null }, expected) {
       if (decision === 'rejected' && comment === null) refuseField('/comment', 'required', 'Say why it is rejected.')
       await approvals.decide({
-        approvalId, customerId: by.tenant.id, userId: by.session.userId, userName: by.session.name, decision, comment,
+        approvalId, customerId: by.tenant.id, userId: by.session.userId, userName: by.session.name, decision, comment, expected,
         shown: { recipientMaskedIdentifier, amount }, by: auditCaller(by),
       })
       return await found(reads.getApproval(by.tenant, approvalId, by.principal), approvalId)

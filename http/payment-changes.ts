@@ -4,17 +4,17 @@
  */
 import { documentsWithin, documentUsesOf, draftFacts } from '../actors/flows/drafts.ts'
 import { checkedDocuments } from '../actors/flows/payment-documents.ts'
-import type { Clock } from '../lib/clock.ts'
+import { timestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Effects } from '../lib/ledger/effects.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { patchedMetadata } from '../lib/metadata.ts'
 import { rewriteOf } from '../lib/payments/create-payment.ts'
 import { inputOfDraft, patchedDraft, rewrittenDraft } from '../lib/payments/draft.ts'
-import type { PaymentRecord } from '../lib/payments/payment.ts'
+import type { PaymentDetails, PaymentRecord } from '../lib/payments/payment.ts'
 import { refuse } from '../lib/problems.ts'
 import { Overloaded } from '../actors/runtime/lane.ts'
-import { CommitConflict, writeEffects } from '../storage/approvals.ts'
+import { CommitConflict, lockApproval, noteSubjectChange, writeEffects } from '../storage/approvals.ts'
 import { sqlState } from '../storage/connection.ts'
 import type { Database } from '../storage/database.ts'
 import { keepUses } from '../storage/documents.ts'
@@ -56,13 +56,16 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesWor
     const now = clock.now()
     try {
       return await inTransaction(database, async (client) => {
-        const effects = payment.status === 'draft' ? await draftChange(client, payment, body, now) : await noteChange(client, payment, body, now)
+        const effects = payment.status === 'draft' ? await draftChange(client, payment, body, { by: by.principal.id, now }) : await noteChange(client, payment, body, now)
         if (effects === null) return true
+        const members = payment.status === 'draft' ? Object.keys(body) : changedNotes(payment, effects)
+        // An approval is locked before its payment, as every decision locks it.
+        if (payment.status === 'pending_approval' && !await noteWaiting(client, by, payment, members, now)) return false
         if (body.documentIds !== undefined) await keepUses(client, payment.id, effects.documentUses?.map(({ documentId }) => documentId) ?? [])
         await writeEffects({ client, now }, {
           ...effects,
           statusUpdates: [{ objectId: payment.id, version: payment.version + 1, customerId: payment.customerId, status: payment.status, previousStatus: payment.status,
-            message: payment.status === 'draft' ? 'Draft changed.' : 'Notes changed.', actor: 'member', at: now }],
+            message: messageOf(payment, members), actor: 'member', at: now }],
         })
         await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: 'payment.updated', object: { type: 'payment', id: payment.id },
           before: { version: payment.version, status: payment.status }, after: { version: payment.version + 1, members: Object.keys(body) } })
@@ -101,11 +104,44 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesWor
   }
 }
 
+/** Which notes a change makes others, by the names that the API has for them. */
+function changedNotes({ details, metadata }: PaymentRecord, { paymentDecisions = [] }: Effects): readonly string[] {
+  const [decision] = paymentDecisions
+  const next = JSON.parse(decision?.details ?? '{}') as PaymentDetails
+  const nextMetadata = decision?.metadata ?? '{}'
+  return [
+    ...(JSON.stringify(next.documentIds ?? []) === JSON.stringify(details.documentIds ?? []) ? [] : ['documentIds']),
+    ...(next.internalNote === details.internalNote ? [] : ['internalNote']), ...(nextMetadata === JSON.stringify(metadata) ? [] : ['metadata']),
+  ]
+}
+
+/** What the update log says of a change. Of a payment that waits for people it says what they now see otherwise. */
+function messageOf({ status }: PaymentRecord, members: readonly string[]): string {
+  if (status === 'draft') return 'Draft changed.'
+  if (status !== 'pending_approval') return 'Notes changed.'
+  return `Changed while waiting for approval: ${members.join(', ')}.${members.includes('documentIds') ? ' Approvals start anew.' : ''}`
+}
+
+/**
+ * Tells the approval that a payment waits for of a change of the payment. Other documents start the approvals anew, so that
+ * nobody's approval stands for documents that they have not seen.
+ *
+ * @returns false when the payment no longer waits
+ */
+async function noteWaiting(client: TransactionClient, { principal }: ByCaller, { id, details }: PaymentRecord, members: readonly string[], now: number): Promise<boolean> {
+  const approval = details.approvalId === undefined ? null : await lockApproval(client, details.approvalId)
+  if (approval?.status !== 'pending') return false
+  await noteSubjectChange({ client, now }, approval, {
+    changedBy: principal.id, changedByName: principal.name, changedAt: timestamp(now), paymentId: id, members, restarted: members.includes('documentIds'),
+  })
+  return true
+}
+
 /** P2. Null when nothing would change. */
-async function draftChange(client: TransactionClient, draft: PaymentRecord, patch: PaymentUpdate, now: number): Promise<Effects | null> {
+async function draftChange(client: TransactionClient, draft: PaymentRecord, patch: PaymentUpdate, { by, now }: { readonly by: string; readonly now: number }): Promise<Effects | null> {
   const input = patchedDraft(draft, { ...patch, ...(patch.documentIds === undefined ? {} : { documentIds: await checkedDocuments(documentsWithin(client), draft.customerId, patch.documentIds) }) })
   checkMetadata(input.metadata ?? {})
-  const next = rewrittenDraft(draft, input, await draftFacts(client, draft.customerId, input, now), now)
+  const next = rewrittenDraft(draft, input, await draftFacts(client, draft.customerId, input, now), { by, now })
   if (JSON.stringify(inputOfDraft(next)) === JSON.stringify(inputOfDraft(draft))) return null
   if (next.externalId !== null && next.externalId !== draft.externalId) {
     const existingId = await paymentWithExternalId(client, { customerId: draft.customerId, externalId: next.externalId, except: draft.id })

@@ -8,6 +8,7 @@
  *  * A key that has an answer keeps it. The answer is stored with what it tells of, yes and no alike.
  *  * A change is known to every node that listens before it is answered, so that nobody is paid by what was.
  */
+import { withEditor } from '../lib/approvals/requesters.ts'
 import { withdrawReviews, beginReview, lockPendingReviews, statusEvent, type RecipientMaker, type ReviewWorld } from '../actors/flows/review-recipient.ts'
 import { pauseSchedulesTo } from '../actors/flows/change-schedule.ts'
 import { withdrawWaiting } from '../actors/flows/cancel-payment.ts'
@@ -278,10 +279,13 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
         const admitted = admit(verification, customer.policy, body.verificationOverride ?? null, by.principal.id)
         await withdrawReviews(tx, id, pending, 'recipient_changed', auditCaller(by))
         const { name, maskedIdentifier } = planned.values
-        const review = await beginReview(tx, world, { id, customerId, name, maskedIdentifier }, { customer, requester: requesterOf(by), wasRejected: status === 'rejected' })
+        const review = await beginReview(tx, world, { id, customerId, name, maskedIdentifier }, {
+          customer, requester: requesterOf(by), shapedBy: [before.view.createdBy, ...before.editors.map((editor) => editor.id)], wasRejected: status === 'rejected',
+        })
         next = { status: review === null ? 'active' : 'pending_approval', verification: admitted, approval: review }
       }
-      await rows.updateRecipient(client, { id, now }, { ...planned.values, status: next.status, verification: next.verification, approval: next.approval })
+      const editors = planned.reviewed ? withEditor(before.editors, by.principal.id, now) : before.editors
+      await rows.updateRecipient(client, { id, editors, now }, { ...planned.values, status: next.status, verification: next.verification, approval: next.approval })
       const after = await reread(tx, customerId, id)
       await audit(tx, by, 'recipient.updated', id, before, after)
       if (next.status !== status) await writeEffects(tx, { events: [statusEvent(tx, customer, { id, customerId, status: next.status, previousStatus: status })] })

@@ -2,6 +2,7 @@
  * Scheduled payments, from a checked request to rows: each change in one transaction with its event and its trail. What makes
  * their payments is actors/scheduled-payments.ts.
  */
+import { withEditor } from '../lib/approvals/requesters.ts'
 import { checkAllowed, tellStatus, writeTrail } from '../actors/flows/change-schedule.ts'
 import { payeeOnPlatform } from '../actors/flows/submit-payment.ts'
 import { laterThan } from '../lib/clock.ts'
@@ -148,7 +149,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
       ...terms, id: ids.next(), customerId, operatorId: balance.operatorId, shard: balance.shard, number: orderNumber('SCH', number), externalId,
       version: 1n, recipientId, sourceBalanceId, rail: carrier.rail, calendar: balance.calendar, chargeBearer: body.chargeBearer ?? 'shared',
       state: opened(dates.series, maxOccurrences, first, calendarOf(carrier.rail, balance.calendar), now), lastPaymentId: null, lastPaymentStatus: null,
-      metadata: inStoredOrder(body.metadata ?? {}), createdBy: by.principal.id, createdByName: by.principal.name, createdAt: now, updatedAt: now,
+      metadata: inStoredOrder(body.metadata ?? {}), editors: [], amountSetBy: null, createdBy: by.principal.id, createdByName: by.principal.name, createdAt: now, updatedAt: now,
     }
     await rows.insertSchedule(client, record)
     await tellStatus(tx, record, null)
@@ -198,7 +199,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
         checkAllowed('update', before)
         const after = patched(before, body, recipient)
         if (isSame(before, after)) return versioned(before)
-        return versioned(await write(tx, by, 'updated', before, after))
+        return versioned(await write(tx, by, 'updated', before, shaped(before, after, by.principal.id, tx.now)))
       })
     },
 
@@ -246,6 +247,14 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
       }
     }),
   }
+}
+
+/** A schedule after a change of a person or key, which it keeps when its terms are others; `now` is epoch milliseconds. */
+function shaped(before: reads.ScheduleRecord, after: reads.ScheduleRecord, by: string, now: number): reads.ScheduleRecord {
+  const terms = ({ amount, requestedRail, reference, purposeCode, state: { series, maxOccurrences } }: reads.ScheduleRecord) =>
+    JSON.stringify([amount.toString(), requestedRail, reference, purposeCode, series.endDate, maxOccurrences])
+  if (terms(before) === terms(after)) return after
+  return { ...after, editors: withEditor(before.editors, by, now), amountSetBy: before.amount === after.amount ? before.amountSetBy : by }
 }
 
 /** What is looked at anew when it changes; a change of attributes alone is not held up by rules that are newer than the schedule. */

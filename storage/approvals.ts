@@ -8,7 +8,8 @@
 import { storedPolicies, type StoredPolicies } from '../lib/approvals/in-effect.ts'
 import { APPROVER_ROLES, type PolicyKind, type TermsJson, type TierJson } from '../lib/approvals/policy.ts'
 import { approvalEvent, opening, type ApprovalStatus, type OpenApproval, type SubjectSummary, type SubjectType, type TierSource } from '../lib/approvals/opening.ts'
-import type { ApprovalRecord } from '../lib/approvals/approval.ts'
+import { SUBJECT_CHANGES_MAX, type ApprovalRecord, type SubjectChange } from '../lib/approvals/approval.ts'
+import { requestersOf, type GivenApproval } from '../lib/approvals/requesters.ts'
 import { timestamp } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Effects } from '../lib/ledger/effects.ts'
@@ -88,21 +89,30 @@ export async function readStoredPolicies(client: Pick<TransactionClient, 'query'
 
 // ── Who may decide ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const NAMED = `((a.tier->'approverRoles') ? m.role or (a.tier->'approverUserIds') ? m.user_id::text or exists (
-  select from team_member tm where tm.membership_id = m.id and (a.tier->'approverTeamIds') ? tm.team_id::text))`
+const named = (m: string) => `((a.tier->'approverRoles') ? ${m}.role or (a.tier->'approverUserIds') ? ${m}.user_id::text or exists (
+  select from team_member tm where tm.membership_id = ${m}.id and (a.tier->'approverTeamIds') ? tm.team_id::text))`
 const UNNAMED = `(jsonb_array_length(a.tier->'approverRoles') + jsonb_array_length(a.tier->'approverUserIds') + jsonb_array_length(a.tier->'approverTeamIds') = 0)`
 
 /** Of an approval `a` and a membership `m` of its customer: whether the tier names the person, by role, team or person. */
-export const IN_TIER = `(m.role in (${APPROVER_ROLES.map((role) => `'${role}'`).join(', ')}) and (${UNNAMED} or ${NAMED}))`
-/** Requesters may decide only where the tier says so. */
-export const NOT_OWN = `(m.user_id <> a.requested_by or (a.tier->>'allowSelfApproval')::boolean)`
-/** Whether the person has had their word. */
-export const HAS_DECIDED = `exists (select from approval_decision d where d.approval_id = a.id and d.user_id = m.user_id)`
-/** Whether somebody of one of the person's teams has approved where teams must differ. */
+const inTier = (m: string) => `(${m}.role in (${APPROVER_ROLES.map((role) => `'${role}'`).join(', ')}) and (${UNNAMED} or ${named(m)}))`
+export const IN_TIER = inTier('m')
+/**
+ * Requesters may decide only where the tier says so, and on changes of policies never. The requesters are everyone who shaped
+ * the terms, and whoever made a key that did.
+ */
+const notOwn = (m: string) => `(((a.tier->>'allowSelfApproval')::boolean and a.subject_type <> 'approval_policy_change')
+  or (${m}.user_id <> a.requested_by and not a.requesters ? ${m}.user_id::text
+    and not exists (select from api_key k where k.tenant_id = a.customer_id and k.created_by = ${m}.user_id and (k.id = a.requested_by or a.requesters ? k.id::text))))`
+export const NOT_OWN = notOwn('m')
+/** Whether the person has had their word since the approvals last started. */
+export const HAS_DECIDED = `exists (select from approval_decision d where d.approval_id = a.id and d.round = a.round and d.user_id = m.user_id)`
+/** Whether a membership's person could give an approval now, had they not done so. */
+const stands = (m: string) => `(${m}.status = 'active' and ${inTier(m)} and ${notOwn(m)})`
+/** Whether somebody of one of the person's teams has given an approval that counts, where teams must differ. */
 export const TEAM_USED = `((a.tier->>'distinctTeams')::boolean and exists (
   select from approval_decision d join membership dm on dm.user_id = d.user_id and dm.tenant_id = a.customer_id
     join team_member dt on dt.membership_id = dm.id join team_member mt on mt.team_id = dt.team_id and mt.membership_id = m.id
-  where d.approval_id = a.id and d.decision = 'approved'))`
+  where d.approval_id = a.id and d.round = a.round and d.decision = 'approved' and ${stands('dm')}))`
 /** Everything together: whether the member may decide now. */
 export const MAY_DECIDE = `(a.status = 'pending' and m.status = 'active' and ${IN_TIER} and ${NOT_OWN} and not ${HAS_DECIDED} and not ${TEAM_USED})`
 
@@ -125,6 +135,52 @@ export async function standingOf(client: TransactionClient, approvalId: string, 
   return row === undefined ? null : { inTier: row.in_tier, notOwn: row.not_own, hasDecided: row.has_decided, teamUsed: row.team_used }
 }
 
+/** The approvals of the current round, in the order in which they were given, and whether their givers could still give them. */
+export async function givenApprovals(client: TransactionClient, approvalId: string): Promise<readonly GivenApproval[]> {
+  const { rows } = await client.query<{ id: string; stands: boolean; team_ids: string[] }>({
+    name: 'given_approvals',
+    text: `select d.id, d.step_up_method is null or coalesce(${stands('m')}, false) as stands,
+        array(select tm.team_id::text from team_member tm where tm.membership_id = m.id) as team_ids
+      from approval a join approval_decision d on d.approval_id = a.id and d.round = a.round and d.decision = 'approved'
+        left join membership m on m.tenant_id = a.customer_id and m.user_id = d.user_id
+      where a.id = $1 order by d.id`,
+    values: [approvalId],
+  })
+  return rows.map(({ id, stands, team_ids: teamIds }) => ({ decisionId: id, stands, teamIds }))
+}
+
+/** Notes which of the approvals given in the current round count. */
+export async function noteCounted(client: TransactionClient, approval: ApprovalRecord, decisionIds: readonly string[]): Promise<void> {
+  await client.query({
+    name: 'approvals_counted', values: [approval.id, decisionIds, approval.round],
+    text: `update approval_decision set counted = (id = any($2::uuid[])) where approval_id = $1 and round = $3 and decision = 'approved' and counted <> (id = any($2::uuid[]))`,
+  })
+}
+
+/** Adds people or keys to those who shaped the terms of a locked approval. */
+export async function addRequesters(client: TransactionClient, approval: ApprovalRecord, ids: readonly string[]): Promise<ApprovalRecord> {
+  const requesters = requestersOf(approval.requesters, ids)
+  if (requesters.length === approval.requesters.length) return approval
+  await client.query({ name: 'approval_requesters', text: 'update approval set requesters = $2 where id = $1', values: [approval.id, JSON.stringify(requesters)] })
+  return { ...approval, requesters }
+}
+
+/**
+ * Notes a change of what a locked approval is about. When it starts the approvals anew, those given before do not count, and
+ * the people who may decide are told again.
+ */
+export async function noteSubjectChange({ client, now }: Pick<ApprovalTx, 'client' | 'now'>, approval: ApprovalRecord, change: SubjectChange): Promise<void> {
+  const changes = [...approval.subjectChanges, change].slice(-SUBJECT_CHANGES_MAX)
+  await client.query({
+    name: 'approval_subject_change', values: [approval.id, JSON.stringify(changes), change.restarted, timestamp(now)],
+    text: `update approval set subject_changes = $2, version = version + 1, round = case when $3 then round + 1 else round end,
+      received = case when $3 then 0 else received end, announced_at = case when $3 then null else announced_at end,
+      wake_at = case when $3 then $4::timestamptz else wake_at end where id = $1`,
+  })
+  if (!change.restarted) return
+  await client.query({ name: 'approvals_void', text: 'update approval_decision set counted = false where approval_id = $1 and counted', values: [approval.id] })
+}
+
 /** The people who may decide an approval now, with their addresses. */
 export async function approversOf(client: TransactionClient, approvalId: string): Promise<readonly { readonly userId: string; readonly email: string }[]> {
   const { rows } = await client.query<{ user_id: string; email: string }>({
@@ -142,7 +198,7 @@ const ms = (column: string) => `(extract(epoch from a.${column}) * 1000)::float8
 
 /** The columns of an approval `a`. */
 export const APPROVAL_COLUMNS = `a.id, a.customer_id, a.operator_id, a.shard, a.subject_type, a.subject_id, a.subject, a.payload, a.kind, a.source, a.tier,
-  a.required, a.received, a.requested_by, a.requested_by_name, a.status, a.version, a.sandbox_decision, a.converted, ${ms('expires_at')}, ${ms('wake_at')},
+  a.required, a.received, a.requested_by, a.requested_by_name, a.requesters, a.round, a.subject_changes, a.status, a.version, a.sandbox_decision, a.converted, ${ms('expires_at')}, ${ms('wake_at')},
   ${ms('announced_at')}, ${ms('warned_at')}, ${ms('reminded_at')}, ${ms('created_at')}`
 
 export interface ApprovalColumns {
@@ -161,6 +217,9 @@ export interface ApprovalColumns {
   readonly received: number
   readonly requested_by: string
   readonly requested_by_name: string
+  readonly requesters: readonly string[]
+  readonly round: number
+  readonly subject_changes: readonly SubjectChange[]
   readonly status: ApprovalStatus
   readonly version: number
   readonly sandbox_decision: 'approved' | 'rejected' | null
@@ -177,7 +236,8 @@ export function approvalRecord(row: ApprovalColumns): ApprovalRecord {
   return {
     id: row.id, customerId: row.customer_id, operatorId: row.operator_id, shard: row.shard, subjectType: row.subject_type, subjectId: row.subject_id,
     subject: JSON.parse(row.subject) as SubjectSummary, payload: row.payload, kind: row.kind, source: row.source, tier: row.tier, required: row.required,
-    received: row.received, requestedBy: row.requested_by, requestedByName: row.requested_by_name, status: row.status, version: row.version,
+    received: row.received, requestedBy: row.requested_by, requestedByName: row.requested_by_name, requesters: row.requesters, round: row.round,
+    subjectChanges: row.subject_changes, status: row.status, version: row.version,
     sandboxDecision: row.sandbox_decision, expiresAt: row.expires_at_ms, wakeAt: row.wake_at_ms, announcedAt: row.announced_at_ms,
     warnedAt: row.warned_at_ms, remindedAt: row.reminded_at_ms, createdAt: row.created_at_ms,
   }
@@ -226,9 +286,9 @@ export interface NewDecision {
 export async function insertDecision({ client, ids, now }: ApprovalTx, approval: ApprovalRecord, decision: NewDecision): Promise<void> {
   await client.query({
     name: 'insert_approval_decision',
-    text: `insert into approval_decision (id, approval_id, customer_id, user_id, user_name, decision, comment, step_up_method, decided_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    values: [ids.next(), approval.id, approval.customerId, decision.userId, decision.userName, decision.decision, decision.comment, decision.stepUpMethod, timestamp(now)],
+    text: `insert into approval_decision (id, approval_id, customer_id, user_id, user_name, decision, comment, step_up_method, decided_at, round)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    values: [ids.next(), approval.id, approval.customerId, decision.userId, decision.userName, decision.decision, decision.comment, decision.stepUpMethod, timestamp(now), approval.round],
   })
 }
 

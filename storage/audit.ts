@@ -436,7 +436,7 @@ const CHECKS: readonly Check[] = [
     sql: `select a.id as approval_id, a.status, a.required, a.received, d.approved, d.rejected, a.subject_type, p.status as payment_status
       from approval a
       left join (
-        select approval_id, count(*) filter (where decision = 'approved') as approved, count(*) filter (where decision = 'rejected') as rejected
+        select approval_id, count(*) filter (where decision = 'approved' and counted) as approved, count(*) filter (where decision = 'rejected') as rejected
         from approval_decision group by approval_id) d on d.approval_id = a.id
       left join payment p on a.subject_type = 'payment' and p.id = a.subject_id
       where a.received <> coalesce(d.approved, 0)

@@ -2,6 +2,7 @@
  * Bulk payments and their rows. Counts are kept with the file, in the transaction that moves the rows, so a client that polls
  * reads one row; a check constraint refuses counts that do not add up.
  */
+import type { Editor } from '../lib/approvals/requesters.ts'
 import { laterThan, timestamp } from '../lib/clock.ts'
 import {
   addTotals, NO_ROWS, type BulkFormat, type BulkStatus, type CurrencyTotal, type RowCounts,
@@ -57,6 +58,8 @@ export interface BulkRecord {
   readonly submittedAt: number | null
   readonly closedAt: number | null
   readonly createdBy: string
+  /** Who had its rows checked again, and when last. */
+  readonly editors: readonly Editor[]
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -97,13 +100,14 @@ export interface BulkColumns extends RowCounts {
   readonly submitted_at: Date | null
   readonly closed_at: Date | null
   readonly created_by: string
+  readonly editors: readonly Editor[]
   readonly created_at: Date
   readonly updated_at: Date
 }
 
 export const BULK_COLUMNS = `b.id, b.customer_id, b.operator_id, b.shard, b.number, b.name, b.status, b.version, b.format, b.file_id, b.file_name, encode(b.file_hash, 'hex') as file_hash,
   b.message_id, b.options, b.source_balance_id, b.execution_date::text as execution_date, b.total, b.pending, b.valid, b.invalid, b.submitting, b.submitted, b.failed, b.totals, b.file_errors, b.warnings, b.duplicate_of,
-  b.job_id, b.approval_id, b.last_progress_at, b.submitted_by, b.submitted_by_name, b.submitted_via, b.submitted_at, b.closed_at, b.created_by, b.created_at, b.updated_at`
+  b.job_id, b.approval_id, b.last_progress_at, b.submitted_by, b.submitted_by_name, b.submitted_via, b.submitted_at, b.closed_at, b.created_by, b.editors, b.created_at, b.updated_at`
 
 export function bulkRecord(row: BulkColumns): BulkRecord {
   const at = (date: Date | null): number | null => date?.getTime() ?? null
@@ -115,7 +119,7 @@ export function bulkRecord(row: BulkColumns): BulkRecord {
     totals: (JSON.parse(row.totals) as { currency: string; amount: string; fee: string; rows: number }[]).map(({ currency, amount, fee, rows }) => ({ currency, amount: BigInt(amount), fee: BigInt(fee), rows })),
     fileErrors: JSON.parse(row.file_errors) as FileError[], warnings: JSON.parse(row.warnings) as FileWarning[], duplicateOf: row.duplicate_of, jobId: row.job_id, approvalId: row.approval_id,
     lastProgressAt: at(row.last_progress_at), submittedBy: row.submitted_by, submittedByName: row.submitted_by_name, submittedVia: row.submitted_via, submittedAt: at(row.submitted_at),
-    closedAt: at(row.closed_at), createdBy: row.created_by, createdAt: row.created_at.getTime(), updatedAt: row.updated_at.getTime(),
+    closedAt: at(row.closed_at), createdBy: row.created_by, editors: row.editors, createdAt: row.created_at.getTime(), updatedAt: row.updated_at.getTime(),
   }
 }
 
@@ -197,6 +201,7 @@ export interface BulkChange {
   readonly submittedVia?: BulkRecord['submittedVia']
   readonly submittedAt?: number | null
   readonly closedAt?: number | null
+  readonly editors?: readonly Editor[]
 }
 
 /** What a file that nobody has read yet has. */
@@ -227,6 +232,7 @@ export async function changeBulk({ client, ids, now: asked }: { readonly client:
   if (change.submittedVia !== undefined) set('submitted_via', change.submittedVia)
   if (change.submittedAt !== undefined) set('submitted_at', at(change.submittedAt))
   if (change.closedAt !== undefined) set('closed_at', at(change.closedAt))
+  if (change.editors !== undefined) set('editors', JSON.stringify(change.editors))
   const { rows: [row] } = await client.query<BulkColumns>({
     text: `update bulk_payment b set ${['version = b.version + 1', 'updated_at = $2', ...sets].join(', ')} where b.id = $1 returning ${BULK_COLUMNS}`, values,
   })

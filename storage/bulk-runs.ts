@@ -63,6 +63,16 @@ export async function takeRows(
   }
 }
 
+/** Who has changed the account, name or address of a payee of a file since a time, epoch milliseconds; ids of people and keys. */
+export async function editorsOfPayees(client: TransactionClient, bulkPaymentId: string, since: number): Promise<readonly string[]> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'bulk_editors_of_payees', values: [bulkPaymentId, since],
+    text: `select distinct e->>'id' as id from bulk_payment_row r join recipient c on c.id = r.recipient_id cross join lateral jsonb_array_elements(c.editors) e
+      where r.bulk_payment_id = $1 and (e->>'at')::float8 >= $2`,
+  })
+  return rows.map(({ id }) => id)
+}
+
 /** What became of a row. Without a failure its payment exists. */
 export interface RowEnd {
   readonly rowNumber: number

@@ -307,6 +307,7 @@ const APPROVALS = insert<Of<'approvals'>>('approval', [
   column('converted', 'boolean', (a) => String(a.converted)),
   column('requested_by', 'uuid', (a) => a.requestedBy),
   column('requested_by_name', 'text', (a) => a.requestedByName),
+  column('requesters', 'jsonb', (a) => a.requesters),
   column('sandbox_decision', 'text', (a) => a.sandboxDecision),
   column('expires_at', 'timestamptz', (a) => a.expiresAt),
   column('created_at', 'timestamptz', (a) => a.createdAt),

@@ -132,8 +132,8 @@ async function recount(client: TransactionClient, customerIds: readonly string[]
           left join exchange x on x.payment_id = p.id
           where p.customer_id = c.id and p.id >= $6::uuid and coalesce(x.sell_currency, p.currency) = $2 and p.created_at >= $7::timestamptz
             and p.status not in ('draft', 'scheduled', 'failed', 'rejected', 'cancelled')
-            -- In whose name it is: who submitted a draft, or else who made it.
-            and ($8::uuid is null or coalesce(p.details::jsonb #>> '{submitted,by}', p.created_by::text) = $8::text)) s
+            -- Who set its amount, as spenderOf has it (lib/payments/payment.ts).
+            and ($8::uuid is null or coalesce(p.details::jsonb ->> 'spenderId', p.details::jsonb #>> '{submitted,by}', p.created_by::text) = $8::text)) s
         on conflict (customer_id, spender_id, currency, period_kind, period_start) do update set amount = excluded.amount, max_amount = excluded.max_amount`,
       // An id is made a moment before its row is.
       values: [customerIds, currency, kind, start, limit.toString(), idAt(Date.parse(from) - 300_000), from, spenderId],

@@ -3,6 +3,7 @@
  * version, and a stale one comes back here with `forget` (I3).
  */
 import { LRUCache } from 'lru-cache'
+import type { Editor } from '../lib/approvals/requesters.ts'
 import type { RecipientSnapshot } from '../lib/payments/payment.ts'
 import { railTable, type BankField, type RailTable } from '../lib/payments/rails.ts'
 import { payeeOf } from '../lib/recipients/payee.ts'
@@ -34,6 +35,8 @@ export interface PayableRecipient extends RecipientSnapshot {
   /** The bank details that are filled in, and `address` when there is one: what a rail may need. */
   readonly fields: ReadonlySet<BankField>
   readonly defaultReference: string | null
+  /** Who changed its account, name or address, and when last. */
+  readonly editors: readonly Editor[]
   /**
    * Whether it is an account of the customer's own. This alone is not compared by the commit: account details that come or go are
    * told to every node, and until it has heard a node at most asks for an approval that is not needed, or lets money go to an
@@ -114,13 +117,13 @@ export class RecipientDirectory {
   }
 }
 
-type PayableColumns = [string, string, string, 'business' | 'individual', string, string, string, string, string, Record<string, string | null>, boolean, string | null, string, RecipientVerification | null, boolean, string[], boolean, RailLimitsJson, number, PlatformAccount | null]
+type PayableColumns = [string, string, string, 'business' | 'individual', string, string, string, string, string, Record<string, string | null>, boolean, string | null, string, RecipientVerification | null, boolean, string[], boolean, RailLimitsJson, number, PlatformAccount | null, Editor[]]
 
 async function load(database: Database, ids: readonly string[]): Promise<PayableRecipient[]> {
   const rows = await database.query<PayableColumns>({
     name: 'payable_recipient',
     text: `select r.id, r.customer_id, r.name, r.type, r.masked_identifier, r.currency, r.bank_country, r.status, r.version, r.bank, r.address is not null,
-        r.default_reference, ${REVIEWED_DIGEST}, r.verification, ${REQUIRES_VERIFICATION}, o.recipient_allowed_overrides, ${IS_OWN_ACCOUNT}, o.rail_limits, o.rail_version, ${PLATFORM_ACCOUNT}
+        r.default_reference, ${REVIEWED_DIGEST}, r.verification, ${REQUIRES_VERIFICATION}, o.recipient_allowed_overrides, ${IS_OWN_ACCOUNT}, o.rail_limits, o.rail_version, ${PLATFORM_ACCOUNT}, r.editors
       from recipient r join customer c on c.id = r.customer_id join operator o on o.id = c.operator_id where r.id = any($1::uuid[]) and r.status <> 'deleted'`,
     values: [plainArray(ids)],
   })
@@ -138,11 +141,11 @@ function tableOf(limits: RailLimitsJson): RailTable {
 }
 
 function payableRecipient(row: PayableColumns): PayableRecipient {
-  const [id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version, bank, hasAddress, defaultReference, digest, verification, requireVerification, allowedOverrides, ownAccount, railLimits, railVersion, platformAccount] = row
+  const [id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version, bank, hasAddress, defaultReference, digest, verification, requireVerification, allowedOverrides, ownAccount, railLimits, railVersion, platformAccount, editors] = row
   const fields = new Set(Object.keys(bank).filter((field) => bank[field] !== null) as BankField[])
   if (hasAddress) fields.add('address')
   return {
-    id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest, fields, defaultReference, ownAccount, platformAccount,
+    id, customerId, name, type, maskedIdentifier, currency, bankCountry, status, version: BigInt(version), digest, fields, defaultReference, editors, ownAccount, platformAccount,
     iban: bank['iban'] ?? null, payee: payeeOf({ name, type, currency, bankCountry, bank }), verification, verificationPolicy: { requireVerification, allowedOverrides },
     rails: { version: railVersion, table: tableOf(railLimits) },
   }

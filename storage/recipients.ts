@@ -1,5 +1,6 @@
 /** Rows of recipients as they are made, changed and deleted. Statements only; rules are in lib/recipients. */
 import { timestamp } from '../lib/clock.ts'
+import type { Editor } from '../lib/approvals/requesters.ts'
 import type { RecipientMode } from '../lib/approvals/policy.ts'
 import type { RecipientApproval, RecipientStatus } from '../lib/recipients/review.ts'
 import type { CheckedRecipient } from '../lib/recipients/validation.ts'
@@ -105,11 +106,13 @@ export async function insertRecipient(client: TransactionClient, { id, customerI
 }
 
 /** Writes a recipient as it is from now on. */
-export async function updateRecipient(client: TransactionClient, { id, now }: { readonly id: string; readonly now: number }, values: RecipientValues): Promise<void> {
+export async function updateRecipient(
+  client: TransactionClient, { id, editors, now }: { readonly id: string; readonly editors: readonly Editor[]; readonly now: number }, values: RecipientValues,
+): Promise<void> {
   await client.query({
     name: 'update_recipient',
-    text: `update recipient set updated_at = $2, version = version + 1, ${COLUMNS.map((name, index) => `${name} = ${place(index)}`).join(', ')} where id = $1`,
-    values: [id, timestamp(now), ...parametersOf(values)],
+    text: `update recipient set updated_at = $2, version = version + 1, ${COLUMNS.map((name, index) => `${name} = ${place(index)}`).join(', ')}, editors = ${place(COLUMNS.length)} where id = $1`,
+    values: [id, timestamp(now), ...parametersOf(values), JSON.stringify(editors)],
   })
 }
 

@@ -54,13 +54,13 @@ export async function holdRecipient(client: TransactionClient, customerId: strin
 
 /** The columns that change, in the order of `movingValues`. */
 const MOVING = ['external_id', 'amount', 'requested_rail', 'rail', 'reference', 'purpose_code', 'end_date', 'max_occurrences', 'metadata', 'status', 'next_index',
-  'next_planned_date', 'next_execution_date', 'next_occurrence_at', 'occurrences_begun', 'occurrences_created', 'consecutive_failures', 'last_payment_id', 'paused_at'] as const
+  'next_planned_date', 'next_execution_date', 'next_occurrence_at', 'occurrences_begun', 'occurrences_created', 'consecutive_failures', 'last_payment_id', 'paused_at', 'editors', 'amount_set_by'] as const
 
-function movingValues({ externalId, amount, requestedRail, rail, reference, purposeCode, metadata, lastPaymentId, state }: ScheduleRecord): unknown[] {
+function movingValues({ externalId, amount, requestedRail, rail, reference, purposeCode, metadata, lastPaymentId, editors, amountSetBy, state }: ScheduleRecord): unknown[] {
   const { series, maxOccurrences, status, next, nextOccurrenceAt, occurrencesBegun, occurrencesCreated, consecutiveFailures, pausedAt } = state
   return [
     externalId, amount, requestedRail, rail, reference, purposeCode, series.endDate, maxOccurrences, JSON.stringify(metadata), status, next?.index ?? null,
-    next?.plannedDate ?? null, next?.executionDate ?? null, at(nextOccurrenceAt), occurrencesBegun, occurrencesCreated, consecutiveFailures, lastPaymentId, at(pausedAt),
+    next?.plannedDate ?? null, next?.executionDate ?? null, at(nextOccurrenceAt), occurrencesBegun, occurrencesCreated, consecutiveFailures, lastPaymentId, at(pausedAt), JSON.stringify(editors), amountSetBy,
   ]
 }
 

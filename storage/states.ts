@@ -6,7 +6,7 @@ import type { BalanceState } from '../lib/ledger/balance.ts'
 import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../lib/payments/fees.ts'
 import type { PaymentState } from '../lib/payments/payment-moves.ts'
-import type { PaymentDetails, PaymentRecall, PaymentStatus } from '../lib/payments/payment.ts'
+import { spenderOf, type PaymentDetails, type PaymentRecall, type PaymentStatus } from '../lib/payments/payment.ts'
 import { plainArray } from './array-literal.ts'
 import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
 import { EFFECTIVE_LIMITS, loadPaymentLimits, MEMBER_LIMITS, type LimitedBalance } from './payment-limits.ts'
@@ -64,7 +64,7 @@ export async function loadPayments(reader: Reader, ids: readonly string[], lock:
     const details = JSON.parse(text) as PaymentDetails
     states.set(id, { id, customerId, operatorId, connectionId, shard, number, status, version, sent, sourceBalanceId, payingBalanceId, holdId, currency,
       amount: BigInt(amount), fee: BigInt(fee), rail, reference: details.reference, recipientName: details.recipient.name, createdAt: details.heldAt ?? createdAt,
-      spenderId: details.submitted?.by ?? createdBy, recall: recall === null ? null : JSON.parse(recall) as PaymentRecall, charges: details.charges, conversion: details.conversion, payeeBalanceId: details.payeeBalanceId })
+      spenderId: spenderOf({ createdBy, details }), recall: recall === null ? null : JSON.parse(recall) as PaymentRecall, charges: details.charges, conversion: details.conversion, payeeBalanceId: details.payeeBalanceId })
   }
   return states
 }

@@ -5,7 +5,7 @@ import { together } from '../../lib/ledger/merge.ts'
 import { movePayment, type PaymentCommand, type PaymentState, type Withdrawal } from '../../lib/payments/payment-moves.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
 import { endingOf, writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
-import { noteDecided, unchangedPayees, waitingPayments, wakeBulk } from '../../storage/bulk-runs.ts'
+import { editorsOfPayees, noteDecided, unchangedPayees, waitingPayments, wakeBulk } from '../../storage/bulk-runs.ts'
 import { lockBulk } from '../../storage/bulk-payments.ts'
 import { readPayments } from '../../storage/states.ts'
 import type { ApprovalSubject } from '../approvals.ts'
@@ -23,6 +23,11 @@ export function bulkPaymentSubject({ nudge }: { readonly nudge: () => void }): A
       const bulk = await lockBulk(client, subjectId)
       return bulk?.status !== 'submitting' ? null
         : { slug: 'invalid-transition', detail: 'Its payments are still being made.', extra: { currentStatus: bulk.status, allowed: AFTER_RUN } }
+    },
+    async shapedBy({ client }, { subjectId }) {
+      // Its payments are made, of the payees as they were then.
+      const bulk = await lockBulk(client, subjectId)
+      return bulk === null ? [] : await editorsOfPayees(client, subjectId, bulk.createdAt)
     },
     async ended({ client, now }, { subjectId }) {
       // Its payments follow by and by: there may be a hundred thousand.

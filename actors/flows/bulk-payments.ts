@@ -1,4 +1,5 @@
 /** Bulk payments outside of their runs: looked at anew, and given up (B3, B9). Each in the caller's transaction. */
+import { withEditor } from '../../lib/approvals/requesters.ts'
 import { canMove, statusesFor } from '../../lib/bulk-payments/bulk-payment.ts'
 import { refuse } from '../../lib/problems.ts'
 import type { ApprovalTx } from '../../storage/approvals.ts'
@@ -33,7 +34,8 @@ export async function revalidate(tx: ApprovalTx, bulk: BulkRecord, by: Asking): 
   if (!canMove(bulk.status, 'revalidate')) refuse('invalid-transition', `The bulk payment is ${bulk.status}.`, { extra: { currentStatus: bulk.status, allowed: statusesFor('revalidate') } })
   const { total } = bulk.counts
   await resetRows(tx.client, bulk.id, tx.now)
-  return await changeBulk(tx, bulk, { ...NO_FINDINGS, status: 'validating', counts: { ...NO_FINDINGS.counts, total, pending: total }, jobId: await beginValidation(tx, bulk, by), lastProgressAt: null })
+  return await changeBulk(tx, bulk, { ...NO_FINDINGS, status: 'validating', counts: { ...NO_FINDINGS.counts, total, pending: total }, jobId: await beginValidation(tx, bulk, by), lastProgressAt: null,
+    editors: withEditor(bulk.editors, by.actor.id, tx.now) })
 }
 
 /**

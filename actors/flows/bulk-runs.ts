@@ -8,12 +8,13 @@ import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { opening, summary } from '../../lib/approvals/opening.ts'
 import { NO_RATES } from '../../lib/approvals/policy.ts'
 import { ruleInEffect } from '../../lib/approvals/in-effect.ts'
+import { requestersOf } from '../../lib/approvals/requesters.ts'
 import { batchTier, totalIn } from '../../lib/bulk-payments/approval.ts'
 import { afterRun, canMove, GIVEN_UP_MS, STALLED_MS, statusesFor, SUBMISSIONS_MAX, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
 import { refuse } from '../../lib/problems.ts'
 import { endApproval, lockApproval, readStoredPolicies, writeEffects, type ApprovalTx } from '../../storage/approvals.ts'
 import { changeBulk, lockBulk, type BulkRecord } from '../../storage/bulk-payments.ts'
-import { countSubmissions, endRowsLeft, totalsUnder } from '../../storage/bulk-runs.ts'
+import { countSubmissions, editorsOfPayees, endRowsLeft, totalsUnder } from '../../storage/bulk-runs.ts'
 import { SYSTEM } from '../../storage/identity-audit.ts'
 import { endJob, insertJob, lockJob, resumeJob, type JobRecord } from '../../storage/jobs.ts'
 import type { TransactionClient } from '../../storage/transaction.ts'
@@ -110,7 +111,8 @@ async function openBatchApproval({ market, sandbox }: BeginWorld, tx: ApprovalTx
       itemCount: bulk.counts.valid, sourceBalanceId: bulk.sourceBalanceId,
     }),
     kind: from, source: 'snapshot', tier: match.tier, tierCurrency: policy.currency, converted: match.converted,
-    requestedBy: by.id, requestedByName: by.name, sandboxTexts: sandbox ? [bulk.name ?? ''] : null,
+    requestedBy: by.id, requestedByName: by.name,
+    shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id), await editorsOfPayees(client, bulk.id, bulk.createdAt)), sandboxTexts: sandbox ? [bulk.name ?? ''] : null,
   }, now))
   return id
 }

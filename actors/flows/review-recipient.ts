@@ -51,11 +51,11 @@ export async function recipientRulesOf({ client }: Pick<ApprovalTx, 'client'>, c
 
 /**
  * Begins the review that a new or changed recipient needs; null when nobody has to look at it. A review that it waited for
- * must have been withdrawn.
+ * must have been withdrawn. `shapedBy`: who else made or changed it.
  */
 export async function beginReview(
   tx: ApprovalTx, world: ReviewWorld, recipient: Reviewed,
-  { customer, requester, wasRejected }: { readonly customer: RecipientCustomer; readonly requester: Requester; readonly wasRejected: boolean },
+  { customer, requester, shapedBy = [], wasRejected }: { readonly customer: RecipientCustomer; readonly requester: Requester; readonly shapedBy?: readonly string[]; readonly wasRejected: boolean },
 ): Promise<RecipientApproval | null> {
   const { rules, recipientMode: mode } = await recipientRulesOf(tx, recipient.customerId, customer)
   const stage = firstStage(mode, { byKey: requester.byKey, wasRejected })
@@ -69,7 +69,7 @@ export async function beginReview(
     customerId: recipient.customerId, subjectType: 'recipient', subjectId: recipient.id,
     subject: summary({ title: `Recipient ${recipient.name}`, recipientName: recipient.name, recipientMaskedIdentifier: recipient.maskedIdentifier }),
     kind: 'recipient', source: fromPolicy ? 'snapshot' : mode === 'none' ? 'default' : 'recipient', tier,
-    tierCurrency: rules.recipient.terms?.currency ?? 'EUR', requestedBy: requester.id, requestedByName: requester.name, sandboxTexts: world.sandbox ? [recipient.name] : null,
+    tierCurrency: rules.recipient.terms?.currency ?? 'EUR', requestedBy: requester.id, requestedByName: requester.name, shapedBy, sandboxTexts: world.sandbox ? [recipient.name] : null,
   })
   return openedReview(mode, stage, approvalId, tx.now)
 }

@@ -15,6 +15,7 @@ import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
 import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment.ts'
 import { railDate } from '../../lib/payments/business-days.ts'
+import { editorsSince, requestersOf } from '../../lib/approvals/requesters.ts'
 import { spenderOf, type PaymentRecord, type QueuePlace } from '../../lib/payments/payment.ts'
 import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/payments/timing.ts'
 import { checkReference, chooseRail, RAILS, railReference, referenceMessage, speedOf, type Rail } from '../../lib/payments/rails.ts'
@@ -71,6 +72,12 @@ export interface Asker {
   readonly createdBy: string
   readonly createdByName: string
   readonly createdVia: 'api_key' | 'web' | 'mobile' | 'schedule' | 'bulk'
+  /** Who else shaped the terms of what it is made from; ids of people and keys. */
+  readonly shapedBy?: readonly string[]
+  /** When what it is made from was made, epoch milliseconds: who has changed the recipient since then has shaped the terms, too. */
+  readonly termsSince?: number
+  /** Who set the amount, where that is not `createdBy`. */
+  readonly spenderId?: string
   /** The schedule in whose name it asks. */
   readonly scheduledPaymentId?: string
   /** The file and the row for which it asks. */
@@ -238,6 +245,8 @@ export async function commandOf(
     createdBy: asker.createdBy,
     createdByName: asker.createdByName,
     createdVia: asker.createdVia,
+    shapedBy: shapersOf(asker, recipient, draft),
+    spenderId: draft === null ? asker.spenderId : draft.details.amountSetBy ?? draft.createdBy,
     approving: { ids: world.ids, sandbox: world.sandbox, convertAt: (connectionId) => convertAt(world, connectionId) },
     externalId: input.externalId ?? null,
     externalIdOwner,
@@ -276,6 +285,12 @@ export async function payeeOnPlatform(
   if (platformAccount === null) return null
   const connectionId = payer.connectionId ?? (await balances.find(payer.id))?.connectionId
   return connectionId === platformAccount.connectionId ? platformAccount : null
+}
+
+/** Who shaped the terms of a payment beside whoever asks for it; undefined for a payment that is made from nothing else. */
+function shapersOf({ shapedBy, termsSince }: Asker, { editors }: PayableRecipient, draft: PaymentRecord | null): readonly string[] | undefined {
+  if (draft !== null) return requestersOf([draft.createdBy], draft.details.editors ?? [], editorsSince(editors, draft.createdAt))
+  return termsSince === undefined ? shapedBy : requestersOf(shapedBy ?? [], editorsSince(editors, termsSince))
 }
 
 /** Amounts in other currencies, at the middle of a bank's market. */

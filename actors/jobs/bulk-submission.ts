@@ -7,6 +7,7 @@
  * that whoever else pays waits behind one lot and not behind the file; smaller ones, with a pause, while others pay. After a
  * while it stands back in the line of jobs, behind whoever waits there.
  */
+import { requestersOf } from '../../lib/approvals/requesters.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { GIVEN_UP_MS, STALL_TOKEN, type RowCounts, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { RowFault } from '../../lib/bulk-payments/instruction.ts'
@@ -168,6 +169,7 @@ async function submitRow(world: BulkSubmissionWorld, bulk: BulkRecord, row: RowT
   const { instruction, rowNumber } = row
   const asker: Asker = {
     customerId: bulk.customerId, shard: bulk.shard, createdBy: bulk.submittedBy!, createdByName: bulk.submittedByName ?? '', createdVia: 'bulk', paymentId: row.paymentId,
+    shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id)), termsSince: bulk.createdAt, spenderId: bulk.createdBy,
     // A row is asked for once in its life, so its id is its key, and its content: the row never changes any more.
     key: { id: row.id, fingerprint: row.id }, deadline: clock.now() + LIMITS.requestDeadlineMs, problemText, problemStatus,
     bulk: { bulkPaymentId: bulk.id, bulkRowId: row.id }, skipPayeeVerification: bulk.options.skipPayeeVerification, ...(bulk.approvalId === null ? {} : { batchApprovalId: bulk.approvalId }),

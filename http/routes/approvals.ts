@@ -49,12 +49,14 @@ export const decideApproval = route({
   tenant: 'customer',
   idempotency: 'none',
   stepUp: { action: 'approval.decide', subject: 'approvalId', bound: true },
+  ifMatch: 'when sent',
+  current: async ({ tenant, principal, params }, { approvals }) => (tenant === null || principal === null ? null : await approvals.getApproval(tenant, params.approvalId, principal)),
   body: DecisionCreate,
   exists: async (tenant, { approvalId }, { approvals }) => await approvals.approvalExists(tenant, approvalId),
   success: { status: 200, description: 'The approval with the decision.', schema: Approval, etag: true },
   problems: ['invalid-transition', 'approval-subject-changed'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { approvalCommands }) =>
-    resource(await approvalCommands.decide({ session, source, requestId, tenant, principal }, params.approvalId, body)),
+  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { approvalCommands }) =>
+    resource(await approvalCommands.decide({ session, source, requestId, tenant, principal }, params.approvalId, body, expectedVersion)),
 })
 
 export const remindApprovers = route({

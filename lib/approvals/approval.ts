@@ -2,6 +2,7 @@
 import { timestamp } from '../clock.ts'
 import type { ApprovalStatus, SubjectSummary, SubjectType, TierSource } from './opening.ts'
 import type { PolicyKind, TierJson } from './policy.ts'
+import { requestersOf } from './requesters.ts'
 
 /** An approval as storage gives it back; times are epoch milliseconds. */
 export interface ApprovalRecord {
@@ -20,6 +21,11 @@ export interface ApprovalRecord {
   readonly received: number
   readonly requestedBy: string
   readonly requestedByName: string
+  /** Everyone who shaped the terms. */
+  readonly requesters: readonly string[]
+  /** Counted up when the approvals start anew. */
+  readonly round: number
+  readonly subjectChanges: readonly SubjectChange[]
   readonly status: ApprovalStatus
   readonly version: number
   readonly sandboxDecision: 'approved' | 'rejected' | null
@@ -31,6 +37,22 @@ export interface ApprovalRecord {
   readonly createdAt: number
 }
 
+/** A change of what is approved, made while the approval waited. */
+export interface SubjectChange {
+  readonly changedBy: string
+  readonly changedByName: string
+  /** RFC 3339. */
+  readonly changedAt: string
+  readonly paymentId: string
+  /** What was changed, by the names that the API has for it. */
+  readonly members: readonly string[]
+  /** Whether the approvals started anew. */
+  readonly restarted: boolean
+}
+
+/** Changes that an approval keeps; the oldest make room. */
+export const SUBJECT_CHANGES_MAX = 100
+
 /** One person's word. */
 export interface DecisionRecord {
   readonly id: string
@@ -40,6 +62,8 @@ export interface DecisionRecord {
   readonly comment: string | null
   readonly decidedAt: number
   readonly stepUpMethod: string | null
+  /** False for an approval of an earlier round, or of a person who could no longer give it at the last decision. */
+  readonly counted: boolean
 }
 
 export type ApprovalIssueCode = 'not_enough_approvers' | 'requester_only_approver' | 'approver_suspended' | 'rate_unavailable' | 'policy_changed'
@@ -70,11 +94,13 @@ export function approvalJson(approval: ApprovalRecord, decisions: readonly Decis
     status: approval.status,
     requiredApprovals: approval.required,
     received: approval.received,
-    decisions: decisions.map(({ id, userId, userName, decision, comment, decidedAt, stepUpMethod }) => ({
-      id, userId, userName, decision, ...(showsComments ? { comment } : {}), decidedAt: timestamp(decidedAt), stepUpMethod,
+    decisions: decisions.map(({ id, userId, userName, decision, comment, decidedAt, stepUpMethod, counted }) => ({
+      id, userId, userName, decision, ...(showsComments ? { comment } : {}), decidedAt: timestamp(decidedAt), stepUpMethod, counted,
     })),
     requestedBy: approval.requestedBy,
     requestedByName: approval.requestedByName,
+    requesters: [...requestersOf([approval.requestedBy], approval.requesters)],
+    subjectChanges: approval.subjectChanges.map((change) => ({ ...change, members: [...change.members] })),
     canDecide,
     expiresAt: timestamp(approval.expiresAt),
     createdAt: timestamp(approval.createdAt),

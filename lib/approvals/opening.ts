@@ -4,6 +4,7 @@ import { sandboxTokens } from '../sandbox/triggers.ts'
 import type { Rail } from '../payments/rails.ts'
 import type { PolicyKind, Tier } from './policy.ts'
 import { tierJson } from './policy.ts'
+import { requestersOf } from './requesters.ts'
 
 export const SUBJECT_TYPES = ['payment', 'recipient', 'bulk_payment', 'exchange', 'approval_policy_change'] as const
 export type SubjectType = (typeof SUBJECT_TYPES)[number]
@@ -56,6 +57,8 @@ export interface OpenApproval {
   /** A person, or a key: a key is its own requester. */
   readonly requestedBy: string
   readonly requestedByName: string
+  /** Who else shaped the terms; ids of people and keys. */
+  readonly shapedBy?: readonly string[]
   /** What a sandbox reads its tokens in; null where there is none. */
   readonly sandboxTexts: readonly string[] | null
 }
@@ -78,6 +81,8 @@ export interface ApprovalRow {
   readonly converted: boolean
   readonly requestedBy: string
   readonly requestedByName: string
+  /** JSON text of the ids of everyone who shaped the terms. */
+  readonly requesters: string
   readonly sandboxDecision: string | null
   readonly expiresAt: number
   readonly createdAt: number
@@ -94,6 +99,7 @@ export function opening(open: OpenApproval, now: number): Required<Pick<Effects,
       subjectId: open.subjectId, subject: JSON.stringify(open.subject), payload: open.payload ?? null, kind: open.kind, source: open.source,
       tier: JSON.stringify(tierJson(open.tier, open.tierCurrency)), tierNumber: open.tier.tier, required: open.tier.requiredApprovals,
       converted: open.converted ?? true, requestedBy: open.requestedBy, requestedByName: open.requestedByName,
+      requesters: JSON.stringify(requestersOf([open.requestedBy], open.shapedBy ?? [])),
       sandboxDecision: sandboxDecision(open.sandboxTexts), expiresAt: now + open.tier.expiresAfterHours * 3_600_000, createdAt: now,
     }],
     events: [approvalEvent({ ...open, status: 'pending', previousStatus: null }, now)],

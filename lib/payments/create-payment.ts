@@ -51,6 +51,10 @@ export interface CreatePayment extends Recorded {
   readonly createdBy: string
   readonly createdByName: string
   readonly createdVia: PaymentRecord['createdVia']
+  /** Who else shaped the terms, as an approval needs to know it; ids of people and keys. */
+  readonly shapedBy?: readonly string[] | undefined
+  /** Who set the amount, where that is not `createdBy`: it counts for their limits. */
+  readonly spenderId?: string | undefined
   /** What else an approval needs, should one be needed: its ids, whether a sandbox may decide it, and what amounts are worth at a connection. */
   readonly approving: { readonly ids: { next(): string }; readonly sandbox: boolean; readonly convertAt?: (connectionId: string) => Convert }
   readonly externalId: string | null
@@ -141,8 +145,8 @@ export function createPayment(balance: BalanceState | null, command: CreatePayme
 
 const NOTHING_TO_BUY = { field: '/quoteId', code: 'not_applicable', message: 'The balance is in the currency that is paid.' } as const
 
-/** What counts against limits: of a payment whose money is bought, what is sold. Who submits a draft of somebody else's pays it. */
-const spending = ({ customerId, createdBy }: CreatePayment, spent: bigint) => ({ customerId, spenderId: createdBy, amount: spent })
+/** What counts against limits: of a payment whose money is bought, what is sold. It counts for whoever set the amount. */
+const spending = ({ customerId, createdBy, spenderId }: CreatePayment, spent: bigint) => ({ customerId, spenderId: spenderId ?? createdBy, amount: spent })
 
 interface Terms {
   readonly timing: Timing
@@ -186,6 +190,7 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
     ...(command.payeeBalanceId === undefined ? {} : { payeeBalanceId: command.payeeBalanceId }),
     ...(later || batchApprovalId !== undefined ? { recipientDigest: command.recipient.digest } : {}),
     ...(later && approvalId === undefined ? { beganScheduled: true as const } : {}),
+    ...(command.spenderId === undefined || command.spenderId === command.createdBy ? {} : { spenderId: command.spenderId }),
     ...(draft === undefined ? {} : { submitted: { by: command.createdBy, at: now }, ...(later ? {} : { heldAt: now }) }),
   }
   const payment: PaymentRecord = {
@@ -251,7 +256,7 @@ function openingOf(balance: BalanceState, command: CreatePayment, { tier, conver
       ...(command.conversion === undefined ? {} : { quoteExpiresAt: command.conversion.quote.expiresAt, holdMinutes: null } satisfies ExchangePayload),
     }),
     kind: 'payment', source: 'snapshot', tier, tierCurrency: balance.policy!.currency, converted,
-    requestedBy: command.createdBy, requestedByName: command.createdByName,
+    requestedBy: command.createdBy, requestedByName: command.createdByName, shapedBy: command.shapedBy ?? [],
     sandboxTexts: approving.sandbox ? [command.shown.reference, recipient.name] : null,
   }, now)
 }

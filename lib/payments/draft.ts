@@ -2,6 +2,7 @@
  * Drafts: payments that are being written. Nothing is held and nobody is told of them; what is wrong with one is said when it is
  * submitted. They show their recipient as it is now.
  */
+import { requestersOf } from '../approvals/requesters.ts'
 import { inStoredOrder, patchedMetadata } from '../metadata.ts'
 import type { VerificationOutcome } from '../recipients/verification.ts'
 import type { PaymentDetails, PaymentRecord, RecipientSnapshot } from './payment.ts'
@@ -44,9 +45,19 @@ export function newDraft(origin: Origin, input: DraftInput, facts: DraftFacts): 
   return written({ ...origin, version: 1, updatedAt: origin.createdAt }, input, facts)
 }
 
-/** A draft as a change makes it, at `now` (epoch milliseconds). */
-export function rewrittenDraft(draft: PaymentRecord, input: DraftInput, facts: DraftFacts, now: number): PaymentRecord {
-  return written({ ...draft, version: draft.version + 1, updatedAt: now }, input, facts)
+/** A draft as a change of a person or key makes it, at `now` (epoch milliseconds). It keeps who changed its terms and its amount. */
+export function rewrittenDraft(draft: PaymentRecord, input: DraftInput, facts: DraftFacts, { by, now }: { readonly by: string; readonly now: number }): PaymentRecord {
+  const next = written({ ...draft, version: draft.version + 1, updatedAt: now }, input, facts)
+  const { editors = [], amountSetBy = draft.createdBy } = draft.details
+  const shaped = termsText(next) === termsText(draft) ? editors : requestersOf(editors, [by])
+  const setBy = next.amount === draft.amount && next.currency === draft.currency ? amountSetBy : by
+  return { ...next, details: { ...next.details, ...(shaped.length === 0 ? {} : { editors: shaped }), ...(setBy === draft.createdBy ? {} : { amountSetBy: setBy }) } }
+}
+
+/** What of a draft decides on money and its way: all but what only describes it. */
+function termsText(draft: PaymentRecord): string {
+  const { internalNote, metadata, documentIds, externalId, ...terms } = inputOfDraft(draft)
+  return JSON.stringify(terms)
 }
 
 function written(origin: Origin & Pick<PaymentRecord, 'version' | 'updatedAt'>, input: DraftInput, { balance, recipient }: DraftFacts): PaymentRecord {

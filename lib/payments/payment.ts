@@ -20,8 +20,8 @@ export type PaymentStatus =
   | 'draft' | 'pending_approval' | 'scheduled' | 'processing' | 'on_hold' | 'completed' | 'failed' | 'returned'
   | 'exception' | 'rejected' | 'cancelled'
 
-/** In whose name a payment is: of the person or key that submitted it. */
-export const spenderOf = ({ createdBy, details }: Pick<PaymentRecord, 'createdBy' | 'details'>): string => details.submitted?.by ?? createdBy
+/** The person or key whose limits a payment counts for: whoever set its amount. */
+export const spenderOf = ({ createdBy, details }: Pick<PaymentRecord, 'createdBy' | 'details'>): string => details.spenderId ?? details.submitted?.by ?? createdBy
 
 /** The recipient as it was when the payment was submitted. */
 export interface RecipientSnapshot {
@@ -70,6 +70,12 @@ export interface PaymentDetails {
   readonly verificationOverride?: { readonly acceptOutcome: string; readonly reason: string }
   /** Who submitted it and when, epoch milliseconds; absent where that was its creation. */
   readonly submitted?: { readonly by: string; readonly at: number }
+  /** Who set the amount; absent where that is whoever submitted it, or else made it. */
+  readonly spenderId?: string
+  /** Of a draft: who has changed its terms; ids of people and keys. */
+  readonly editors?: readonly string[]
+  /** Of a draft: who set its amount; absent where that is whoever made it. */
+  readonly amountSetBy?: string
   /** What it may cost beside its fee; absent where there is nothing. */
   readonly charges?: PaymentCharges
   /** Of a draft: the quote that its submission is to use. */

@@ -13,8 +13,10 @@ export const ApprovalDecision = defineEntity({
     decision: p.text(),
     comment: p.text().nullable(),
     stepUpMethod: p.text().fieldName('step_up_method').nullable(),
+    round: p.smallint().defaultRaw('1'),
+    counted: p.boolean().defaultRaw('true'),
     decidedAt: p.datetime().fieldName('decided_at').columnType('timestamptz'),
   },
   indexes: [{ name: 'approval_decision_approval', properties: ['approvalId', 'id'] }],
-  uniques: [{ name: 'approval_decision_once', expression: 'create unique index approval_decision_once on approval_decision (approval_id, user_id) where step_up_method is not null' }],
+  uniques: [{ name: 'approval_decision_once', expression: 'create unique index approval_decision_once on approval_decision (approval_id, user_id, round) where step_up_method is not null' }],
 })

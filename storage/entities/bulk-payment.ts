@@ -45,6 +45,7 @@ export const BulkPayment = defineEntity({
     submittedVia: p.text().fieldName('submitted_via').nullable(),
     submittedAt: at('submitted_at').nullable(),
     closedAt: at('closed_at').nullable(),
+    editors: p.json().defaultRaw(`'[]'`),
     createdBy: p.uuid().fieldName('created_by'),
     createdAt: at('created_at'),
     updatedAt: at('updated_at'),

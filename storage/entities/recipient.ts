@@ -30,6 +30,7 @@ export const Recipient = defineEntity({
     metadata: p.json().defaultRaw(`'{}'`),
     version: p.bigint().defaultRaw('1'),
     lastPaidAt: p.datetime().fieldName('last_paid_at').columnType('timestamptz').nullable(),
+    editors: p.json().defaultRaw(`'[]'`),
     createdBy: p.uuid().fieldName('created_by'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
     updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),

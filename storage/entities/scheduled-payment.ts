@@ -38,6 +38,8 @@ export const ScheduledPayment = defineEntity({
     lastPaymentId: p.uuid().fieldName('last_payment_id').nullable(),
     pausedAt: p.datetime().fieldName('paused_at').columnType('timestamptz').nullable(),
     metadata: p.json().defaultRaw(`'{}'`),
+    editors: p.json().defaultRaw(`'[]'`),
+    amountSetBy: p.uuid().fieldName('amount_set_by').nullable(),
     createdBy: p.uuid().fieldName('created_by'),
     createdByName: p.text().fieldName('created_by_name'),
     createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),

@@ -106,16 +106,16 @@ function view(row: ApprovalRow, decisions: readonly DecisionRecord[], { showsCom
   return approvalJson(approvalRecord(row), decisions, { canDecide: tenant.kind === 'customer' && row.can_decide, showsComments, issues })
 }
 
-const DECISIONS = `select approval_id, id, user_id, user_name, decision, comment, (extract(epoch from decided_at) * 1000)::float8, step_up_method
+const DECISIONS = `select approval_id, id, user_id, user_name, decision, comment, (extract(epoch from decided_at) * 1000)::float8, step_up_method, counted
   from approval_decision where approval_id = any($1::uuid[]) order by id`
 
 async function decisionsOf(database: Database, ids: readonly string[]): Promise<ReadonlyMap<string, readonly DecisionRecord[]>> {
   const found = new Map<string, DecisionRecord[]>()
   if (ids.length === 0) return found
-  const rows = await database.query<[string, string, string, string, DecisionRecord['decision'], string | null, number, string | null]>({ name: 'approval_decisions', text: DECISIONS, values: [ids] })
-  for (const [approvalId, id, userId, userName, decision, comment, decidedAt, stepUpMethod] of rows) {
+  const rows = await database.query<[string, string, string, string, DecisionRecord['decision'], string | null, number, string | null, boolean]>({ name: 'approval_decisions', text: DECISIONS, values: [ids] })
+  for (const [approvalId, id, userId, userName, decision, comment, decidedAt, stepUpMethod, counted] of rows) {
     const decisions = found.get(approvalId)
-    const record = { id, userId, userName, decision, comment, decidedAt, stepUpMethod }
+    const record = { id, userId, userName, decision, comment, decidedAt, stepUpMethod, counted }
     if (decisions === undefined) found.set(approvalId, [record])
     else decisions.push(record)
   }

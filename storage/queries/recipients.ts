@@ -1,5 +1,6 @@
 /** Recipients as the API shows them. */
 import { sql } from 'kysely'
+import type { Editor } from '../../lib/approvals/requesters.ts'
 import { timestamp } from '../../lib/clock.ts'
 import type { RecipientApproval, RecipientStatus } from '../../lib/recipients/review.ts'
 import type { KeptAddress } from '../../lib/recipients/validation.ts'
@@ -75,6 +76,7 @@ export interface RecipientColumns {
   readonly created_by: string
   readonly metadata: Record<string, string>
   readonly version: string
+  readonly editors: readonly Editor[]
   readonly created_ms: number
   readonly updated_ms: number
 }
@@ -83,13 +85,15 @@ const ms = (column: string, name: string) => `(extract(epoch from r.${column}) *
 
 /** The columns of a recipient `r`. */
 export const recipientColumns = `r.id, r.customer_id, r.external_id, r.type, r.name, r.nickname, r.email, r.address, r.currency, r.bank_country,
-  r.bank, r.masked_identifier, r.account_identity, r.default_reference, r.purpose, r.status, r.verification, r.approval, r.created_by, r.metadata, r.version,
+  r.bank, r.masked_identifier, r.account_identity, r.default_reference, r.purpose, r.status, r.verification, r.approval, r.created_by, r.metadata, r.version, r.editors,
   ${ms('last_paid_at', 'last_paid_ms')}, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 
 /** A recipient with its version, as the API shows it, and the account that it is. */
 export interface RecipientRecord {
   readonly version: bigint
   readonly accountIdentity: string | null
+  /** Who changed what a review looks at, and when last. */
+  readonly editors: readonly Editor[]
   /** Only the members that the recipient has. */
   readonly bank: StoredBank
   readonly view: ReturnType<typeof recipientJson>
@@ -97,7 +101,7 @@ export interface RecipientRecord {
 }
 
 export function recipientRecord(row: RecipientColumns): RecipientRecord {
-  return { version: BigInt(row.version), accountIdentity: row.account_identity, bank: row.bank, view: recipientJson(row, row.bank), untagged: RECIPIENT_UNTAGGED }
+  return { version: BigInt(row.version), accountIdentity: row.account_identity, editors: row.editors, bank: row.bank, view: recipientJson(row, row.bank), untagged: RECIPIENT_UNTAGGED }
 }
 
 const ORDERS: Readonly<Record<RecipientSort, Order>> = {

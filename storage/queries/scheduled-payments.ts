@@ -1,5 +1,6 @@
 /** Scheduled payments and their occurrences, as the API shows them and as the domain reads them back. */
 import { sql } from 'kysely'
+import type { Editor } from '../../lib/approvals/requesters.ts'
 import { timestamp } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
 import { moneyJson } from '../../lib/money.ts'
@@ -53,6 +54,10 @@ export interface ScheduleRecord {
   readonly lastPaymentId: string | null
   readonly lastPaymentStatus: PaymentStatus | null
   readonly metadata: Readonly<Record<string, string>>
+  /** Who changed its terms, and when last. */
+  readonly editors: readonly Editor[]
+  /** Whose limits its payments count for; null: those of `createdBy`. */
+  readonly amountSetBy: string | null
   readonly createdBy: string
   readonly createdByName: string
   readonly createdAt: number
@@ -95,6 +100,8 @@ export interface ScheduleColumns {
   readonly last_payment_status: PaymentStatus | null
   readonly paused_ms: number | null
   readonly metadata: Record<string, string>
+  readonly editors: readonly Editor[]
+  readonly amount_set_by: string | null
   readonly created_by: string
   readonly created_by_name: string
   readonly created_ms: number
@@ -110,7 +117,7 @@ export const SCHEDULE_COLUMNS = `s.id, s.customer_id, s.operator_id, s.shard, s.
   ${ms('next_occurrence_at', 'next_ms')}, s.occurrences_begun, s.occurrences_created, s.consecutive_failures, s.last_payment_id, ${ms('paused_at', 'paused_ms')},
   (select p.status from payment p where p.id = s.last_payment_id) as last_payment_status,
   (select ${CALENDAR_OF_CONNECTION} from balance b join provider_connection k on k.id = b.connection_id where b.id = s.source_balance_id) as calendar,
-  s.metadata, s.created_by, s.created_by_name, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
+  s.metadata, s.editors, s.amount_set_by, s.created_by, s.created_by_name, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 
 export function scheduleRecord(row: ScheduleColumns): ScheduleRecord {
   return {
@@ -125,7 +132,8 @@ export function scheduleRecord(row: ScheduleColumns): ScheduleRecord {
       nextOccurrenceAt: row.next_ms, occurrencesBegun: row.occurrences_begun, occurrencesCreated: row.occurrences_created,
       consecutiveFailures: row.consecutive_failures, pausedAt: row.paused_ms,
     },
-    lastPaymentId: row.last_payment_id, lastPaymentStatus: row.last_payment_status, metadata: row.metadata, createdBy: row.created_by,
+    lastPaymentId: row.last_payment_id, lastPaymentStatus: row.last_payment_status, metadata: row.metadata, editors: row.editors,
+    amountSetBy: row.amount_set_by, createdBy: row.created_by,
     createdByName: row.created_by_name, createdAt: row.created_ms, updatedAt: row.updated_ms,
   }
 }

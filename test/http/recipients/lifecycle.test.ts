@@ -63,9 +63,9 @@ t.test('what a key makes waits for a human, whatever the mode', async (t) => {
 
 t.test('a customer\'s own policy goes before its operator\'s mode, and says who approves', async (t) => {
   await using world = await createWorld()
-  await setMode(world, 'operator_queue')
   const owner = await world.person('owner').signIn()
   await setPolicy(t, owner, 'recipient', { recipientMode: 'customer_tier', tiers: [tier(1, 0, null, { approverRoles: ['approver'] })] })
+  await setMode(world, 'operator_queue')
   const made = (await createAs(owner)).body
   t.match(made, { status: 'pending_approval', approval: { mode: 'customer_tier', stage: 'customer' } })
   const approval = (await owner.get<Approval>(`/approvals/${made.approval!.approvalId}`)).body
