@@ -49,6 +49,7 @@ t.test('whoever shaped the terms does not approve them', async (t) => {
   const [owner, approver, preparer] = [await world.person('owner').signIn(), await world.person('approver').signIn(), await world.person('preparer').signIn()]
   const { balances, recipients } = world.seeded
   await setPolicy(t, owner, 'payment', { tiers: [tier(1, 0, null)] })
+  for (const person of [owner, preparer]) await person.stepUp('payment.above_threshold')
   const idOf = async (person: Person) => (await world.query<{ id: string }>('select id from platform_user where email_key = $1', [person.login.email]))[0]!.id
   const ids = { owner: await idOf(owner), preparer: await idOf(preparer) }
 
@@ -79,7 +80,6 @@ t.test('whoever shaped the terms does not approve them', async (t) => {
   await t.test('a draft that the owner changed, submitted by the preparer', async (t) => {
     const draft = (await preparer.post<Payment>('/payments', { ...paymentBody(balances.EUR, recipients.EUR, 400), draft: true }, key())).body
     t.equal((await patch(owner, `/payments/${draft.id}`, { amount: eur(400_000) })).status, 200)
-    await preparer.stepUp('payment.above_threshold')
     const submitted = await preparer.post<Payment>(`/payments/${draft.id}/submit`, {}, key())
     t.equal(submitted.status, 200, submitted.text)
     await onlyAnother(t, { id: submitted.body.approvalId! }, owner, approver, 'the owner who raised its amount')
@@ -132,7 +132,6 @@ t.test('whoever shaped the terms does not approve them', async (t) => {
     t.equal(limited.status, 200, limited.text)
     const draft = async (by: Person, minor: number) => (await by.post<Payment>('/payments', { ...paymentBody(balances.EUR, recipients.EUR, minor), draft: true }, key())).body
     const submit = (by: Person, { id }: Payment) => by.post<Payment>(`/payments/${id}/submit`, {}, key())
-    for (const person of [owner, preparer]) await person.stepUp('payment.above_threshold')
     const raised = await draft(owner, 900)
     await patch(preparer, `/payments/${raised.id}`, { amount: eur(1_100) })
     t.match((await submit(owner, raised)).problem, { code: 'limit-exceeded' }, 'the amount that the preparer set, submitted by the owner')
