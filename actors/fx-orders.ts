@@ -22,7 +22,7 @@ import { plainArrayOrNull } from '../storage/array-literal.ts'
 import type { Database } from '../storage/database.ts'
 import { findExchanges, readExchange } from '../storage/exchanges.ts'
 import { askFxOrdersAt, keepFxMessages, takeDueFxOrders, type DueFxOrder } from '../storage/fx-orders.ts'
-import type { InternalAccountDirectory } from '../storage/internal-accounts.ts'
+import type { InternalAccountDirectory, InternalAccountReader } from '../storage/internal-accounts.ts'
 import { isKeptAlready } from '../storage/provider-events.ts'
 import { exchangeActor } from './exchange.ts'
 import type { PaymentQueue } from './flows/payment-queue.ts'
@@ -191,7 +191,9 @@ export class FxOrders extends Lookout {
 }
 
 /** What a move of an exchange needs: the accounts of its connection, with the customer's deposits where one was used. */
-export async function exchangeContext({ accounts, ids, clock, sandbox }: Pick<FxOrdersOptions, 'accounts' | 'ids' | 'clock' | 'sandbox'>, exchange: ExchangeRecord): Promise<ExchangeMoveContext> {
+export async function exchangeContext(
+  { accounts, ids, clock, sandbox }: Pick<FxOrdersOptions, 'ids' | 'clock' | 'sandbox'> & { readonly accounts: InternalAccountReader }, exchange: ExchangeRecord,
+): Promise<ExchangeMoveContext> {
   const { operatorId, connectionId, customerId, sellCurrency, buyCurrency, depositUsed } = exchange
   const scope = { operatorId, connectionId, currency: sellCurrency }
   const [sell, buy] = await Promise.all([
@@ -219,7 +221,7 @@ function offer({ queue }: Pick<FxOrdersOptions, 'queue'>, { queued }: Extract<Ex
 }
 
 /** What people's word on an exception does to an exchange: the step that the partner's own word would have led to (X5), its payment's too. */
-export function exchangeExceptions(options: Pick<FxOrdersOptions, 'accounts' | 'sandbox' | 'queue'>): ExceptionSubjectKind {
+export function exchangeExceptions({ accounts, sandbox, queue }: Pick<FxOrdersOptions, 'sandbox' | 'queue'> & { readonly accounts: Pick<InternalAccountDirectory, 'within'> }): ExceptionSubjectKind {
   return {
     async resolved({ client, ids, now }, { subjectId }, outcome, _, suspenseId) {
       if (outcome === 'returned') {
@@ -230,10 +232,10 @@ export function exchangeExceptions(options: Pick<FxOrdersOptions, 'accounts' | '
       const state = await readExchange(client, subjectId)
       if (state === null) throw new Error(`The exchange ${subjectId} does not exist.`)
       const { exchange } = state
-      const context = await exchangeContext({ ...options, ids, clock: { now: () => now } }, exchange)
+      const context = await exchangeContext({ accounts: accounts.within(client), sandbox, ids, clock: { now: () => now } }, exchange)
       const move: Move = outcome === 'failed' ? { kind: 'refuse', reason: NO_REASON } : { kind: 'settle', ...promised(exchange), netted: false }
       const { reply, effects } = moveExchange(state, { ...move, message: null, context, ...(suspenseId === undefined ? {} : { suspenseId }) }, now)
-      if (reply.kind === 'moved') return { effects: effects ?? {}, after: () => offer(options, reply) }
+      if (reply.kind === 'moved') return { effects: effects ?? {}, after: () => offer({ queue }, reply) }
       refuse('invalid-transition', `The exchange is ${reply.status ?? 'gone'}.`, { extra: { currentStatus: reply.status, allowed: [] } })
     },
   }

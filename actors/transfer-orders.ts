@@ -13,7 +13,7 @@ import { refuse } from '../lib/problems.ts'
 import type { Shards } from '../lib/shards.ts'
 import { writeEffects, type ApprovalTx } from '../storage/approvals.ts'
 import type { Database } from '../storage/database.ts'
-import type { InternalAccountDirectory } from '../storage/internal-accounts.ts'
+import type { InternalAccountDirectory, InternalAccountReader } from '../storage/internal-accounts.ts'
 import { takesMoney } from '../storage/balance-funds.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import { askTransferAt, lockTransfer, takeDueTransfers, writeTransfer, type DueTransfer } from '../storage/transfers.ts'
@@ -36,7 +36,8 @@ const FAILED_CODE = 'TECH'
 
 export interface TransferOrdersOptions {
   readonly database: Database
-  readonly accounts: InternalAccountDirectory
+  /** Every move is a transaction, and finds its accounts within it. */
+  readonly accounts: Pick<InternalAccountDirectory, 'within'>
   readonly partner: BookTransferPartner
   /** Asked before the partner is told of a transfer. */
   readonly gate: Pick<ComplianceGate, 'screen'>
@@ -59,8 +60,6 @@ export class TransferOrders extends DueRows<DueTransfer> {
 
   async #follow(transfer: DueTransfer): Promise<void> {
     const { database, clock, partner } = this.#options
-    // A transaction that has a connection must not wait for a second one to learn of accounts.
-    await accountsOf(this.#options, transfer)
     const known = transfer.sent ? await partner.status(transfer.id) : null
     if (!transfer.sent || (known?.kind === 'unknown' && !transfer.isException)) await this.#tell(transfer)
     else if (known?.kind === 'settled') await this.#move(transfer.id, { kind: 'confirm', valueDate: dateIn(clock.now(), 'UTC') })
@@ -94,16 +93,17 @@ export class TransferOrders extends DueRows<DueTransfer> {
   }
 }
 
-/** The internal accounts of both connections; they are remembered. */
-async function accountsOf({ accounts }: Pick<TransferOrdersOptions, 'accounts'>, { operatorId, currency, fromConnectionId, toConnectionId }: Pick<TransferState, 'operatorId' | 'currency' | 'fromConnectionId' | 'toConnectionId'>) {
-  const [from, to] = await Promise.all([fromConnectionId, toConnectionId].map((connectionId) => accounts.accounts({ operatorId, connectionId, currency })))
-  return { from: from!, to: to! }
+/** The internal accounts of both connections. */
+async function accountsOf(accounts: InternalAccountReader, { operatorId, currency, fromConnectionId, toConnectionId }: Pick<TransferState, 'operatorId' | 'currency' | 'fromConnectionId' | 'toConnectionId'>) {
+  return {
+    from: await accounts.accounts({ operatorId, connectionId: fromConnectionId, currency }), to: await accounts.accounts({ operatorId, connectionId: toConnectionId, currency }),
+  }
 }
 
 /** Decides and writes a move of a locked transfer; the effects are the caller's to write. Null when there is none. */
 async function decide({ client, ids, now }: ApprovalTx, { accounts }: Pick<TransferOrdersOptions, 'accounts'>, transfer: TransferState, move: TransferMove): Promise<MovedTransfer | null> {
   const suspenseId = move.kind !== 'confirm' || await takesMoney(client, transfer) ? undefined : ids.next()
-  const moved = moveTransfer(transfer, move.kind === 'confirm' ? { ...move, suspenseId } : move, { ids, now, accounts: await accountsOf({ accounts }, transfer) })
+  const moved = moveTransfer(transfer, move.kind === 'confirm' ? { ...move, suspenseId } : move, { ids, now, accounts: await accountsOf(accounts.within(client), transfer) })
   if (moved !== null) await writeTransfer(client, transfer.id, moved, now)
   return moved
 }

@@ -26,7 +26,7 @@ import type { Answer } from './route.ts'
 import type { DownloadLink } from './schemas/download-link.ts'
 import type { Tenant } from './world.ts'
 
-/** Reports of one node that are written at a time: each holds a connection of the pool that others read with. */
+/** Reports of one node that are written at a time: each holds a connection, and a thread while it writes. */
 const WRITTEN_MAX = 2
 /** While its payments are being made a report is old at once; one of so long ago is new enough, or nobody would ever get one. Milliseconds. */
 const MOVING_MS = 30_000
@@ -43,6 +43,8 @@ export interface BulkReportReads {
 
 export interface BulkReportWorld {
   readonly database: Database
+  /** For reading all rows of a report as they are at one moment. Not `database`: the file is written through that meanwhile. */
+  readonly snapshots: Database
   readonly clock: Clock
   readonly ids: IdSource
   readonly documents: DocumentPool
@@ -51,7 +53,7 @@ export interface BulkReportWorld {
 
 /** The reads of templates and reports. */
 export function createBulkReportReads(world: BulkReportWorld): BulkReportReads {
-  const { database, clock, ids, documents, downloads } = world
+  const { database, snapshots, clock, ids, documents, downloads } = world
   const templates = new Map<TemplateFormat, Promise<Answer>>()
   /** Reports that are being written, by bulk payment and format, and by state where it stands still. */
   const underWay = new Map<string, Promise<StoredFile>>()
@@ -65,7 +67,7 @@ export function createBulkReportReads(world: BulkReportWorld): BulkReportReads {
     if (kept !== null && (last?.state === state || (isMoving && kept.createdAt + MOVING_MS > clock.now()))) return kept
     const key = `${bulk.id} ${format}${isMoving ? '' : ` ${state}`}`
     const writing = underWay.get(key) ?? begin(key, async () => {
-      const file = await readReport(database, bulk.id, (snapshot) => write(bulk, format, snapshot))
+      const file = await readReport(snapshots, bulk.id, (snapshot) => write(bulk, format, snapshot))
       await keepReport(database, bulk.id, format, state, file.id)
       return file
     })

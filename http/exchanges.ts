@@ -18,6 +18,7 @@ import { getExchange, listExchanges } from '../storage/queries/exchanges.ts'
 import { readDatabase } from '../storage/queries/queries.ts'
 import { findConnection, type ConnectionRow } from '../storage/queries/sandbox-connection.ts'
 import { QuoteDirectory } from '../storage/quotes.ts'
+import { through } from '../storage/transaction.ts'
 import { contractAnswer } from './contracts.ts'
 import { exchangeAnswer, quoteAnswer, type Answers } from './commands.ts'
 import type { ListQuery, ListResult } from './list.ts'
@@ -161,14 +162,15 @@ function createCommands(world: CommandWorld, { answer }: Answers): ExchangeComma
     async simulateStatus(command, exchangeId) {
       const found = await findExchange(database, exchangeId)
       if (found === null || found.customerId !== command.tenantId) refuse('not-found', 'No such resource exists in this tenant.')
-      return await decideOnce(world, command, 202, async () => {
+      return await decideOnce(world, command, 202, async (client) => {
+        const queries = through(client)
         const { status, reason, delaySeconds = 0 } = command.body
         if (reason !== undefined && status !== 'failed') refuseField('/reason', 'not_applicable', 'Only a failure has a reason.')
-        const connection = await findConnection(database, { connectionId: found.connectionId })
+        const connection = await findConnection(queries, { connectionId: found.connectionId })
         const allowed = found.status === 'processing' ? ['completed', 'failed', 'exception'] : found.status === 'exception' ? ['completed', 'failed'] : []
         if (!allowed.includes(status) || connection?.provider !== 'sandbox') notPossible(found.status, allowed, connection)
         const event = ({ completed: 'settled', failed: 'refused', exception: 'unclear' } as const)[status]
-        const messageId = await partner.simulate(found.id, { event, reason: reason ?? null, delayMs: delaySeconds * 1_000 })
+        const messageId = await partner.simulate(queries, found.id, { event, reason: reason ?? null, delayMs: delaySeconds * 1_000 })
         if (messageId === null) notPossible(found.status, allowed, connection)
         const view = {
           simulationId: ids.next(), kind: 'exchange_status', status: 'queued', provider: 'sandbox', providerEventIds: [messageId], providerReference: found.id,
@@ -178,23 +180,31 @@ function createCommands(world: CommandWorld, { answer }: Answers): ExchangeComma
       })
     },
 
-    simulateRate: (command) => decideOnce(world, command, 202, async () => {
-      const { sellCurrency, buyCurrency, shiftBps, durationMinutes } = command.body
-      for (const [field, code] of [['/sellCurrency', sellCurrency], ['/buyCurrency', buyCurrency]] as const) {
-        if (!MARKET_CURRENCIES.includes(code as CurrencyCode)) refuseField(field, 'invalid_value', `${code} is not quoted.`)
+    async simulateRate(command) {
+      let shifted: string | null = null
+      const answer = await decideOnce(world, command, 202, async (client) => {
+        const { sellCurrency, buyCurrency, shiftBps, durationMinutes } = command.body
+        for (const [field, code] of [['/sellCurrency', sellCurrency], ['/buyCurrency', buyCurrency]] as const) {
+          if (!MARKET_CURRENCIES.includes(code as CurrencyCode)) refuseField(field, 'invalid_value', `${code} is not quoted.`)
+        }
+        if (sellCurrency === buyCurrency) refuseField('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
+        const { connectionId } = await deskOf({ desks: world.desks.within(client) }, command.tenantId)
+        const mid = await partner.shift(client, connectionId, { sellCurrency, buyCurrency, shiftBps, until: durationMinutes === undefined ? null : clock.now() + durationMinutes * 60_000 })
+        shifted = connectionId
+        const rate = rateOf(mid!)
+        const view = {
+          simulationId: ids.next(), kind: 'fx_rate', status: 'applied', provider: 'sandbox', providerEventIds: [], providerReference: null,
+          details: { rate: formatRate(rate), inverseRate: formatRateInFull(inverseOf(rate)), shiftBps },
+        }
+        return { shown: { version: 1, view } }
+      })
+      // Nodes hear of the new rate when the transaction has committed; the answer leaves when they quote it.
+      if (shifted !== null) {
+        await partner.readShifts()
+        await world.heard(shifted)
       }
-      if (sellCurrency === buyCurrency) refuseField('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
-      const { connectionId } = await deskOf(world, command.tenantId)
-      await partner.shift(connectionId, { sellCurrency, buyCurrency, shiftBps, until: durationMinutes === undefined ? null : clock.now() + durationMinutes * 60_000 })
-      await world.heard(connectionId)
-      const mid = partner.mid(connectionId, sellCurrency as CurrencyCode, buyCurrency as CurrencyCode)
-      const rate = rateOf(mid!)
-      const view = {
-        simulationId: ids.next(), kind: 'fx_rate', status: 'applied', provider: 'sandbox', providerEventIds: [], providerReference: null,
-        details: { rate: formatRate(rate), inverseRate: formatRateInFull(inverseOf(rate)), shiftBps },
-      }
-      return { shown: { version: 1, view } }
-    }),
+      return answer
+    },
   }
 }
 

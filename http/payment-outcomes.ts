@@ -19,7 +19,7 @@ import { findPayment } from '../storage/queries/payments.ts'
 import { findConnection, type ConnectionRow } from '../storage/queries/sandbox-connection.ts'
 import { readDatabase } from '../storage/queries/queries.ts'
 import { loadPayments } from '../storage/states.ts'
-import type { TransactionClient } from '../storage/transaction.ts'
+import { through, type Queries } from '../storage/transaction.ts'
 import { auditCaller } from './identity-world.ts'
 import type { ByCaller } from './identity.ts'
 import type { ListQuery, ListResult } from './list.ts'
@@ -37,7 +37,7 @@ export interface PaymentOutcomeWorld {
   /** Whether this version has an operation. */
   readonly hasOperation: (operationId: string) => boolean
   /** Null where there is no sandbox. */
-  readonly bank: { simulate(reference: string, simulation: BankSimulation): Promise<string | null> }
+  readonly bank: { simulate(queries: Queries, reference: string, simulation: BankSimulation): Promise<string | null> }
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
@@ -83,7 +83,7 @@ export function createPaymentOutcomeReads({ database, environment, hasOperation 
 export function createPaymentOutcomeCommands(world: PaymentOutcomeWorld): PaymentOutcomeCommands {
   const { database, clock, ids, bank } = world
 
-  async function payment(rows: Pick<Database, 'query'>, { tenant }: ByCaller, id: string): Promise<PaymentRecord> {
+  async function payment(rows: Queries, { tenant }: ByCaller, id: string): Promise<PaymentRecord> {
     const found = await findPayment(rows, id)
     return found === null || found.customerId !== tenant.id ? refuse('not-found', 'No such resource exists in this tenant.') : found
   }
@@ -94,11 +94,12 @@ export function createPaymentOutcomeCommands(world: PaymentOutcomeWorld): Paymen
     plan: (found: PaymentRecord) => { readonly event: SimulatedEvent | null; readonly delaySeconds?: number | undefined; readonly details: object },
   ): Promise<CommandAnswer> {
     const found = await payment(database, by, paymentId)
-    return await decideOnce(world, command, 202, async () => {
+    return await decideOnce(world, command, 202, async (client) => {
+      const queries = through(client)
       const { event, delaySeconds = 0, details } = plan(found)
-      const connection = await findConnection(database, { connectionId: found.connectionId })
+      const connection = await findConnection(queries, { connectionId: found.connectionId })
       if (event === null || connection?.provider !== 'sandbox') throw notPossible(found, connection)
-      const messageId = await bank.simulate(found.id, { ...event, delayMs: delaySeconds * 1_000 })
+      const messageId = await bank.simulate(queries, found.id, { ...event, delayMs: delaySeconds * 1_000 })
       if (messageId === null) throw notPossible(found, connection)
       const simulationId = ids.next()
       const view = form === 'receipt' ? { simulationId, status: 'queued', objectId: found.id }
@@ -112,7 +113,7 @@ export function createPaymentOutcomeCommands(world: PaymentOutcomeWorld): Paymen
       await payment(database, by, paymentId)
       return await decideOnce(world, command, 202, async (client) => {
         const state = (await loadPayments({ query: async (statement) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }, [paymentId], true)).get(paymentId) ?? null
-        const found = await payment(within(client), by, paymentId)
+        const found = await payment(through(client), by, paymentId)
         const now = clock.now()
         const obstacle = recallObstacle(found, now)
         if (obstacle !== null) throw new ProblemError(obstacle)
@@ -124,7 +125,7 @@ export function createPaymentOutcomeCommands(world: PaymentOutcomeWorld): Paymen
           ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: 'payment.recall_requested', object: { type: 'payment', id: paymentId },
           before: null, after: { reasonCode: recall.reasonCode, note: recall.note },
         })
-        const changed = await payment(within(client), by, paymentId)
+        const changed = await payment(through(client), by, paymentId)
         return { shown: { version: changed.version, view: paymentJson(changed, null) } }
       })
     },
@@ -150,11 +151,6 @@ export function createPaymentOutcomeCommands(world: PaymentOutcomeWorld): Paymen
       return { event, details: { outcome, reasonCode, response: event?.schemeCode } }
     }),
   }
-}
-
-/** The transaction's own connection, for reads that are otherwise made on any. */
-function within(client: TransactionClient): Pick<Database, 'query'> {
-  return { query: async <Row extends unknown[]>(statement: { readonly name: string; readonly text: string; readonly values: unknown[] }) => (await client.query<Row>({ ...statement, rowMode: 'array' })).rows }
 }
 
 function notPossible(found: PaymentRecord, connection: ConnectionRow | null): ProblemError {

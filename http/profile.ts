@@ -5,7 +5,7 @@ import { refuse } from '../lib/problems.ts'
 import { writePersonalAudit } from '../storage/identity-audit.ts'
 import { deleteFactor, insertFactor, lockFactors, lockProfile, updateProfile } from '../storage/identity-people.ts'
 import { getUser, listFactors } from '../storage/queries/users.ts'
-import { inTransaction } from '../storage/transaction.ts'
+import { inTransaction, through } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
 import type { IdentityCommands } from './identity.ts'
 import { auditPerson, type IdentityWorld } from './identity-world.ts'
@@ -28,7 +28,7 @@ export function createProfileCommands(world: IdentityWorld): Pick<IdentityComman
         if (row === null) refuse('not-found', 'No such person.')
         const { version, ...before } = row
         if (expected !== null && version !== BigInt(expected)) {
-          const current = await getUser(database, userId)
+          const current = await getUser(through(client), userId)
           refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: current === null ? null : etagOf(current) } })
         }
         const after = { name: body.name ?? before.name, phone: body.phone === undefined ? before.phone : body.phone, locale: body.locale ?? before.locale }

@@ -71,7 +71,7 @@ import type { Shards } from '../lib/shards.ts'
 import { loadBankDirectory } from '../storage/bank-directory-file.ts'
 import { loadUkModulusTable } from '../storage/uk-modulus-files.ts'
 import { BalanceDirectory } from '../storage/balance-directory.ts'
-import { Database } from '../storage/database.ts'
+import { Database, type SecondConnection } from '../storage/database.ts'
 import { statusesOf } from '../storage/documents.ts'
 import { startEmbeddedPostgres } from '../storage/embedded.ts'
 import { createMailOutbox } from '../storage/mail-outbox.ts'
@@ -177,6 +177,8 @@ export interface Service extends AsyncDisposable {
 
 /** Partitions are looked after this often. */
 const MAINTENANCE_MS = 60 * 60_000
+/** For many rows as they are at one moment, while what is made of them is written through the others: two reports, a statement. */
+const SNAPSHOTS_MAX = 3
 /** What was accepted may take this long when the service stops; after that connections are cut. */
 const DRAIN_MS = 7_000
 
@@ -197,8 +199,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     databaseUrl = embedded.url
   }
   await migrate(databaseUrl)
-  const database = new Database(databaseUrl)
+  // Where people develop, a transaction that asks for a second connection fails; where customers are, it goes on and is reported.
+  const reported = (error: SecondConnection) => log.error({ err: error }, 'second connection')
+  const database = config.appEnv === 'local' ? new Database(databaseUrl) : new Database(databaseUrl, undefined, reported)
   started.defer(() => database.close())
+  const snapshots = new Database(databaseUrl, SNAPSHOTS_MAX)
+  started.defer(() => snapshots.close())
   await maintainPartitions(database, clock.now())
   const maintenance = setInterval(() => {
     maintainPartitions(database, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'partitions could not be looked after'))
@@ -300,7 +306,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     exchange.dispatch({ queue })
   }
   const reconciliations = new Reconciliations({
-    database, accounts, partner: new SandboxStatements({ database, clock }), readStatement: workers.readStatement, inbox: queue.inbox, ids, clock, mailer, onError,
+    database, accounts, partner: new SandboxStatements({ database: snapshots, clock }), readStatement: workers.readStatement, inbox: queue.inbox, ids, clock, mailer, onError,
   })
   reconciliations.start()
   started.defer(() => reconciliations.stop())
@@ -408,7 +414,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     bulkPayments: bulk.reads,
     bulkPaymentCommands: bulk.commands({ ...jobWorld, orderNumbers }),
     bulkSubmissions: createBulkSubmissions({ ...jobWorld, market: exchange.world.market }),
-    bulkReports: createBulkReportReads({ ...writing, downloads }),
+    bulkReports: createBulkReportReads({ ...writing, snapshots, downloads }),
     bankLookups: recipients.lookups,
     compliance: complianceReads,
     complianceCommands: createComplianceCommands({ holds, exceptions, reads: complianceReads }),

@@ -12,14 +12,17 @@ export interface KnownBalance {
 }
 
 export class BalanceDirectory {
+  readonly #database: Database
   readonly #remembered: LRUCache<string, KnownBalance>
 
   constructor(database: Database) {
+    this.#database = database
     this.#remembered = new LRUCache({ max: REMEMBERED_MAX, fetchMethod: async (id) => await load(database, id) })
   }
 
   /** One balance, or null. @throws what the driver throws */
   async find(id: string): Promise<KnownBalance | null> {
+    this.#database.assertFree()
     return this.#remembered.get(id) ?? await this.#remembered.fetch(id) ?? null
   }
 }

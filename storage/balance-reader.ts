@@ -19,7 +19,7 @@ const FLIGHTS_MAX = 2
 const BATCH_MAX = 256
 
 export interface BalanceReaderOptions<Kept> {
-  readonly database: Pick<Database, 'query'>
+  readonly database: Pick<Database, 'query' | 'assertFree'>
   /** Columns of the balance `b`, as they are given to `keep`. */
   readonly columns: string
   /** What is made of a row that has changed; it is the same object for as long as the row is the same. */
@@ -47,6 +47,7 @@ export class BalanceReader<Kept extends object> {
 
   /** One balance; null when there is none. @throws what the database throws */
   find(id: string): Promise<Kept | null> {
+    this.#options.database.assertFree()
     let waiting = this.#waiting.get(id)
     if (waiting === undefined) {
       waiting = Promise.withResolvers<Kept | null>()

@@ -7,6 +7,7 @@ import type { ExchangeTerms } from '../lib/exchange/terms.ts'
 import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../lib/payments/fees.ts'
 import type { Database } from './database.ts'
+import { through, type Queries, type TransactionClient } from './transaction.ts'
 import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
 import { EXCHANGE_TERMS } from './operators.ts'
 
@@ -37,6 +38,7 @@ export class ExchangeDesks {
 
   /** The desk of a customer; null when there is no such customer, or nowhere to exchange. @throws what the driver throws */
   of(customerId: string): Promise<ExchangeDesk | null> {
+    this.#database.assertFree()
     const known = this.#remembered.get(customerId)
     if (known !== undefined) return known
     const reading = read(this.#database, customerId)
@@ -45,6 +47,11 @@ export class ExchangeDesks {
     // That there is none is not remembered: nothing would tell when there is.
     reading.then((desk) => { if (desk === null) forget() }, forget)
     return reading
+  }
+
+  /** The same for code within a transaction: always read, through its connection. */
+  within(client: TransactionClient): Pick<ExchangeDesks, 'of'> {
+    return { of: (customerId) => read(through(client), customerId) }
   }
 
   forget(customerId: string): void {
@@ -69,7 +76,7 @@ const READ = `select c.operator_id, c.shard, k.id, ${CALENDAR_OF_CONNECTION}, s.
   left join setting s on s.owner_id = c.id and s.name = 'currencies'
   where c.id = $1`
 
-async function read(database: Database, customerId: string): Promise<ExchangeDesk | null> {
+async function read(database: Queries, customerId: string): Promise<ExchangeDesk | null> {
   const [row] = await database.query<[string, number, string, CalendarTerms | null, readonly string[] | null, Terms, (FeeRuleJson & { readonly currency: string })[] | null]>({
     name: 'exchange_desk', text: READ, values: [customerId],
   })

@@ -14,6 +14,7 @@ export class FeatureDirectory {
 
   /** The flags of an operator, or those of a customer's operator. @throws what the driver throws */
   of(tenantId: string): Promise<FeatureFlags> {
+    this.#database.assertFree()
     const known = this.#remembered.get(tenantId)
     if (known !== undefined) return known
     const reading = this.#read(tenantId)

@@ -4,6 +4,7 @@ import { CHART } from '../lib/ledger/chart.ts'
 import type { InternalAccounts } from '../lib/ledger/entry.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Database } from './database.ts'
+import { through, type Queries, type TransactionClient } from './transaction.ts'
 
 export interface AccountScope {
   readonly operatorId: string
@@ -14,32 +15,61 @@ export interface AccountScope {
 /** Those that exist once per connection or operator and currency; a customer's own are made with the customer's business. */
 const SHARED_KEYS = CHART.filter(({ per }) => per === 'connection' || per === 'operator')
 
-export class InternalAccountDirectory {
-  readonly #database: Database
-  readonly #ids: IdSource
-  /** Bounded by connections x currencies, both of which an operator configures. */
-  readonly #known = new Map<string, Promise<InternalAccounts>>()
+/** Finds internal accounts, and makes those that are missing. */
+export interface InternalAccountReader {
+  /** The accounts of one operator, connection and currency. @throws what the driver throws */
+  accounts(scope: AccountScope): Promise<InternalAccounts>
+  /** The same with one that each customer has for itself, made where it is missing. Rarely needed, so not remembered. @throws what the driver throws */
+  accountsWith(scope: AccountScope, key: AccountKey, customerId: string): Promise<InternalAccounts>
+}
 
-  constructor(database: Database, ids: IdSource) {
+export class InternalAccountDirectory implements InternalAccountReader {
+  readonly #database: Pick<Database, 'query' | 'assertFree'>
+  readonly #ids: IdSource
+  /** Bounded by connections x currencies, both of which an operator configures. Only what is committed. */
+  readonly #known = new Map<string, InternalAccounts>()
+  readonly #loading = new Map<string, Promise<InternalAccounts>>()
+
+  constructor(database: Pick<Database, 'query' | 'assertFree'>, ids: IdSource) {
     this.#database = database
     this.#ids = ids
   }
 
-  /** The accounts of one operator, connection and currency. @throws what the driver throws */
   async accounts(scope: AccountScope): Promise<InternalAccounts> {
-    const key = `${scope.operatorId} ${scope.connectionId} ${scope.currency}`
-    let accounts = this.#known.get(key)
-    if (accounts === undefined) {
-      accounts = this.#load(scope)
+    this.#database.assertFree()
+    const key = keyOf(scope)
+    const known = this.#known.get(key) ?? this.#loading.get(key)
+    if (known !== undefined) return await known
+    const loading = this.#load(this.#database, scope)
+    this.#loading.set(key, loading)
+    try {
+      const accounts = await loading
       this.#known.set(key, accounts)
-      accounts.catch(() => this.#known.delete(key))
+      return accounts
+    } finally {
+      this.#loading.delete(key)
     }
-    return await accounts
   }
 
-  /** The same with one that each customer has for itself, made where it is missing. Rarely needed, so not remembered. @throws what the driver throws */
   async accountsWith(scope: AccountScope, key: AccountKey, customerId: string): Promise<InternalAccounts> {
-    const rows = await this.#database.query<[string]>({
+    return { ...await this.accounts(scope), [key]: await this.#ofCustomer(this.#database, scope, key, customerId) }
+  }
+
+  /**
+   * The same for code within a transaction: what this node does not know by heart is read through the transaction's connection.
+   * It is not remembered, because the transaction may make accounts and be rolled back.
+   */
+  within(client: TransactionClient): InternalAccountReader {
+    const queries = through(client)
+    const accounts = async (scope: AccountScope) => this.#known.get(keyOf(scope)) ?? await this.#load(queries, scope)
+    return {
+      accounts,
+      accountsWith: async (scope, key, customerId) => ({ ...await accounts(scope), [key]: await this.#ofCustomer(queries, scope, key, customerId) }),
+    }
+  }
+
+  async #ofCustomer(queries: Queries, scope: AccountScope, key: AccountKey, customerId: string): Promise<string> {
+    const rows = await queries.query<[string]>({
       name: 'customer_account',
       text: `with made as (
           insert into account (id, operator_id, key, currency, customer_id) values ($1, $2, $3, $4, $5) on conflict on constraint account_unique do nothing returning id)
@@ -47,12 +77,12 @@ export class InternalAccountDirectory {
       values: [this.#ids.next(), scope.operatorId, key, scope.currency, customerId],
     })
     // As with the others, another node may have made it at this very moment.
-    return rows[0] === undefined ? await this.accountsWith(scope, key, customerId) : { ...await this.accounts(scope), [key]: rows[0][0] }
+    return rows[0]?.[0] ?? await this.#ofCustomer(queries, scope, key, customerId)
   }
 
-  async #load({ operatorId, connectionId, currency }: AccountScope): Promise<InternalAccounts> {
+  async #load(queries: Queries, { operatorId, connectionId, currency }: AccountScope): Promise<InternalAccounts> {
     const keys = SHARED_KEYS.map(({ key }) => key)
-    const rows = await this.#database.query<[AccountKey, string]>({
+    const rows = await queries.query<[AccountKey, string]>({
       name: 'internal_accounts',
       text: `with made as (
           insert into account (id, operator_id, key, currency, connection_id)
@@ -65,6 +95,8 @@ export class InternalAccountDirectory {
       values: [operatorId, connectionId, currency, keys.map(() => this.#ids.next()), keys, SHARED_KEYS.map(({ per }) => per === 'connection')],
     })
     // A row that another node inserted at this very moment is neither made here nor in our snapshot yet: look again.
-    return new Set(rows.map(([key]) => key)).size < keys.length ? await this.#load({ operatorId, connectionId, currency }) : Object.fromEntries(rows)
+    return new Set(rows.map(([key]) => key)).size < keys.length ? await this.#load(queries, { operatorId, connectionId, currency }) : Object.fromEntries(rows)
   }
 }
+
+const keyOf = ({ operatorId, connectionId, currency }: AccountScope): string => `${operatorId} ${connectionId} ${currency}`

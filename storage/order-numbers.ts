@@ -17,6 +17,7 @@ export class OrderNumbers {
 
   /** A number that nobody else gets. @throws what the driver throws */
   async take(): Promise<bigint> {
+    this.#database.assertFree()
     while (this.#next === this.#end) {
       const following = this.#following ??= this.#prefetch()
       const start = await following

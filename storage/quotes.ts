@@ -23,6 +23,7 @@ export class QuoteDirectory {
 
   /** A quote of a customer, or null. @throws what the driver throws */
   async find(customerId: string, id: string): Promise<QuoteRecord | null> {
+    this.#database.assertFree()
     const known = this.#remembered.get(id) ?? await findQuote(this.#database, id)
     return known?.customerId === customerId ? known : null
   }

@@ -1,10 +1,10 @@
 /** How far rates of the sandbox's market are from their base, as rows: one for a pair and its inverse. */
 import type { RateShift } from '../lib/exchange/market.ts'
 import { timestamp } from '../lib/clock.ts'
-import type { Database } from './database.ts'
+import type { Queries } from './transaction.ts'
 
 /** All of them, by connection. */
-export async function readRateShifts(database: Database): Promise<ReadonlyMap<string, readonly RateShift[]>> {
+export async function readRateShifts(database: Queries): Promise<ReadonlyMap<string, readonly RateShift[]>> {
   const rows = await database.query<[string, string, string, number, number | null]>({
     name: 'read_rate_shifts', values: [],
     text: 'select connection_id, sell_currency, buy_currency, shift_bps, (extract(epoch from until) * 1000)::float8 from fx_rate_shift',
@@ -20,7 +20,7 @@ export async function readRateShifts(database: Database): Promise<ReadonlyMap<st
 }
 
 /** Writes one; 0 takes the pair back to its base rate. What was said of the inverse pair is replaced. */
-export async function writeRateShift(database: Database, connectionId: string, { sellCurrency, buyCurrency, shiftBps, until }: RateShift): Promise<void> {
+export async function writeRateShift(database: Queries, connectionId: string, { sellCurrency, buyCurrency, shiftBps, until }: RateShift): Promise<void> {
   await database.query({
     name: 'write_rate_shift', values: [connectionId, sellCurrency, buyCurrency, shiftBps, until === null ? null : timestamp(until)],
     text: `with inverse as (delete from fx_rate_shift where connection_id = $1 and sell_currency = $3 and buy_currency = $2)

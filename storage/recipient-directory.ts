@@ -69,11 +69,13 @@ export class RecipientDirectory {
 
   /** One recipient, or null. @throws what the driver throws */
   async find(id: string): Promise<PayableRecipient | null> {
+    this.#database.assertFree()
     return this.#remembered.get(id) ?? await (this.#reading.get(id) ?? this.#read(id))
   }
 
   /** Those of many that there are, by id: what is not remembered is read at once. @throws what the driver throws */
   async findMany(ids: readonly string[]): Promise<ReadonlyMap<string, PayableRecipient>> {
+    this.#database.assertFree()
     const found = new Map<string, PayableRecipient>()
     const unknown = [...new Set(ids)].filter((id) => {
       const remembered = this.#remembered.get(id)

@@ -31,6 +31,7 @@ import { commit, type CommitTurn } from './commit.ts'
 import type { Database } from './database.ts'
 import { InternalAccountDirectory } from './internal-accounts.ts'
 import { seedActivity } from './seed-activity.ts'
+import { through } from './transaction.ts'
 import { sandboxBookings } from './sandbox-book.ts'
 
 /** The content of `sandbox.json`, with the text of the keys. */
@@ -436,25 +437,18 @@ async function insertRows(client: pg.PoolClient, table: string, rows: readonly R
 async function inTransaction<Result>(world: SeedWorld & { readonly secrets?: Pick<SecretBox, 'derive'> }, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
   const { database, clock, ids, secrets, random = randomBytes } = world
   const keyBytes = (tenantId: string) => (secrets === undefined ? random : derivedBytes(secrets, tenantId))
-  const client = await database.pool.connect()
-  // Accounts are made where they are needed, so within the same transaction.
-  const within = {
-    pool: database.pool,
-    query: async <R extends unknown[]>(statement: { name: string; text: string; values: unknown[] }): Promise<R[]> =>
-      (await client.query({ ...statement, rowMode: 'array' })).rows as R[],
-    close: () => database.close(),
-  }
-  let failure: Error | undefined
-  try {
-    await client.query('begin')
-    const result = await work({ client, ids, now: clock.now(), keyBytes, accounts: new InternalAccountDirectory(within, ids) })
-    await client.query('commit')
-    return result
-  } catch (error) {
-    failure = error as Error
-    await client.query('rollback').catch(() => { /* The connection is gone, and the transaction with it. */ })
-    throw error
-  } finally {
-    client.release(failure)
-  }
+  return await database.hold(async (client, broken) => {
+    // Accounts are made where they are needed, so within the same transaction.
+    const within = { ...through(client), assertFree: () => undefined }
+    try {
+      await client.query('begin')
+      const result = await work({ client, ids, now: clock.now(), keyBytes, accounts: new InternalAccountDirectory(within, ids) })
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch(() => { /* The connection is gone, and the transaction with it. */ })
+      broken(error as Error)
+      throw error
+    }
+  })
 }

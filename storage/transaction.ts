@@ -1,32 +1,39 @@
 /** One transaction on a connection of the pool. */
 import type pg from 'pg'
-import { OutcomeUnknown, provesNothingWritten } from './connection.ts'
+import { OutcomeUnknown, provesNothingWritten, type Statement } from './connection.ts'
 import { asUnavailable, type Database } from './database.ts'
 
 /** What statements run on inside of one. */
 export type TransactionClient = pg.ClientBase
 
+/** Statements by name, rows as arrays: on any connection of the pool, or on the one of a transaction. */
+export type Queries = Pick<Database, 'query'>
+
+/** The connection of a transaction, for functions that read through the pool as well. */
+export function through(client: Pick<TransactionClient, 'query'>): Queries {
+  return { query: async <Row extends unknown[]>(statement: Statement) => (await client.query({ ...statement, rowMode: 'array' })).rows as Row[] }
+}
+
 /**
- * Runs the work between `begin` and `commit`; when it throws, nothing of it has happened.
+ * Runs the work between `begin` and `commit`; when it throws, nothing of it has happened. Within the work, and within all
+ * that it calls, asking the pool of the database throws SecondConnection: everything goes through `client`.
  *
  * @throws DatabaseUnavailable, OutcomeUnknown when the connection broke during the commit, and what the work or the driver throws
  */
 export async function inTransaction<Result>(database: Database, work: (client: TransactionClient) => Promise<Result>): Promise<Result> {
-  const client = await database.pool.connect()
-  let failure: Error | undefined
-  let committing = false
-  try {
-    await client.query('begin')
-    const result = await work(client)
-    committing = true
-    await client.query('commit')
-    return result
-  } catch (error) {
-    // A refusal is no fault of the connection.
-    await client.query('rollback').catch((broken: Error) => { failure = broken })
-    if (committing && !provesNothingWritten(error)) throw new OutcomeUnknown('The connection was lost during a commit.', { cause: error })
-    throw asUnavailable(error)
-  } finally {
-    client.release(failure)
-  }
+  return await database.hold(async (client, broken) => {
+    let committing = false
+    try {
+      await client.query('begin')
+      const result = await work(client)
+      committing = true
+      await client.query('commit')
+      return result
+    } catch (error) {
+      // A refusal is no fault of the connection.
+      await client.query('rollback').catch(broken)
+      if (committing && !provesNothingWritten(error)) throw new OutcomeUnknown('The connection was lost during a commit.', { cause: error })
+      throw asUnavailable(error)
+    }
+  })
 }

@@ -28,9 +28,9 @@ import type { ApprovalSubject, SubjectOutcome } from '../approvals.ts'
 import type { FxPartner } from '../partners/fx.ts'
 
 export interface ExchangeSubjectOptions {
-  readonly desks: Pick<ExchangeDesks, 'of'>
+  readonly desks: Pick<ExchangeDesks, 'within'>
   readonly market: Pick<FxPartner, 'mid'>
-  readonly accounts: Pick<InternalAccountDirectory, 'accounts'>
+  readonly accounts: Pick<InternalAccountDirectory, 'within'>
   readonly sandbox: boolean
 }
 
@@ -67,8 +67,8 @@ export interface ApprovedPayment {
 
 /** What the last yes makes of an exchange that waited: booked, or rejected after all. Also of one that a payment waits for. */
 export async function carryOut(options: ExchangeSubjectOptions, tx: ApprovalTx, approval: ApprovalRecord, exchange: ExchangeRecord, payment: ApprovedPayment): Promise<Effects> {
-  const { ids, now } = tx
-  const desk = await options.desks.of(exchange.customerId)
+  const { client, ids, now } = tx
+  const desk = await options.desks.within(client).of(exchange.customerId)
   if (desk === null) throw new Error(`The customer ${exchange.customerId} of an exchange has vanished.`)
   const { quoteExpiresAt, holdMinutes } = JSON.parse(approval.payload as string) as ExchangePayload
   const priced = now < quoteExpiresAt ? null : anew(options, exchange, desk.terms, now)
@@ -78,10 +78,12 @@ export async function carryOut(options: ExchangeSubjectOptions, tx: ApprovalTx, 
     return beginApproved(asContract(exchange), priced, { ids, now, sandbox: options.sandbox, holdMinutes, depositOf: (sellAmount) => depositFor(sellAmount, { depositBps, sandbox: options.sandbox }) })
   }
   const beyond = priced === null ? 0n : priced.sell - exchange.sellAmount
-  if (beyond > 0n && !await takeAvailable(tx.client, exchange.sellBalanceId, beyond)) return reject(tx, exchange, 'insufficient_funds', payment)
+  if (beyond > 0n && !await takeAvailable(client, exchange.sellBalanceId, beyond)) return reject(tx, exchange, 'insufficient_funds', payment)
   const { operatorId, connectionId } = exchange
-  const [sell, buy] = await Promise.all([exchange.sellCurrency, exchange.buyCurrency].map((currency) => options.accounts.accounts({ operatorId, connectionId, currency })))
-  return bookApproved(exchange, priced, (booked) => payment.booked(booked), { ids, accounts: { sell: sell!, buy: buy! }, valueDate: dateIn(now, 'UTC'), now })
+  const accounts = options.accounts.within(client)
+  const sell = await accounts.accounts({ operatorId, connectionId, currency: exchange.sellCurrency })
+  const buy = await accounts.accounts({ operatorId, connectionId, currency: exchange.buyCurrency })
+  return bookApproved(exchange, priced, (booked) => payment.booked(booked), { ids, accounts: { sell, buy }, valueDate: dateIn(now, 'UTC'), now })
 }
 
 /** What the exchange comes to at the rate that holds now. */

@@ -18,7 +18,7 @@ import type { Asker } from './submit-payment.ts'
 /** What quotes need. */
 export interface QuoteWorld {
   readonly system: ActorSystem
-  readonly desks: Pick<ExchangeDesks, 'of'>
+  readonly desks: Pick<ExchangeDesks, 'of' | 'within'>
   readonly quotes: QuoteDirectory
   readonly balances: BalanceDirectory
   readonly market: Pick<FxPartner, 'mid'>
@@ -79,7 +79,7 @@ export async function mustHave({ hasFeature }: Pick<QuoteWorld, 'hasFeature'>, c
 }
 
 /** What is known of a customer that wants to exchange. */
-export async function deskOf({ desks }: Pick<QuoteWorld, 'desks'>, customerId: string): Promise<ExchangeDesk> {
+export async function deskOf({ desks }: { readonly desks: Pick<ExchangeDesks, 'of'> }, customerId: string): Promise<ExchangeDesk> {
   const desk = await desks.of(customerId)
   if (desk === null) refuse('provider-error', 'There is no bank to exchange with at present.')
   return desk

@@ -25,7 +25,8 @@ import type { HeldSubjectKind } from './compliance-holds.ts'
 
 export interface IncomingCasesWorld {
   readonly database: Database
-  readonly accounts: InternalAccountDirectory
+  /** Every decision is a transaction, and finds its accounts within it. */
+  readonly accounts: Pick<InternalAccountDirectory, 'within'>
   readonly balances: BalanceDirectory
   readonly ids: IdSource
   readonly clock: Clock
@@ -178,7 +179,8 @@ async function setAside({ client, ids, now }: ApprovalTx, record: IncomingRecord
   return hold.id
 }
 
-async function contextOf({ accounts }: Pick<IncomingCasesWorld, 'accounts'>, { ids, now }: ApprovalTx, record: IncomingRecord): Promise<moves.MoveContext> {
+async function contextOf(world: Pick<IncomingCasesWorld, 'accounts'>, { client, ids, now }: ApprovalTx, record: IncomingRecord): Promise<moves.MoveContext> {
+  const accounts = world.accounts.within(client)
   const underReview = record.status === 'under_review' ? record.customerId : null
   const internal = underReview === null ? await accounts.accounts(record) : await accounts.accountsWith(record, 'review_held', underReview)
   return { accounts: internal, ids, now }

@@ -119,7 +119,7 @@ export class IncomingPayments {
       }
       if (record.returnState === 'settled') return
       const now = clock.now()
-      const move = settleReturn(record, { accounts: await accounts.accounts(record), ids, now })
+      const move = settleReturn(record, { accounts: await accounts.within(client).accounts(record), ids, now })
       await writeEffects({ client, now }, { ...move.effects, providerEvents: [{ id, connectionId: record.connectionId, type, objectId: reference, code: null, receivedAt: now }] })
       await changeIncoming(client, reference, move.change, now)
     })

@@ -73,7 +73,7 @@ export class Breaks {
   async #bookCharge({ client, ids, now }: ApprovalTx, item: ItemRecord): Promise<void> {
     const { id, operatorId, currency } = item
     const shared = {
-      currency, accounts: await this.#options.accounts.accounts(item), balances: NO_BALANCE, entryId: ids.next(), customerId: operatorId, source: { object: BREAK_SOURCE, id },
+      currency, accounts: await this.#options.accounts.within(client).accounts(item), balances: NO_BALANCE, entryId: ids.next(), customerId: operatorId, source: { object: BREAK_SOURCE, id },
       description: 'Charge of the partner', reference: item.bankRef, bookedAt: now, valueDate: timestamp(now).slice(0, 10),
     }
     await writeEffects({ client, now }, {

@@ -124,12 +124,12 @@ function isSecondWord(proposal: ResolutionProposal | null, { outcome, by }: Reso
 }
 
 /** Payments whose outcome was unknown: the step that the partner's own word would have led to. */
-export function exceptionalPayment({ accounts }: { readonly accounts: InternalAccountDirectory }): ExceptionSubjectKind {
+export function exceptionalPayment({ accounts }: { readonly accounts: Pick<InternalAccountDirectory, 'within'> }): ExceptionSubjectKind {
   return {
     async resolved({ client, ids, now }, { subjectId }, outcome, amount, suspenseId) {
       const payment = await readPayment(client, subjectId)
       if (payment === null) throw new Error(`The payment ${subjectId} does not exist.`)
-      const context: MoveContext = { accounts: await accounts.accounts(payment), ids, valueDate: railDate(payment.rail, now) }
+      const context: MoveContext = { accounts: await accounts.within(client).accounts(payment), ids, valueDate: railDate(payment.rail, now) }
       const { reply, effects } = movePayment(payment, commandOf(outcome, amount, context, suspenseId), now)
       if (reply.kind === 'moved') return { effects: effects ?? {} }
       refuse('invalid-transition', `The payment is ${reply.status ?? 'gone'}.`, { extra: { currentStatus: reply.status, allowed: [] } })

@@ -22,6 +22,8 @@ import { RAILS, speedOf, type Rail } from '../../lib/payments/rails.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
 import { sandboxBookings, sandboxDeliveries } from '../../storage/sandbox-book.ts'
+import type { Queries } from '../../storage/transaction.ts'
+import { sandboxBookings } from '../../storage/sandbox-book.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { Lookout } from '../runtime/lookout.ts'
 import { creditBody } from './sandbox-credits.ts'
@@ -161,7 +163,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
 
   async recall(requests: readonly RecallRequest[]): Promise<void> {
     for (const { reference } of requests) {
-      await this.#replan(reference, ({ amount, steps, said }, nowMs) => {
+      await this.#replan(this.#options.database, reference, ({ amount, steps, said }, nowMs) => {
         if (steps.some(isRecallAnswer)) return null
         const { afterMs, outcome, schemeCode } = planRecall(amount)
         const answer: PlanStep = outcome === 'accepted'
@@ -176,8 +178,8 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
    * Replaces what is still to come of an order, except that a refused recall changes nothing else. Returns the id of the
    * message that will say so; null where the bank has no such order.
    */
-  async simulate(reference: string, { event, schemeCode, amount, delayMs }: BankSimulation): Promise<string | null> {
-    return await this.#replan(reference, ({ steps, said }, nowMs) => {
+  async simulate(queries: Queries, reference: string, { event, schemeCode, amount, delayMs }: BankSimulation): Promise<string | null> {
+    return await this.#replan(queries, reference, ({ steps, said }, nowMs) => {
       const simulated: PlanStep = { afterMs: nowMs + delayMs, event, schemeCode, amountMinor: amount }
       return event === 'recall_rejected' && !said ? inOrder([...steps.filter((step) => !isRecallAnswer(step)), simulated]) : [simulated]
     })
@@ -187,10 +189,10 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
    * Plans anew what comes of an order; the times of `decide` count from when the bank got it, and `nowMs` is now in these terms.
    * Returns the id of its next message; null where there is no such order, or `decide` leaves it as it is.
    */
-  async #replan(reference: string, decide: (order: Order, nowMs: number) => readonly PlanStep[] | null): Promise<string | null> {
-    const { database, clock } = this.#options
+  async #replan(queries: Queries, reference: string, decide: (order: Order, nowMs: number) => readonly PlanStep[] | null): Promise<string | null> {
+    const { clock } = this.#options
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const [row] = await database.query<[string, number, number, number | null, string | null, string | null, string | null]>({
+      const [row] = await queries.query<[string, number, number, number | null, string | null, string | null, string | null]>({
         name: 'sandbox_order',
         text: `select amount, event_number, (extract(epoch from received_at) * 1000)::float8, (extract(epoch from due_at) * 1000)::float8,
           next_event, scheme_code, steps from sandbox_order where reference = $1`,
@@ -204,7 +206,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       const next = steps?.[0]
       if (steps === null || next === undefined) return null
       // The number changes with the plan: a message of the old one that is just on its way is not taken for the new one's.
-      const planned = await database.query({
+      const planned = await queries.query({
         name: 'sandbox_replanned',
         text: `update sandbox_order set state = case when state = 'unanswered' then 'accepted' else state end, next_event = $3, scheme_code = $4,
             due_at = received_at + $5 * interval '1 millisecond', steps = $6, event_number = event_number + 1

@@ -14,6 +14,7 @@ import { planExchange } from '../../lib/sandbox/exchanges.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
+import { through, type Queries, type TransactionClient } from '../../storage/transaction.ts'
 import { readRateShifts, writeRateShift } from '../../storage/rate-shifts.ts'
 import { Lookout } from '../runtime/lookout.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from './fx.ts'
@@ -68,10 +69,16 @@ export class SandboxFx implements FxPartner {
     this.#shifts = await readRateShifts(this.#options.database)
   }
 
-  /** Shifts the rate of a pair from its base rate, for whoever reads it from now on. */
-  async shift(connectionId: string, shift: RateShift): Promise<void> {
-    await writeRateShift(this.#options.database, connectionId, shift)
-    await this.readShifts()
+  /**
+   * Shifts the rate of a pair from its base rate, within a transaction. Nodes use the new rate once they have read it after the commit.
+   *
+   * @returns the middle rate that this makes; null for a pair that is not quoted
+   */
+  async shift(client: TransactionClient, connectionId: string, shift: RateShift): Promise<Fraction | null> {
+    const queries = through(client)
+    await writeRateShift(queries, connectionId, shift)
+    const shifts = (await readRateShifts(queries)).get(connectionId) ?? []
+    return marketRate(shift.sellCurrency as CurrencyCode, shift.buyCurrency as CurrencyCode, shifts, this.#options.clock.now())
   }
 
   mid(connectionId: string, sell: CurrencyCode, buy: CurrencyCode): Fraction | null {
@@ -117,10 +124,10 @@ export class SandboxFx implements FxPartner {
   }
 
   /** Replaces what is still to be said of an order. Returns the id of the message that will say it; null where there is no such order. */
-  async simulate(reference: string, { event, reason, delayMs }: FxSimulation): Promise<string | null> {
-    const { database, clock } = this.#options
+  async simulate(queries: Queries, reference: string, { event, reason, delayMs }: FxSimulation): Promise<string | null> {
+    const { clock } = this.#options
     // The number changes with the plan: a message of the old one that is just on its way is not taken for the new one's.
-    const [row] = await database.query<[number]>({
+    const [row] = await queries.query<[number]>({
       name: 'sandbox_fx_replanned', values: [reference, event, reason, timestamp(clock.now() + delayMs)],
       text: `update sandbox_fx_order set state = case when state = 'unanswered' then 'accepted' else state end, next_event = $2, reason = $3, due_at = $4,
           event_number = event_number + 1 where reference = $1 returning event_number`,

@@ -1,6 +1,7 @@
 /** People: their profile and second factors, as they see them. */
 import { timestamp } from '../../lib/clock.ts'
 import type { Database } from '../database.ts'
+import type { Queries } from '../transaction.ts'
 
 const USER = `select u.id, u.email, u.name, u.phone, u.locale, (extract(epoch from u.password_changed_at) * 1000)::float8,
     (extract(epoch from u.created_at) * 1000)::float8, (extract(epoch from u.updated_at) * 1000)::float8, u.version,
@@ -10,7 +11,7 @@ const USER = `select u.id, u.email, u.name, u.phone, u.locale, (extract(epoch fr
 type UserRow = [string, string, string, string | null, string, number | null, number, number, string, boolean]
 
 /** A person's profile with its version; null when there is no such person. */
-export async function getUser(database: Database, id: string) {
+export async function getUser(database: Queries, id: string) {
   const [row] = await database.query<UserRow>({ name: 'get_user', text: USER, values: [id] })
   if (row === undefined) return null
   const [userId, email, name, phone, locale, passwordChangedAt, createdAt, updatedAt, version, mfaEnabled] = row

@@ -14,7 +14,7 @@ async function open(t: Test) {
   await database.pool.query(`insert into balance (id, customer_id, operator_id, connection_id, shard, currency, name, type, status, is_default, created_at, updated_at)
     select id, id, id, id, 0, 'EUR', 'Balance', 'main', 'active', true, now(), now() from unnest($1::uuid[]) id`, [ids])
   let statements = 0
-  const counting = { query: <Row extends unknown[]>(statement: Statement): Promise<Row[]> => { statements += 1; return database.query<Row>(statement) } }
+  const counting = { assertFree: () => undefined, query: <Row extends unknown[]>(statement: Statement): Promise<Row[]> => { statements += 1; return database.query<Row>(statement) } }
   const reader = new BalanceReader({ database: counting, columns: 'b.id, b.posted', keep: ([id, posted]) => ({ id: id as string, posted: posted as string }) })
   return { database, ids, reader, statements: () => statements }
 }
@@ -58,7 +58,7 @@ t.test('an error is everybody\'s who asked, and nobody\'s after that', async (t)
   let broken = true
   const reader = new BalanceReader({
     columns: 'b.posted', keep: ([posted]) => ({ posted }),
-    database: { query: async <Row extends unknown[]>(statement: Statement): Promise<Row[]> => { if (broken) throw new Error('gone'); return await database.query<Row>(statement) } },
+    database: { assertFree: () => undefined, query: async <Row extends unknown[]>(statement: Statement): Promise<Row[]> => { if (broken) throw new Error('gone'); return await database.query<Row>(statement) } },
   })
   const both = await Promise.allSettled([reader.find(id!), reader.find(id!)])
   t.strictSame(both.map(({ status }) => status), ['rejected', 'rejected'])

@@ -79,3 +79,14 @@ t.test('a balance that closes while its money is under review does not get it', 
   t.strictSame((await trace(world, id)).rules, ['L05'])
   t.match(await holdOf(staff, id), { status: 'open' })
 })
+
+t.test('many are let through at once, more than the pool has connections', async (t) => {
+  await using world = await createWorld()
+  await setFourEyes(world, false)
+  const staff = await world.person('compliance').signIn()
+  const ids = await Promise.all(Array.from({ length: 23 }, (_, nth) => held(world, 1_000 + nth)))
+  const holds = await Promise.all(ids.map((id) => holdOf(staff, id)))
+  const released = await Promise.all(holds.map(({ id }) => staff.post(`/compliance-holds/${id}/release`, { reason: 'Another person of the same name.' })))
+  t.strictSame(released.map(({ status }) => status), holds.map(() => 200))
+  await Promise.all(ids.map((id) => received(world.seeded.client, id)))
+})
