@@ -14,6 +14,7 @@ import pino, { type Logger } from 'pino'
 import { AccountDetailsUpkeep } from '../actors/account-details.ts'
 import { Approvals } from '../actors/approvals.ts'
 import { BulkPayments } from '../actors/bulk-payments.ts'
+import { ClockWatch } from '../actors/clock-watch.ts'
 import { Closures } from '../actors/closures.ts'
 import { bulkPaymentSubject } from '../actors/flows/approve-bulk-payment.ts'
 import { exchangeSubject } from '../actors/flows/approve-exchange.ts'
@@ -52,6 +53,7 @@ import { IdleBalances } from '../actors/idle-balances.ts'
 import { KeyExpiry } from '../actors/key-expiry.ts'
 import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
 import { ShardBell } from '../actors/runtime/shard-bell.ts'
+import { Lookout } from '../actors/runtime/lookout.ts'
 import { ActorSystem } from '../actors/runtime/system.ts'
 import { ScheduledPayments } from '../actors/scheduled-payments.ts'
 import { TransactionFollower } from '../actors/transactions.ts'
@@ -78,7 +80,7 @@ import { createMailOutbox } from '../storage/mail-outbox.ts'
 import { InternalAccountDirectory } from '../storage/internal-accounts.ts'
 import { migrate } from '../storage/migrate.ts'
 import { OrderNumbers } from '../storage/order-numbers.ts'
-import { maintainPartitions } from '../storage/partitions.ts'
+import { maintainPartitions, makePartitions, type PartitionReport } from '../storage/partitions.ts'
 import { createIntegrationReads } from '../storage/queries/integration.ts'
 import { createReads } from '../storage/queries/queries.ts'
 import { createRateCounters } from '../storage/rate-counters.ts'
@@ -136,6 +138,8 @@ import type { Commands, IdempotencyRecord, World } from './world.ts'
 /** What a test or a bench replaces. */
 export interface Overrides {
   readonly clock?: Clock
+  /** What is taken for the machine's own clock when it is compared with the database's. */
+  readonly wallClock?: Clock
   readonly log?: Logger
   /** False leaves payments waiting for the bank. */
   readonly dispatch?: boolean
@@ -205,11 +209,25 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   started.defer(() => database.close())
   const snapshots = new Database(databaseUrl, SNAPSHOTS_MAX)
   started.defer(() => snapshots.close())
-  await maintainPartitions(database, clock.now())
-  const maintenance = setInterval(() => {
-    maintainPartitions(database, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'partitions could not be looked after'))
-  }, MAINTENANCE_MS)
-  started.defer(() => clearInterval(maintenance))
+  const clockWatch = new ClockWatch({
+    database, clock: overrides.wallClock ?? systemClock, onError: (error, what) => log.warn({ err: error }, what),
+    onDifference: (aheadMs) => log.error({ aheadMs }, 'the clock of this machine is far from that of the database'),
+  })
+  await clockWatch.check()
+  clockWatch.start()
+  started.defer(() => clockWatch.stop())
+  const partitionReport: PartitionReport = {
+    moved: (what) => log.warn(what, 'rows were dated ahead of all partitions and have been moved to their own'),
+    failed: (error, table) => log.warn({ err: error, table }, 'partitions could not be looked after'),
+  }
+  // Waited for, because what is written before its partition exists has to be moved later. What is to be dropped can wait.
+  await makePartitions(database, clock.now(), partitionReport)
+  const maintenance = new Lookout({
+    everyMs: MAINTENANCE_MS, look: () => maintainPartitions(database, clock.now(), partitionReport), onError: (error) => log.warn({ err: error }, 'partitions could not be looked after'),
+  })
+  maintenance.start()
+  maintenance.nudge()
+  started.defer(() => maintenance.stop())
 
   const table = overrides.routes === undefined ? routes : [...routes, ...overrides.routes]
   const requestLog = overrides.requestLog === false ? null : new RequestLog({
@@ -488,7 +506,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await shards.start()
   started.defer(() => shards.stop())
   if (config.metricsPort !== null) {
-    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions: transactionFollower }), { host: config.host, port: config.metricsPort }))
+    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions: transactionFollower, clockWatch }), { host: config.host, port: config.metricsPort }))
   }
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
   begun = true

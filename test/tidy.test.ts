@@ -150,6 +150,12 @@ const RULES: readonly Rule[] = [
     good: [source(CLOCK, 'export const systemClock = { now: () => Date.now() }'), source('lib/a.ts', 'new Date(ms)'), source('test/a.ts', 'Date.now()')],
   },
   {
+    promise: 'a connection is taken from a pool where code that takes a second one is noticed',
+    broken: noWord(/\bpool\.connect\(/, (from) => isProduct(from) && from.path !== 'storage/database.ts' && from.path !== 'actors/partners/sandbox-statements.ts'),
+    bad: [source('storage/a.ts', 'const client = await database.pool.connect()')],
+    good: [source('storage/database.ts', 'await this.pool.connect()'), source('storage/a.ts', 'await database.hold(work)')],
+  },
+  {
     promise: 'chance comes from a source that was passed in',
     broken: noWord(/\bMath\.random\b/, isProduct),
     bad: [source('lib/a.ts', 'const id = Math.random()')],
