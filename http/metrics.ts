@@ -7,6 +7,7 @@ import type { JournalChain } from '../actors/journal-chain.ts'
 import type { PaymentQueue } from '../actors/flows/payment-queue.ts'
 import type { Webhooks } from '../actors/flows/webhooks.ts'
 import type { ClockWatch } from '../actors/clock-watch.ts'
+import type { HorizonWatch } from '../actors/horizon-watch.ts'
 import type { Reconciliations } from '../actors/reconciliations.ts'
 import type { ActorSystem } from '../actors/runtime/system.ts'
 import type { TransactionFollower } from '../actors/transactions.ts'
@@ -23,11 +24,12 @@ export interface Measured {
   readonly transactions: Pick<TransactionFollower, 'lagSeconds'>
   readonly journalChain: JournalChain
   readonly reconciliations: Reconciliations
+  readonly horizonWatch: Pick<HorizonWatch, 'ageSeconds'>
   readonly clockWatch: Pick<ClockWatch, 'aheadSeconds'>
 }
 
 /** Everything worth a graph or an alert. Values are read when they are asked for; nothing is counted twice. */
-export function createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions, clockWatch }: Measured): Registry {
+export function createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions, clockWatch, horizonWatch }: Measured): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
   const gauge = (name: string, help: string, value: () => number): void => {
@@ -55,6 +57,7 @@ export function createRegistry({ system, queue, shards, admission, webhooks, jou
   gauge('vostro_reconciliation_breaks', 'Differences with partners that people have to look at, of all operators.', () => reconciliations.breaks)
   gauge('vostro_transactions_lag_seconds', 'How old the oldest event was that the list of transactions last took up.', () => transactions.lagSeconds)
   gauge('vostro_clock_ahead_seconds', 'By how much the clock of this node is ahead of the database’s.', () => clockWatch.aheadSeconds)
+  gauge('vostro_event_horizon_age_seconds', 'How long the oldest transaction of the database is under way; events after it wait for it.', () => horizonWatch.ageSeconds)
   gauge('vostro_shards_held', 'Shards at home on this node.', () => shards.state().held)
   gauge('vostro_nodes', 'Live nodes that this one knows of, itself included.', () => shards.state().nodes)
   return registry

@@ -49,6 +49,7 @@ import { SandboxBank } from '../actors/partners/sandbox-bank.ts'
 import { SandboxBookTransfers } from '../actors/partners/sandbox-book-transfers.ts'
 import { SandboxCredits } from '../actors/partners/sandbox-credits.ts'
 import { SandboxStatements } from '../actors/partners/sandbox-statements.ts'
+import { HorizonWatch } from '../actors/horizon-watch.ts'
 import { IdleBalances } from '../actors/idle-balances.ts'
 import { KeyExpiry } from '../actors/key-expiry.ts'
 import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
@@ -332,6 +333,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const journalChain = new JournalChain({ database, clock, log, onError })
   journalChain.start()
   started.defer(() => journalChain.stop())
+  const horizonWatch = new HorizonWatch({
+    database, clock, onError,
+    onStanding: (what) => log.error(what, 'events are not followed beyond a transaction that has been open for long; end it, or pg_terminate_backend(pid)'),
+  })
+  horizonWatch.start()
+  started.defer(() => horizonWatch.stop())
   const closures = new Closures({ database, clock, ids, shards, onError })
   closures.start()
   started.defer(() => closures.stop())
@@ -506,7 +513,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await shards.start()
   started.defer(() => shards.stop())
   if (config.metricsPort !== null) {
-    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions: transactionFollower, clockWatch }), { host: config.host, port: config.metricsPort }))
+    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions: transactionFollower, clockWatch, horizonWatch }), { host: config.host, port: config.metricsPort }))
   }
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
   begun = true

@@ -3,12 +3,13 @@
  * come, moved in the transaction of what it made of them. So each event is followed exactly once, whoever wrote it and
  * whichever node follows.
  *
- * Only the events of transactions that are over are read: everything older than the oldest transaction under way. A follower
- * takes an advisory lock rather than the lock of its row, because a row lock would give it a transaction number of its own,
+ * Only the events of transactions that are over are read: everything older than the oldest transaction under way in this database
+ * (event-horizon.ts). A follower takes an advisory lock rather than the lock of its row, because a row lock would give it a transaction number of its own,
  * and hide what commits beside it until the next pass.
  */
 import { timestamp } from '../lib/clock.ts'
-import type { TransactionClient } from './transaction.ts'
+import { eventHorizon, SNAPSHOT_COLUMNS } from './event-horizon.ts'
+import { through, type TransactionClient } from './transaction.ts'
 
 /** Who follows, by the table of its one row, with its lock; any fixed number does, these spell "hook", "paid", "fund", "schd" and "trac". */
 const FOLLOWERS = { webhook_relay: 0x686f6f6b, payment_follow_up: 0x70616964, funds_request_matching: 0x66756e64, scheduled_payment_follow_up: 0x73636864, transaction_following: 0x74726163 } as const
@@ -16,6 +17,9 @@ export type Follower = keyof typeof FOLLOWERS
 
 /** Events are stamped by the clock of the node that wrote them; no node is this far behind another. */
 const CLOCK_SLACK_MS = 2 * 86_400_000
+
+/** The oldest transaction under way that each follower saw in its last pass on this node. It only saves questions. */
+const OLDEST = new Map<Follower, string>()
 
 /** Which events `o` a stretch holds; its `bounds` are the first three parameters. By the index `outbox_written_in`. */
 export const IN_STRETCH = 'o.written_in >= $1::text::xid8 and o.written_in < $2::text::xid8 and o.created_at >= $3'
@@ -58,12 +62,15 @@ export class EventPlace {
   static async take(client: TransactionClient, follower: Follower, now: number): Promise<EventPlace | null> {
     const { rows: [lock] } = await client.query<[boolean]>({ name: `${follower}_lock`, text: `select pg_try_advisory_xact_lock(${FOLLOWERS[follower]})`, rowMode: 'array' })
     if (lock?.[0] !== true) return null
-    const { rows: [place] } = await client.query<[string, string, boolean, Date | null]>({
+    const { rows: [place] } = await client.query<[string, boolean, Date | null, string, string[], string]>({
       name: `${follower}_place`, rowMode: 'array',
-      text: `select f.position::text, s.horizon::text, f.position > s.newest, f.moved_at
-        from ${follower} f, (select pg_snapshot_xmin(pg_current_snapshot()) as horizon, pg_snapshot_xmax(pg_current_snapshot()) as newest) s`,
+      text: `select f.position::text, f.position > pg_snapshot_xmax(s), f.moved_at, pg_snapshot_xmin(s)::text, ${SNAPSHOT_COLUMNS} from ${follower} f, pg_current_snapshot() s`,
     })
-    const [position, horizon, restored, movedAt] = place as [string, string, boolean, Date | null]
+    const [position, restored, movedAt, oldest, underWay, newest] = place as [string, boolean, Date | null, string, string[], string]
+    // Transactions come and go within milliseconds. Only when the same one is the oldest twice is it worth asking whose it is.
+    const stands = OLDEST.get(follower) === oldest
+    OLDEST.set(follower, oldest)
+    const horizon = stands ? (await eventHorizon(through(client), { underWay, newest })).horizon : oldest
     return new EventPlace(client, { follower, now, position, horizon, restored, movedAt })
   }
 
