@@ -15,7 +15,7 @@ import type { PaymentDetails, PaymentRecord } from '../lib/payments/payment.ts'
 import { refuse } from '../lib/problems.ts'
 import { Overloaded } from '../actors/runtime/lane.ts'
 import { CommitConflict, lockApproval, noteSubjectChange, writeEffects } from '../storage/approvals.ts'
-import { sqlState } from '../storage/connection.ts'
+import { sqlState, UNIQUE_VIOLATION } from '../storage/sqlstates.ts'
 import type { Database } from '../storage/database.ts'
 import { keepUses } from '../storage/documents.ts'
 import { deleteDraft, paymentWithExternalId } from '../storage/drafts.ts'
@@ -29,7 +29,6 @@ import { fitsMetadata } from './schemas/primitives.ts'
 
 /** What may still be changed when a payment is no draft any more. */
 const NOTES: ReadonlySet<string> = new Set(['documentIds', 'internalNote', 'metadata'])
-const UNIQUE_VIOLATION = '23505'
 
 export interface PaymentChangesWorld {
   readonly database: Database

@@ -29,13 +29,13 @@ import { verificationGate, withStandingOverride, type OverrideInput, type Recipi
 import { findPlatformAccount } from '../storage/account-details.ts'
 import { batchPaymentsTo } from '../storage/bulk-runs.ts'
 import { CommitConflict, pendingPaymentApprovals, writeEffects, type ApprovalTx } from '../storage/approvals.ts'
-import { sqlState } from '../storage/connection.ts'
 import { scheduledPaymentsTo } from '../storage/due-payments.ts'
 import type { Database } from '../storage/database.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import type { RecipientRecord } from '../storage/queries/recipients.ts'
 import * as rows from '../storage/recipients.ts'
 import { schedulesTo } from '../storage/scheduled-payments.ts'
+import { lostRace } from '../storage/sqlstates.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
 import { auditCaller } from './identity-world.ts'
@@ -49,8 +49,6 @@ import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned 
 export const RECIPIENTS_MAX = 50_000
 /** Payments that are named when they stand in the way of a deletion. */
 const NAMED_MAX = 20
-/** Lost a deadlock, or a serialization: nothing of it was written, so it is tried again. */
-const RETRY_SQLSTATES = new Set(['40001', '40P01'])
 const ATTEMPTS_MAX = 5
 
 export interface RecipientWorld extends ValidationWorld, ReviewWorld, PayeeWorld {
@@ -106,7 +104,7 @@ export function createRecipientCommands(world: RecipientWorld): RecipientCommand
       try {
         return await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
       } catch (error) {
-        if (attempt >= ATTEMPTS_MAX || !RETRY_SQLSTATES.has(sqlState(error) ?? '')) throw error
+        if (attempt >= ATTEMPTS_MAX || !lostRace(error)) throw error
       }
     }
   }

@@ -259,7 +259,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const onError = (error: unknown, what: string) => log.warn({ err: error }, what)
   // Commits begin before there is anybody to tell.
   let nudge = (): void => undefined
-  const system = new ActorSystem({ databaseUrl, lanes: config.commitLanes, clock, onBug: (error, what) => log.error({ err: error }, what), onCommitted: () => nudge() })
+  let forgetUncommitted = (): void => undefined
+  const system = new ActorSystem({ databaseUrl, lanes: config.commitLanes, clock, onBug: (error, what) => log.error({ err: error }, what), onCommitted: () => nudge(), onReconnected: () => forgetUncommitted() })
   started.defer(() => system.close())
 
   const shards = openShards(config, log, databaseUrl)
@@ -308,6 +309,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     database, databaseUrl, system, accounts, balances, orderNumbers, ids, clock, shards, sandbox: config.sandbox, onError,
     hasFeature: (customerId, feature) => operators.reads.hasFeature(customerId, feature),
   })
+  forgetUncommitted = () => { orderNumbers.forget(); exchange.world.quotes.forgetAll() }
   await exchange.start()
   started.defer(() => exchange.stop())
   const operators = createOperatorService({

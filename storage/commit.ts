@@ -583,6 +583,14 @@ export const IDEMPOTENCY_RETENTION_MS = 24 * 60 * 60 * 1000
 // ── The statement ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** What one balance row gains in this commit. */
+/**
+ * Two nodes that are sent one key at once are kept apart by the key's unique row, which is one for each day. About midnight (UTC)
+ * their rows may be of two days; then every turn moves the version of its balance, also one that refuses or that sets no money
+ * aside, so that the second is stale, is decided again and finds the key. Five minutes: what a command may wait (15 s) and what
+ * clocks may differ are less.
+ */
+const ABOUT_MIDNIGHT = `($1::timestamptz at time zone 'UTC')::time not between '00:05' and '23:55'`
+
 interface BalanceDelta { posted: bigint; held: bigint; sequence: number; version: number }
 
 const BALANCE_DELTAS = section<readonly [string, BalanceDelta]>('balance', [
@@ -595,8 +603,8 @@ const BALANCE_DELTAS = section<readonly [string, BalanceDelta]>('balance', [
   update balance b set posted = l.posted + u.posted, held = l.held + u.held, sequence = l.sequence + u.sequence,
     version = l.version + u.version, updated_at = greatest(b.updated_at, $1::timestamptz)
   from ${source} join locked l on l.id = u.id where b.id = u.id and b.id = any(${bound('id')}) and (select ok from verdict)
-    -- A turn of refusals alone leaves the balance as it was, its version too.
-    and (u.posted <> 0 or u.held <> 0 or u.sequence <> 0)
+    -- A turn that takes and gives nothing leaves the balance as it was, its version too; except about midnight (ABOUT_MIDNIGHT).
+    and (u.posted <> 0 or u.held <> 0 or u.sequence <> 0 or (u.version > 0 and ${ABOUT_MIDNIGHT}))
   returning b.id, b.version, b.posted, b.held, b.sequence)`)
 
 const WRITE_SECTIONS = [BALANCE_DELTAS, POSTINGS, HOLDS, HOLD_RESOLUTIONS, PAYMENTS, PAYMENT_CHANGES, TRANSFERS,
@@ -671,7 +679,6 @@ class Batch {
   /** Commands that change what another one of this commit changes: both rest on the same version, and only one can be right. */
   readonly late: Extract<Conflict, { kind: 'payment_stale' | 'exchange_stale' }>[] = []
   readonly #changed = new Set<string>()
-
   /** Notes that a command changes a row. One statement writes a row once: a second change would vanish, and what it paid would not. */
   changes(id: string, kind: 'payment_stale' | 'exchange_stale', command: CommitCommand): void {
     if (this.#changed.has(id)) this.late.push({ kind, command })

@@ -24,24 +24,6 @@ export class OutcomeUnknown extends OperatingError {
   override readonly name = 'OutcomeUnknown'
 }
 
-/**
- * SQLSTATEs that reach the client although the transaction may have committed: the server was told to stop, or the
- * connection broke, between the commit and its confirmation.
- */
-const PROVES_NOTHING = /^(08...|57P0[12345])$/
-
-/** Whether an error of the driver proves that the statement had no effect. */
-export function provesNothingWritten(error: unknown): boolean {
-  const code = sqlState(error)
-  return code !== null && !PROVES_NOTHING.test(code)
-}
-
-/** The five characters of a server error, or null for an error of the connection itself (whose EPIPE has no digit). */
-export function sqlState(error: unknown): string | null {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null
-}
-
 export class Connection {
   readonly #client: pg.Client
   #lost = false

@@ -4,7 +4,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
-import { DatabaseUnavailable, sqlState, type Statement } from './connection.ts'
+import { DatabaseUnavailable, type Statement } from './connection.ts'
+import { sqlState, UNAVAILABLE_SQLSTATES } from './sqlstates.ts'
 
 /** More than the readers of one event loop can keep busy; commits have connections of their own. */
 const POOL_MAX = 8
@@ -101,8 +102,6 @@ function telling(pool: pg.Pool, before: () => void): pg.Pool {
   return pool
 }
 
-/** The server is stopping, starting, read-only, or out of disk, memory or connections; or it has cut the connection. */
-const WORLD_SQLSTATES = /^(08...|25006|53...|57...|58...)$/
 /** Errors of sockets and names have a code of Node's; the driver's own have only words. */
 const SOCKET_CODES = /^E(?!RR_)[A-Z_]+$/
 const DRIVER_WORDS = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
@@ -112,6 +111,6 @@ export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const state = sqlState(error)
   const code = (error as NodeJS.ErrnoException).code
-  const gone = state !== null ? WORLD_SQLSTATES.test(state) : typeof code === 'string' ? SOCKET_CODES.test(code) : DRIVER_WORDS.test(error.message)
+  const gone = state !== null ? UNAVAILABLE_SQLSTATES.test(state) : typeof code === 'string' ? SOCKET_CODES.test(code) : DRIVER_WORDS.test(error.message)
   return gone ? new DatabaseUnavailable('The database cannot be read at present.', { cause: error }) : error
 }

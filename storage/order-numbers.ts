@@ -34,6 +34,13 @@ export class OrderNumbers {
     return taken
   }
 
+  /** Numbers of this block may be given out again, by a server that has taken over and lost that they were. */
+  forget(): void {
+    this.#next = 0n
+    this.#end = 0n
+    this.#following = undefined
+  }
+
   /** A fetch that fails is forgotten, or every order after it would fail with it. */
   #prefetch(): Promise<bigint> {
     const fetched = this.#fetch()

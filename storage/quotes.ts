@@ -21,6 +21,11 @@ export class QuoteDirectory {
     this.#remembered.set(quote.id, quote)
   }
 
+  /** Quotes may be gone, on a server that has taken over and lost them. */
+  forgetAll(): void {
+    this.#remembered.clear()
+  }
+
   /** A quote of a customer, or null. @throws what the driver throws */
   async find(customerId: string, id: string): Promise<QuoteRecord | null> {
     this.#database.assertFree()

@@ -1,7 +1,8 @@
 /** One transaction on a connection of the pool. */
 import type pg from 'pg'
-import { OutcomeUnknown, provesNothingWritten, type Statement } from './connection.ts'
+import { OutcomeUnknown, type Statement } from './connection.ts'
 import { asUnavailable, type Database } from './database.ts'
+import { provesRollback } from './sqlstates.ts'
 
 /** What statements run on inside of one. */
 export type TransactionClient = pg.ClientBase
@@ -32,7 +33,7 @@ export async function inTransaction<Result>(database: Database, work: (client: T
     } catch (error) {
       // A refusal is no fault of the connection.
       await client.query('rollback').catch(broken)
-      if (committing && !provesNothingWritten(error)) throw new OutcomeUnknown('The connection was lost during a commit.', { cause: error })
+      if (committing && !provesRollback(error)) throw new OutcomeUnknown('The connection was lost during a commit.', { cause: error })
       throw asUnavailable(error)
     }
   })

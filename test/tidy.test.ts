@@ -156,6 +156,12 @@ const RULES: readonly Rule[] = [
     good: [source('storage/database.ts', 'await this.pool.connect()'), source('storage/a.ts', 'await database.hold(work)')],
   },
   {
+    promise: 'what an SQLSTATE means stands in one file',
+    broken: noWord(/\b(?:08|40|53|57|58)(?:\.\.\.|[0-9]{3}|P0[0-9])['$|)]/, (from) => isProduct(from) && from.path !== 'storage/sqlstates.ts'),
+    bad: [source('http/a.ts', `new Set(['40001', '40P01'])`), source('storage/a.ts', 'const GONE = /^(08...|57P01)$/'), source('storage/a.ts', `code === '57P03'`)],
+    good: [source('storage/sqlstates.ts', `new Set(['40001', '40P01'])`), source('http/a.ts', `const MINOR = '1250'`)],
+  },
+  {
     promise: 'chance comes from a source that was passed in',
     broken: noWord(/\bMath\.random\b/, isProduct),
     bad: [source('lib/a.ts', 'const id = Math.random()')],

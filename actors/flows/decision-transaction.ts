@@ -3,15 +3,12 @@ import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { CommitConflict, type ApprovalTx } from '../../storage/approvals.ts'
-import { sqlState } from '../../storage/connection.ts'
 import type { Database } from '../../storage/database.ts'
+import { lostRace } from '../../storage/sqlstates.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 
 /** What is done once the decision is written: mails, the queue. */
 export type Afterwards = (() => void)[]
-
-/** Losers of a deadlock or a serialization decide again; nothing of them was written. */
-const RETRY_SQLSTATES = new Set(['40001', '40P01'])
 
 /**
  * Runs the work in one transaction, and what it leaves for afterwards when that has committed.
@@ -29,7 +26,7 @@ export async function decideInTransaction<Result>(
       for (const follow of afterwards) follow()
       return result
     } catch (error) {
-      const again = error instanceof CommitConflict ? error.conflicts.every(({ kind }) => kind === 'payment_stale' || kind === 'exchange_stale') : RETRY_SQLSTATES.has(sqlState(error) ?? '')
+      const again = error instanceof CommitConflict ? error.conflicts.every(({ kind }) => kind === 'payment_stale' || kind === 'exchange_stale') : lostRace(error)
       if (!again || attempt >= LIMITS.attemptsMax) throw error
     }
   }

@@ -10,7 +10,7 @@ import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
 import { refuse, refuseField } from '../../lib/problems.ts'
 import type { OverrideInput } from '../../lib/recipients/verification.ts'
 import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
-import { sqlState } from '../../storage/connection.ts'
+import { sqlState, UNIQUE_VIOLATION } from '../../storage/sqlstates.ts'
 import { statusesOf } from '../../storage/documents.ts'
 import { readDraftFacts } from '../../storage/drafts.ts'
 import { findPayment } from '../../storage/queries/payments.ts'
@@ -20,8 +20,6 @@ import { rememberedNo, remembered, unlessRecorded, type CancelWorld } from './ca
 import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
 import { askBalance, checkDate, type Asker, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
 
-/** Somebody else took the external id, or the key, at the same moment. */
-const UNIQUE_VIOLATION = '23505'
 
 /** The last zone to see a day end is half a day behind UTC. */
 const LAST_ZONE_MS = 12 * 3_600_000

@@ -51,6 +51,11 @@ export class Activations {
     }
   }
 
+  /** Lets those that are chosen load again before they decide. */
+  forgetStates(chosen: (activation: Activation) => boolean): void {
+    for (const map of [this.#young, this.#old]) for (const activation of map.values()) if (chosen(activation)) activation.state = undefined
+  }
+
   #age(): void {
     const working = [...this.#old].filter(([, activation]) => activation.scheduled)
     this.#old = this.#young

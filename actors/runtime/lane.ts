@@ -19,7 +19,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { OperatingError } from '../../lib/errors.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { commit, isBeyondLimit, type BalanceAfter, type CommitCommand, type CommitConnection, type CommitTurn, type Conflict } from '../../storage/commit.ts'
-import { Connection, DatabaseUnavailable, OutcomeUnknown, provesNothingWritten, sqlState } from '../../storage/connection.ts'
+import { Connection, DatabaseUnavailable, OutcomeUnknown } from '../../storage/connection.ts'
+import { LOST_RACE_SQLSTATES, provesRollback, REPEATED_COMMIT_SQLSTATES, sqlState, UNAVAILABLE_SQLSTATES, UNIQUE_VIOLATION } from '../../storage/sqlstates.ts'
 import type { Activation } from './activation.ts'
 import { ACTOR_NAMES, type Ask, type Decision } from './actor.ts'
 
@@ -50,6 +51,8 @@ export interface LaneOptions {
   readonly onBug: (error: unknown, what: string) => void
   /** Called after each commit, before its answers leave. */
   readonly onCommitted?: (() => void) | undefined
+  /** Called when a connection was replaced, before anything is read through the new one: all state of this lane's actors is to be forgotten. */
+  readonly onReconnected?: (() => void) | undefined
   /** The activation of a balance, when it is in memory. */
   readonly balanceInMemory: (id: string) => Activation | undefined
 }
@@ -59,13 +62,10 @@ type Stage = 'reading' | 'encoding' | 'sent'
 
 const NOTHING_TO_COMMIT = { ok: true, balances: [] } as const
 
-const RETRY_SQLSTATES = new Set(['40001', '40P01', '23505', '55P03'])
-/** Out of disk, memory or connections; read-only; being stopped or starting: the world, not the command. */
-const WORLD_SQLSTATES = /^(53...|57...|58...|25006)$/
-
 export class Lane {
   readonly #options: LaneOptions
   #connection: Connection | undefined
+  #wasConnected = false
   #ready: Activation[] = []
   #backlog = 0
   #running: Promise<void> | undefined
@@ -205,7 +205,13 @@ export class Lane {
       void this.#connection.close()
       this.#connection = undefined
     }
-    return this.#connection ??= await Connection.open(this.#options.databaseUrl, `vostro lane ${this.#options.nth}`)
+    if (this.#connection !== undefined) return this.#connection
+    const connection = await Connection.open(this.#options.databaseUrl, `vostro lane ${this.#options.nth}`)
+    // Behind another connection may be another server, that has taken over and lost the last commits: versions that memory knows
+    // may be given out again there for something else. What was read through the connection before is forgotten with it.
+    if (this.#wasConnected) this.#options.onReconnected?.()
+    this.#wasConnected = true
+    return this.#connection = connection
   }
 
   /** Loads what is not in memory and decides every turn; a no from memory is decided again on fresh state (I4). */
@@ -317,21 +323,21 @@ export class Lane {
 
   #fail(turns: readonly Turn[], error: unknown, stage: Stage, connection: Connection): void {
     const code = sqlState(error)
-    const unknown = stage === 'sent' && !provesNothingWritten(error)
-    if (stage !== 'encoding' && !provesNothingWritten(error)) { void connection.close(); this.#connection = undefined }
+    const unknown = stage === 'sent' && !provesRollback(error)
+    if (stage !== 'encoding' && !provesRollback(error)) { void connection.close(); this.#connection = undefined }
     for (const turn of turns) {
       turn.activation.state = undefined
       if (unknown) {
         this.#reject(turn, turn.asks, new OutcomeUnknown('The outcome is not known yet; repeat with the same Idempotency-Key.', { cause: error }))
-      } else if (stage !== 'encoding' && (code === null || WORLD_SQLSTATES.test(code))) {
+      } else if (stage !== 'encoding' && (code === null || UNAVAILABLE_SQLSTATES.test(code))) {
         this.#reject(turn, turn.asks, new DatabaseUnavailable('The database cannot take this at present.', { cause: error }))
-      } else if ((code !== null && RETRY_SQLSTATES.has(code)) || isBeyondLimit(error) || !turn.activation.isolated) {
+      } else if ((code !== null && REPEATED_COMMIT_SQLSTATES.has(code)) || isBeyondLimit(error) || !turn.activation.isolated) {
         // 23505 and whatever else is wrong with one command must not take its neighbours along: one at a time from here.
         const alone = turn.activation.isolated > 0
-        if (code !== '40001' && code !== '40P01') turn.activation.isolated ||= turn.asks.length
+        if (code === null || !LOST_RACE_SQLSTATES.has(code)) turn.activation.isolated ||= turn.asks.length
         for (const ask of turn.asks) ask.attempts += 1
         // A duplicate that stays one although what it collides with is visible by now is a bug, and is said to be one.
-        this.#again(turn, turn.asks, alone && code === '23505' ? (error as Error) : undefined)
+        this.#again(turn, turn.asks, alone && code === UNIQUE_VIOLATION ? (error as Error) : undefined)
       } else {
         this.#fault(turn, turn.asks, error as Error)
       }

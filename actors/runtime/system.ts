@@ -18,6 +18,8 @@ export interface SystemOptions {
   readonly onBug: (error: unknown, what: string) => void
   /** Called after each commit: there may be events. Has to be quick. */
   readonly onCommitted?: () => void
+  /** Called when a lane has lost its connection and has another: what others remember may never have been so on that server. */
+  readonly onReconnected?: () => void
 }
 
 export class ActorSystem {
@@ -39,6 +41,7 @@ export class ActorSystem {
       clock: options.clock,
       onBug: options.onBug,
       onCommitted: options.onCommitted,
+      onReconnected: () => { this.#forgetStates(nth); options.onReconnected?.() },
       balanceInMemory: (id) => this.#activations.balance.peek(id),
     }))
     this.#sweeper = setInterval(() => this.#forgetIdle(), LIMITS.activationIdleMs / 6)
@@ -104,6 +107,12 @@ export class ActorSystem {
       activations.add(id, activation)
     }
     return activation as unknown as Activation<State, Command, Reply>
+  }
+
+  /** What actors of a lane remember; their mailboxes stay. */
+  #forgetStates(nth: number): void {
+    const lane = this.lanes[nth]
+    for (const activations of Object.values(this.#activations)) activations.forgetStates((activation) => activation.lane === lane)
   }
 
   #forgetIdle(): void {

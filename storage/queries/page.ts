@@ -7,7 +7,7 @@
 import { strict as assert } from 'node:assert'
 import type pg from 'pg'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { sqlState } from '../connection.ts'
+import { QUERY_CANCELED, sqlState } from '../sqlstates.ts'
 import { asUnavailable } from '../database.ts'
 
 /** Statements are written by hand, so kysely, which puts them together, needs to know no table. */
@@ -85,8 +85,6 @@ export const conditionsOf = ({ where, search }: Branch): readonly Fragment[] => 
 
 /** How long an exact count may take before the list goes without one, milliseconds. */
 const COUNT_TIMEOUT_MS = 2_000
-/** Cancelled by its timeout. */
-const QUERY_CANCELED = '57014'
 
 /** Nothing at all matches. */
 export const EMPTY: ListResult<never> = { rows: [], keys: [], hasMore: false }

@@ -265,6 +265,34 @@ t.test('a connection lost before anything was sent is no unknown outcome', async
   await auditIsClean(t, ledger)
 })
 
+t.test('what was remembered of a server that has lost its last commits is forgotten with the connection', async (t) => {
+  const ledger = await openLedger(t, [100n, 100n])
+  const node = openNode(t, ledger)
+  const [a, b] = ledger.balances as [string, string]
+  t.equal(wordOf(await node.ask(a, pay(ledger, 10n))), 'payment_created')
+  t.equal(wordOf(await node.ask(b, pay(ledger, 10n))), 'payment_created')
+  // The server that took over has given the same version to something else, which took more.
+  await ledger.read('update balance set held = 90 where id = $1', [a])
+  for (const pid of await ledger.read<[number]>(`select pid from pg_stat_activity where datname = current_database() and application_name like 'vostro lane%'`)) {
+    await ledger.read('select pg_terminate_backend($1)', pid)
+  }
+  await until('another balance of the lane is served again', async () => await node.ask(b, pay(ledger, 1n)).then((outcome) => wordOf(outcome) === 'payment_created', (error: unknown) => {
+    if (error instanceof OutcomeUnknown || error instanceof DatabaseUnavailable) return false
+    throw error
+  }))
+  t.equal(wordOf(await node.ask(a, pay(ledger, 50n))), 'insufficient-funds')
+  t.equal((await ledger.funds(a)).held, 90n)
+})
+
+t.test('a server that says that the connection broke is unavailable, not a bug', async (t) => {
+  const ledger = await openLedger(t, [100n])
+  const node = openNode(t, ledger)
+  const load = mock.method(balanceActor, 'load', async () => { throw Object.assign(new Error('connection failure'), { code: '08006' }) })
+  t.teardown(() => load.mock.restore())
+  await t.rejects(node.ask(ledger.balances[0]!, pay(ledger, 1n)), DatabaseUnavailable)
+  t.strictSame(node.bugs, [])
+})
+
 t.test('a database that is not there answers quickly, and nothing is left waiting', async (t) => {
   const ledger = await openLedger(t, [100n])
   const node = openNode(t, ledger, { url: 'postgres://nobody@127.0.0.1:1/nothing' })

@@ -9,11 +9,13 @@ import { createPayment, type CreatePayment } from '../../lib/payments/create-pay
 import { movePayment, type PaymentCommand } from '../../lib/payments/payment-moves.ts'
 import { createTransfer, type CreateTransfer } from '../../lib/payments/transfer.ts'
 import { commit, type CommitCommand, type CommitResult, type CommitTurn } from '../../storage/commit.ts'
-import { Connection, provesNothingWritten, sqlState } from '../../storage/connection.ts'
+import { Connection } from '../../storage/connection.ts'
+import { provesRollback, sqlState } from '../../storage/sqlstates.ts'
 import { maintainPartitions } from '../../storage/partitions.ts'
 import { loadBalances, loadPayments } from '../../storage/states.ts'
 import { ids, MONDAY, newKey, paymentCommand, problemStatus, transferCommand } from '../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../support/ledger.ts'
+import { until } from '../support/until.ts'
 import { Random } from '../support/random.ts'
 
 const DAY_MS = 86_400_000
@@ -179,6 +181,27 @@ for (const zone of ['UTC', 'Pacific/Kiritimati', 'America/Los_Angeles']) {
     await auditIsClean(t, ledger)
   })
 }
+
+t.test('one key at two nodes about midnight is decided once, also as a no', async (t) => {
+  const [before, after] = [AFTER_MIDNIGHT - 11 * 60_000, AFTER_MIDNIGHT - 9 * 60_000]
+  for (const [amount, word] of [[10n, 'yes'], [1_000n, 'no']] as const) {
+    const ledger = await openLedger(t, [100n])
+    await maintainPartitions(ledger.database, before)
+    const [one, other] = [await connect(t, ledger), await connect(t, ledger)]
+    const command = pay(ledger, amount)
+    // Both have read the balance; the second one's has grown meanwhile, so that it decides otherwise.
+    const [first, second] = [await balanceOf(one, ledger.balances[0]!), { ...await balanceOf(other, ledger.balances[0]!), available: 5_000n }]
+    await one.run('begin')
+    await committed(t, commit(one, [turnOf(first, [command], before)], before))
+    const waiting = commit(other, [turnOf(second, [pay(ledger, amount, { key: command.key })], after)], after)
+    await until('the second waits', async () => (await ledger.read(`select from pg_stat_activity where application_name = 'commit test' and wait_event_type = 'Lock'`)).length > 0)
+    await one.run('commit')
+    t.match(await waiting, { ok: false, conflicts: [{ kind: 'balance_stale' }] }, `after a ${word}`)
+    const again = turnOf(await balanceOf(other, ledger.balances[0]!), [pay(ledger, amount, { key: command.key })], after)
+    t.match(await commit(other, [again], after), { ok: false, conflicts: [{ kind: 'recorded' }] }, 'and the key is found')
+    await auditIsClean(t, ledger)
+  }
+})
 
 t.test('a no comes back word for word, also when its command would be a yes by now', async (t) => {
   const ledger = await openLedger(t, [100n])
@@ -424,19 +447,19 @@ t.test('text that Postgres cannot keep fails its statement and nothing else', as
   const poisoned = pay(ledger, 1n, { externalId: 'a\u0000b' })
   const error = await commit(connection, [turnOf(balance, [poisoned], MONDAY)], MONDAY).catch((caught: unknown) => caught)
   t.equal(sqlState(error), '22021')
-  t.ok(provesNothingWritten(error))
+  t.ok(provesRollback(error))
   await committed(t, commit(connection, [turnOf(balance, [pay(ledger, 1n)], MONDAY)], MONDAY))
   await auditIsClean(t, ledger)
 })
 
 t.test('only an error of the server with a state that is final proves that nothing was written', (t) => {
   const error = (code: string) => Object.assign(new Error(code), { code })
-  for (const code of ['23505', '40P01', '40001', '57014', 'XX000', 'P0001']) t.ok(provesNothingWritten(error(code)), code)
-  for (const code of ['57P01', '57P02', '57P03', '08006', '08003']) t.notOk(provesNothingWritten(error(code)), code)
+  for (const code of ['23505', '40P01', '40001', '57014', 'XX000', 'P0001']) t.ok(provesRollback(error(code)), code)
+  for (const code of ['57P01', '57P02', '57P03', '08006', '08003']) t.notOk(provesRollback(error(code)), code)
   // Errors of the socket look alike but come from this side.
-  for (const code of ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']) t.notOk(provesNothingWritten(error(code)), code)
-  t.notOk(provesNothingWritten(new Error('Connection terminated unexpectedly')))
-  t.notOk(provesNothingWritten(null))
-  t.notOk(provesNothingWritten(error(newKey().id)))
+  for (const code of ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']) t.notOk(provesRollback(error(code)), code)
+  t.notOk(provesRollback(new Error('Connection terminated unexpectedly')))
+  t.notOk(provesRollback(null))
+  t.notOk(provesRollback(error(newKey().id)))
   t.end()
 })
