@@ -23,7 +23,6 @@ import { plainArray, plainArrayOrNull, textArray } from '../../storage/array-lit
 import type { Database } from '../../storage/database.ts'
 import { sandboxBookings, sandboxDeliveries } from '../../storage/sandbox-book.ts'
 import type { Queries } from '../../storage/transaction.ts'
-import { sandboxBookings } from '../../storage/sandbox-book.ts'
 import type { Shards } from '../../lib/shards.ts'
 import { Lookout } from '../runtime/lookout.ts'
 import { creditBody } from './sandbox-credits.ts'
