@@ -1,8 +1,10 @@
 /** The socket: what is refused before a request reaches the application. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { FairShare } from '../lib/fair-share.ts'
 import type { Problem } from '../lib/problems.ts'
 import { problemBody, problemStatus } from './problem.ts'
+import { addressBlock } from './rate-limits.ts'
 import type { World } from './world.ts'
 
 /** All header lines together, the request line included. */
@@ -14,6 +16,13 @@ const REQUEST_TIMEOUT_MS = 60_000
 /** How often connections are looked at for both. */
 const TIMEOUT_LOOK_MS = 1_000
 
+/**
+ * Connections at a time. Each takes a file descriptor and some 10 KB. When so many are open, an address that holds more than its
+ * share gets no further one, and the others do, up to the ceiling: who opens thousands keeps nobody else out.
+ */
+const CONNECTIONS_MAX = 4_096
+const CONNECTIONS_CEILING_TIMES = 3
+
 /** Longer than the idle time of common load balancers (60 s), so that it is never we who close under a new request. */
 const KEEP_ALIVE_MS = 65_000
 
@@ -23,8 +32,9 @@ function problemOf(code: string | undefined): Problem {
     : { slug: 'malformed-request', detail: 'The request is not valid HTTP.' }
 }
 
-/** How long clients may take; only tests have less patience. */
+/** How long clients may take, and how many connections; only tests have less patience. */
 export interface Patience {
+  readonly connectionsMax?: number
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
   readonly lookMs?: number
@@ -32,7 +42,7 @@ export interface Patience {
 
 /** A node server that answers broken HTTP with problem documents too. It does not listen yet. */
 export function createHttpServer(listener: RequestListener, world: Pick<World, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
-  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS, lookMs = TIMEOUT_LOOK_MS } = patience
+  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS, lookMs = TIMEOUT_LOOK_MS, connectionsMax = CONNECTIONS_MAX } = patience
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, connectionsCheckingInterval: lookMs,
@@ -40,6 +50,16 @@ export function createHttpServer(listener: RequestListener, world: Pick<World, '
     },
     listener,
   )
+  const connections = new FairShare(connectionsMax * CONNECTIONS_CEILING_TIMES)
+  server.on('connection', (socket: Socket) => {
+    const party = { group: addressBlock(socket.remoteAddress ?? ''), member: '' }
+    if (connections.refuses(connectionsMax, party)) {
+      socket.destroy()
+      return
+    }
+    connections.enter(party)
+    socket.once('close', () => connections.leave(party))
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // A connection that was opened in advance and never used is closed without a word: balancers would take one for the answer to
     // whatever they are just about to send.

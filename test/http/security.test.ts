@@ -101,6 +101,22 @@ t.test('clients that are slow with their headers or their body are cut off', asy
   t.equal((await service.get('/v1/payments')).status, 200, 'others are served')
 })
 
+t.test('an address that holds all connections keeps no other address out', async (t) => {
+  const service = await started({ patience: { connectionsMax: 10 } })
+  t.teardown(service.stop)
+  const open = (localAddress: string) => new Promise<string>((resolve) => {
+    let answer = ''
+    const socket = connect({ port: service.port, host: '127.0.0.1', localAddress }, () => socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\n'))
+    t.teardown(() => { socket.destroy() })
+    socket.on('data', (chunk) => { answer += chunk; resolve(answer) })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', () => resolve(answer))
+  })
+  for (let nth = 0; nth < 10; nth++) t.match(await open('127.0.0.1'), /^HTTP\/1\.1 200 /)
+  t.equal(await open('127.0.0.1'), '', 'it has them all')
+  t.match(await open('127.0.0.2'), /^HTTP\/1\.1 200 /)
+})
+
 t.test('a client that leaves before its answer, or in the middle of its body, is no error of ours', async (t) => {
   const service = await started()
   t.teardown(service.stop)
