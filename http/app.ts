@@ -4,12 +4,15 @@
 import Router, { type RouterMiddleware } from '@koa/router'
 import Koa, { type Middleware } from 'koa'
 import { refuse } from '../lib/problems.ts'
-import { createAuthentication } from './authentication.ts'
+import type { CommandPlaces } from './admission.ts'
+import { Arrivals } from './arrivals.ts'
+import { createAuthentication, type Authentication } from './authentication.ts'
 import { clientAddress } from './client-address.ts'
 import { createCursors } from './cursor.ts'
 import { deprecating, deprecationHeaders } from './deprecation.ts'
 import { docs } from './docs.ts'
 import { endpoint, type EndpointParts } from './endpoint.ts'
+import { FailedCredentials } from './failed-credentials.ts'
 import type { Forwarding } from './forwarding.ts'
 import { sendProblem } from './problem.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -26,12 +29,14 @@ const TARGET_BYTES_MAX = 8 * 1024
 const CLIENT_LEFT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'])
 
 /** Turns everything that is thrown below it into a problem document. */
-function problems(world: World): Middleware {
+function problems(world: World, arrivals: Arrivals): Middleware {
   return async (context, next) => {
     try {
       await next()
     } catch (error) {
       sendProblem(context, error, world)
+      // Refused before it had arrived.
+      arrivals.linger(context.req)
     }
   }
 }
@@ -129,11 +134,18 @@ export interface AppOptions {
   readonly security?: SecurityOptions
   /** Whose word is taken for where a request comes from. */
   readonly trustedProxies?: readonly string[]
+  /** Where commands take their places; null takes as many as come. */
+  readonly admission?: CommandPlaces | null
+  /** Where requests wait while their bodies arrive. */
+  readonly arrivals?: Arrivals
+  /** Made from the world and the limits where none is given. */
+  readonly authentication?: Authentication
 }
 
 /** Builds the application around a world. */
 export function createApp(routes: readonly Route[], world: World, options: AppOptions = {}): Koa {
-  const { forwarding = null, rateLimits = null, requestLog = null } = options
+  const { forwarding = null, rateLimits = null, requestLog = null, admission = null, arrivals = new Arrivals() } = options
+  const authentication = options.authentication ?? createAuthentication(world, new FailedCredentials(rateLimits))
   const secured = options.security ?? { publicUrl: null, consoleOrigins: [] }
   const app = new Koa()
   // Only what goes wrong outside the middleware arrives here: clients that leave early, and bugs in sending itself.
@@ -146,11 +158,11 @@ export function createApp(routes: readonly Route[], world: World, options: AppOp
   app.use(accounting(requestLog, world.clock))
   app.use(requestId(world.ids))
   app.use(security(secured))
-  app.use(problems(world))
+  app.use(problems(world, arrivals))
   app.use(limitTarget())
   if (forwarding !== null) app.use(forwarding.middleware)
   app.use(docs(secured))
-  app.use(dispatch(routes, { world, rateLimits, authentication: createAuthentication(world), cursors: createCursors(world.cursorKey) }))
+  app.use(dispatch(routes, { world, rateLimits, authentication, admission, arrivals, cursors: createCursors(world.cursorKey) }))
   app.use(unmatched(world))
   return app
 }

@@ -1,9 +1,12 @@
 /**
  * A declaration as Koa middleware. The checks run in one fixed order, which clients may rely on:
  *
- *   credential 401 → address 403 → tenant 400/403 → limits 429 → caller, scope or capability 403 → step-up 403 → path, query
- *   and header syntax 400 → Idempotency-Key 400, If-Match 428 → content type 415, JSON 400 → recorded answer of the key →
- *   resource in the path 404 → If-Match 412 → body 422 → the handler.
+ *   failures of the client's address 429 → credential 401 → address 403 → tenant 400/403 → limits 429 → caller, scope or
+ *   capability 403 → step-up 403 → path, query and header syntax 400 → Idempotency-Key 400, If-Match 428 → content type 415,
+ *   slow body 408, JSON 400 → full node 503 → recorded answer of the key → resource in the path 404 → If-Match 412 →
+ *   body 422 → the handler.
+ *
+ * Until its body has arrived whole a request is no command under way (http/admission.ts, http/arrivals.ts).
  *
  * Routing (404, 405) has happened before. The recorded answer of a key is found by the domain on its own way into the
  * command; only when the body is not valid, and the command therefore never starts, is it looked up here.
@@ -11,8 +14,11 @@
  * Everything that depends on the route alone is prepared once; a request allocates its context and its answer.
  */
 import type { Context, Middleware } from 'koa'
+import type { Party } from '../lib/fair-share.ts'
 import { type FieldError, type Problem, ProblemError, refuse } from '../lib/problems.ts'
+import type { CommandPlaces } from './admission.ts'
 import { send } from './answer.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { Authentication, KeyCaller } from './authentication.ts'
 import { createAuthorisation, type Entry } from './authorisation.ts'
 import type { Cursors } from './cursor.ts'
@@ -23,11 +29,11 @@ import { idempotencyOf, parseIdempotencyKey } from './idempotency.ts'
 import { plainAddress } from '../lib/ip-allowlist.ts'
 import { createBodyReader, type JsonBody } from './json-body.ts'
 import { compileList, compileQuery } from './query.ts'
-import type { RateLimits } from './rate-limits.ts'
+import { addressBlock, type RateLimits } from './rate-limits.ts'
 import { problemBody } from './problem.ts'
 import { isRequestId } from './request-id.ts'
 import { pathParameters, type Answer, type Route } from './route.ts'
-import { isMultipart, uploadReader } from './upload.ts'
+import { isMultipart, uploadReader, type ReadUpload } from './upload.ts'
 import { compileBody } from './validation.ts'
 import type { Idempotency, IdempotencyRecord, Principal, SessionIdentity, Source, Tenant, World } from './world.ts'
 
@@ -44,6 +50,9 @@ export interface EndpointParts {
   readonly authentication: Authentication
   readonly cursors: Cursors
   readonly rateLimits: RateLimits | null
+  /** Null takes as many commands as come. */
+  readonly admission: CommandPlaces | null
+  readonly arrivals: Arrivals
 }
 
 function refuseField(error: FieldError): never {
@@ -70,7 +79,7 @@ function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): An
 }
 
 /** Builds the middleware of one route. `/v1` routes and their twins at the root are the same endpoint. */
-export function endpoint(route: Route, { world, authentication, cursors, rateLimits }: EndpointParts): Middleware {
+export function endpoint(route: Route, { world, authentication, cursors, rateLimits, admission, arrivals }: EndpointParts): Middleware {
   const { handle, ifMatch, current, words = {} } = route
   const authorisation = createAuthorisation(route, world)
   const beforeMfa = route.beforeMfa === true
@@ -81,7 +90,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   const parseList = route.list === undefined ? null : compileList(route.list, cursors)
   const body = route.body === undefined ? null : compileBody(route.body, route.success.schema)
   const method = route.method.toUpperCase()
-  const readBody = createBodyReader(route)
+  const readBody = createBodyReader(route, arrivals)
   const noParams: Record<string, string> = Object.freeze({})
 
   /** Resolves later only where a feature has to be looked up. */
@@ -173,9 +182,10 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     throw new ProblemError({ slug: 'validation-error', detail: 'Some fields of the body are not valid.', errors })
   }
 
-  return async (context) => {
+  async function answerTo(context: Context, place: Place | null): Promise<void> {
     const { req } = context
     const { headers } = req
+    let keyParty: Party | null = null
     let principal: Principal | null = null
     let tenant: Tenant | null = null
     let session: SessionIdentity | null = null
@@ -184,7 +194,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
       gate.anonymous(context)
       source = sourceOf(context)
     } else {
-      const found = authentication.authenticate(req, beforeMfa)
+      const found = authentication.authenticate(context, beforeMfa)
       const caller = found instanceof Promise ? await found : found
       if (caller.kind === 'key') {
         const admitted = admitKey(context, caller)
@@ -193,6 +203,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
         if (found instanceof Promise) authentication.noteUse(caller, context.ip)
         principal = caller.principal
         tenant = caller.tenant
+        keyParty = caller.party
       } else {
         session = caller.session
         source = sourceOf(context)
@@ -215,7 +226,11 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     const tag = ifMatch === undefined ? null : readIfMatch(context)
 
     const isForm = route.form !== undefined && (body === null || isMultipart(req))
-    const json: JsonBody | null = body === null || isForm ? null : await readBody(context)
+    const party = keyParty ?? partyOf(context, principal, tenant)
+    const json: JsonBody | null = body === null || isForm ? null : await readBody(context, party)
+    // It has arrived, but for a file, which its handler reads.
+    if (isForm) place?.check(party)
+    else place?.enter(party)
     const idempotency = key === null || principal === null ? null : {
       ...idempotencyOf({ principalId: principal.id, tenantId: tenant?.id ?? principal.id, method, path: instance, querystring, body: json === null ? null : json.value }, key),
       problemText: (problem: Problem) => problemBody(problem, { problemBase: world.problemBase, instance, requestId }),
@@ -233,10 +248,66 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     }
     // A request has arrived when its body has: a slow link is not held against it.
     const deadline = world.clock.now() + patienceMs(context)
-    const upload = isForm ? uploadReader(context) : null
+    const upload = isForm ? arrivingUpload(context, party, place) : null
     const answer = handle({ requestId, instance, principal, tenant, session, source, params, list, query, body: value, upload, idempotency, expectedVersion, deadline }, world)
     send(context, requestId, answer instanceof Promise ? await answer : answer)
   }
+
+  /** The command is under way from when its file has arrived. */
+  function arrivingUpload(context: Context, party: Party, place: Place | null): ReadUpload {
+    const read = uploadReader(context, party, arrivals)
+    return async (terms, keep) => {
+      const uploaded = await read(terms, keep)
+      place?.enterAnyway(party)
+      return uploaded
+    }
+  }
+
+  if (admission === null || route.method === 'get') return (context) => answerTo(context, null)
+  return async (context) => {
+    const place = new Place(admission)
+    try {
+      await answerTo(context, place)
+    } finally {
+      place.leave()
+    }
+  }
+}
+
+/** The place of one command among those under way: taken at most once, and given back when the command has been answered. */
+class Place {
+  readonly #places: CommandPlaces
+  #party: Party | null = null
+
+  constructor(places: CommandPlaces) {
+    this.#places = places
+  }
+
+  /** @throws ProblemError `service-unavailable` */
+  check(party: Party): void {
+    this.#places.check(party)
+  }
+
+  /** @throws ProblemError `service-unavailable` */
+  enter(party: Party): void {
+    this.#places.enter(party)
+    this.#party = party
+  }
+
+  enterAnyway(party: Party): void {
+    this.#places.enterAnyway(party)
+    this.#party = party
+  }
+
+  leave(): void {
+    if (this.#party !== null) this.#places.leave(this.#party)
+    this.#party = null
+  }
+}
+
+/** Whose share a request takes a place of: a tenant's or a person's own, or that of everybody who is not signed in, by address. */
+function partyOf(context: Context, principal: Principal | null, tenant: Tenant | null): Party {
+  return principal === null ? { group: 'public', member: addressBlock(context.ip) } : { group: tenant?.id ?? principal.id, member: principal.id }
 }
 
 function sourceOf(context: Context): Source {

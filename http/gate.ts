@@ -23,6 +23,12 @@ export interface Gate {
   turnedAway(context: Context, caller: GateCaller, tenantId: string | null): void
 }
 
+/** Adds headers, name and value in turn, to whatever answers a request. */
+export function addHeaders(context: Context, headers: readonly string[]): void {
+  const before = context.state['headers'] as readonly string[] | undefined
+  context.state['headers'] = before === undefined ? headers : [...before, ...headers]
+}
+
 /** Builds the gate of one route. Without limits it only opens accounts. */
 export function createGate(route: Route, limits: RateLimits | null): Gate {
   const prepared = limits === null ? null : limits.prepare(route)
@@ -32,11 +38,6 @@ export function createGate(route: Route, limits: RateLimits | null): Gate {
   // Few limits ask where a call comes from or what it is about; the others need not find out.
   const placed = Array.isArray(own) && (own as RoutePolicy[]).some((policy) => ['address', 'resource'].includes(POLICIES[policy].partition))
 
-  function say(context: Context, headers: readonly string[]): void {
-    const before = context.state['headers'] as readonly string[] | undefined
-    context.state['headers'] = before === undefined ? headers : [...before, ...headers]
-  }
-
   function authenticated(context: Context, { kind, id }: GateCaller, tenant: string | null): void {
     // Of a call that belongs to no tenant, whoever calls is one of their own.
     const tenantId = tenant ?? id
@@ -44,15 +45,15 @@ export function createGate(route: Route, limits: RateLimits | null): Gate {
     context.state['account'] = account
     if (limits === null || prepared === null) return
     const place = placed ? { address: context.ip, resourceId: resource === undefined ? '' : (context['params'] as Record<string, string>)[resource] ?? '' } : undefined
-    account.pass = limits.admit(prepared, account, context.querystring, (headers) => say(context, headers), place)
-    if (account.pass !== null) say(context, account.pass.headers)
+    account.pass = limits.admit(prepared, account, context.querystring, (headers) => addHeaders(context, headers), place)
+    if (account.pass !== null) addHeaders(context, account.pass.headers)
   }
 
   return {
     anonymous(context) {
       if (limits === null || prepared === null) return
-      const pass = limits.admitAnonymous(prepared, context.ip, (headers) => say(context, headers))
-      if (pass !== null) say(context, pass.headers)
+      const pass = limits.admitAnonymous(prepared, context.ip, (headers) => addHeaders(context, headers))
+      if (pass !== null) addHeaders(context, pass.headers)
     },
 
     authenticated,

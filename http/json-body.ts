@@ -8,7 +8,9 @@
  */
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
+import type { Party } from '../lib/fair-share.ts'
 import { refuse } from '../lib/problems.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { Route } from './route.ts'
 
 /** Far above any single resource; files have operations of their own, and batches say how much they take. */
@@ -157,23 +159,27 @@ function hasBody({ headers }: Context['req']): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** Reads and checks the body of a request. */
-export type ReadBody = (context: Context) => Promise<JsonBody>
+/**
+ * Reads and checks the body of a request, for a party whose share it takes a place of while it arrives.
+ *
+ * @throws ProblemError when the body is not what it should be, arrives too slowly, or too many of the party's are arriving
+ */
+export type ReadBody = (context: Context, party: Party) => Promise<JsonBody>
 
 /** The reader of the bodies of one route. */
-export function createBodyReader({ bodyOptional, bodyBytesMax, form }: Pick<Route, 'bodyOptional' | 'bodyBytesMax' | 'form'>): ReadBody {
+export function createBodyReader({ bodyOptional, bodyBytesMax, form }: Pick<Route, 'bodyOptional' | 'bodyBytesMax' | 'form'>, arrivals: Arrivals): ReadBody {
   const parseBody = bodyBytesMax === undefined ? parse : createParser(bodyBytesMax)
   const others = form === undefined ? [] : ['multipart/form-data']
-  async function read(context: Context): Promise<JsonBody> {
+  async function read(context: Context, party: Party): Promise<JsonBody> {
     const { headers } = context.req
     if (!hasBody(context.req)) refuseJson('The operation needs a JSON body.')
     if (headers['content-type'] === undefined) refuseType(others)
     checkContentType(headers['content-type'], others)
-    await parseBody(context, done)
+    await arrivals.body(context.req, party, () => parseBody(context, done))
     const { rawBody, body } = context.request
     if (rawBody === undefined || rawBody === '') refuseJson('The operation needs a JSON body.')
     return inspectJson(rawBody, body)
   }
   // A request without a body means one without members there.
-  return bodyOptional === true ? async (context) => (hasBody(context.req) ? await read(context) : { value: {}, needsNormalising: false }) : read
+  return bodyOptional === true ? async (context, party) => (hasBody(context.req) ? await read(context, party) : { value: {}, needsNormalising: false }) : read
 }

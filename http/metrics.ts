@@ -14,12 +14,14 @@ import type { TransactionFollower } from '../actors/transactions.ts'
 import { StartError } from '../lib/errors.ts'
 import type { Shards } from '../lib/shards.ts'
 import type { Admission } from './admission.ts'
+import type { Arrivals } from './arrivals.ts'
 
 export interface Measured {
   readonly system: ActorSystem
   readonly queue: PaymentQueue
   readonly shards: Shards
   readonly admission: Admission
+  readonly arrivals: Arrivals
   readonly webhooks: Webhooks
   readonly transactions: Pick<TransactionFollower, 'lagSeconds'>
   readonly journalChain: JournalChain
@@ -29,7 +31,7 @@ export interface Measured {
 }
 
 /** Everything worth a graph or an alert. Values are read when they are asked for; nothing is counted twice. */
-export function createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions, clockWatch, horizonWatch }: Measured): Registry {
+export function createRegistry({ system, queue, shards, admission, arrivals, webhooks, journalChain, reconciliations, transactions, clockWatch, horizonWatch }: Measured): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
   const gauge = (name: string, help: string, value: () => number): void => {
@@ -43,8 +45,11 @@ export function createRegistry({ system, queue, shards, admission, webhooks, jou
   counter('vostro_commits_total', 'Commits of the ledger.', sum('commits'))
   counter('vostro_commands_total', 'Commands decided and committed.', () => system.commandsCommitted)
   counter('vostro_commit_conflicts_total', 'Commits that wrote nothing because a decision was stale or recorded before.', sum('conflicts'))
-  counter('vostro_admission_refused_total', 'Requests refused before they were read, because too much was under way.', () => admission.counters.refused)
-  gauge('vostro_commands_under_way', 'Commands accepted and not answered yet.', () => admission.counters.underWay)
+  counter('vostro_admission_refused_total', 'Requests refused because too many commands were under way or the event loop was late.', () => admission.counters.refused)
+  gauge('vostro_commands_under_way', 'Commands that have arrived whole and are not answered yet.', () => admission.counters.underWay)
+  gauge('vostro_overloaded', '1 while this node is full and busy, and takes fewer commands.', () => Number(admission.counters.overloaded))
+  gauge('vostro_bodies_arriving', 'Requests of known callers whose JSON bodies are still arriving.', () => arrivals.counters.bodies)
+  gauge('vostro_uploads_arriving', 'Files that are still arriving.', () => arrivals.counters.uploads)
   gauge('vostro_lane_backlog', 'Commands that wait for a commit.', () => system.lanes.reduce((total, lane) => total + lane.backlog, 0))
   gauge('vostro_actors_balance', 'Balances in memory.', () => system.size.balance)
   gauge('vostro_actors_payment', 'Payments in memory.', () => system.size.payment)

@@ -206,7 +206,8 @@ export function problemsOf(route: Route): ProblemSlug[] {
   const slugs: ProblemSlug[] = ['malformed-request', 'not-acceptable', 'uri-too-long', 'headers-too-large', 'internal-error', 'service-unavailable']
   if (route.list !== undefined) slugs.push('invalid-cursor', 'too_many_filter_values')
   if (route.callers !== 'public') slugs.push('unauthenticated', 'session-expired', 'invalid-api-key', 'ip-not-allowed')
-  if (route.limits !== 'none') slugs.push('rate-limited')
+  // Whatever takes a credential limits those that are wrong.
+  if (route.limits !== 'none' || route.callers !== 'public') slugs.push('rate-limited')
   if (route.callers !== 'public' && route.beforeMfa !== true) slugs.push('mfa-required')
   if (route.tenant !== 'none') slugs.push('tenant-forbidden')
   // Keys are told that an operation is for people in the same words.
@@ -216,7 +217,7 @@ export function problemsOf(route: Route): ProblemSlug[] {
   if (route.ifMatch !== undefined) slugs.push('precondition-failed')
   if (route.ifMatch === true) slugs.push('precondition-required')
   if (route.path.includes('{')) slugs.push('not-found')
-  if (route.body !== undefined || route.form !== undefined) slugs.push('payload-too-large', 'unsupported-media-type', 'validation-error')
+  if (route.body !== undefined || route.form !== undefined) slugs.push('request-timeout', 'payload-too-large', 'unsupported-media-type', 'validation-error')
   if (route.idempotency !== 'none') slugs.push('idempotency-key-in-use', 'idempotency-key-reused')
   return [...new Set([...slugs, ...route.problems])]
 }

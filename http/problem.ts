@@ -64,6 +64,8 @@ function extraHeaders(problem: Problem): string[] {
   const headers: string[] = []
   if (problem.retryAfterSeconds !== undefined) headers.push('Retry-After', `${Math.max(1, Math.ceil(problem.retryAfterSeconds))}`)
   if (problemStatus(problem) === 401) headers.push('WWW-Authenticate', 'Bearer')
+  // The rest of the body would be taken for the next request.
+  if (problem.slug === 'request-timeout') headers.push('Connection', 'close')
   return headers
 }
 

@@ -43,6 +43,8 @@ export const POLICIES = {
   'anon-ip': per('anon-ip', 'address', [60, 60]),
   login: per('login', 'address', [100, 300]),
   'login-email': per('login', 'email', [5, 900]),
+  // Counts the credentials of an address that were not right; what is right takes nothing from it.
+  'failed-credentials': per('failed-credentials', 'address', [60, 60]),
   'key-read': per('key-read', 'key', [30_000, 60]),
   'key-write': per('key-write', 'key', [12_000, 60]),
   'key-burst': per('key-burst', 'key', [1_000, 1]),
@@ -70,6 +72,7 @@ export type RoutePolicy =
 /** Calls of one key under way on one node. */
 const CONCURRENCY_MAX = 256
 const CONCURRENCY = 'concurrency'
+const FAILED_CREDENTIALS = 'failed-credentials' satisfies PolicyId
 
 /** How often nodes tell one another what they have taken. */
 const SHARE_MS = 250
@@ -159,7 +162,8 @@ export class RateLimits implements Disposable {
     for (const [id, policy] of Object.entries(POLICIES) as [PolicyId, Policy][]) {
       this.#meters.set(id, policy.quotas.map(({ units, windowSeconds }) => ({
         name: policy.name, partition: policy.partition, id: `${id}:${windowSeconds}`,
-        buckets: new TokenBuckets({ units: units * scale, windowSeconds }),
+        // A credential is looked up while one more may fail: with less than one unit no caller could ever begin.
+        buckets: new TokenBuckets({ units: id === FAILED_CREDENTIALS ? Math.max(1, units * scale) : units * scale, windowSeconds }),
       })))
     }
     if (counters !== null) {
@@ -221,6 +225,31 @@ export class RateLimits implements Disposable {
    */
   admitLogin(email: string): void {
     this.#take(this.#meters.get('login-email') as readonly Meter[], () => email.trim().normalize('NFC').toLowerCase(), null, () => undefined)
+  }
+
+  /** How many more credentials of an address may fail now; every node's are counted. */
+  failuresLeft(address: string): number {
+    const { bucket } = this.#failures(address)
+    return bucket.units
+  }
+
+  /** Counts a credential of an address that was not right. */
+  countFailure(address: string): void {
+    const { meter, bucket } = this.#failures(address)
+    meter.buckets.give(bucket, -1)
+    bucket.unshared += SHARES_PER_UNIT
+  }
+
+  /** Refuses a credential unseen. @throws ProblemError `rate-limited`; `onRefusal` is given the headers of that answer first */
+  refuseFailing(address: string, onRefusal: (headers: readonly string[]) => void): never {
+    const { meters, bucket } = this.#failures(address)
+    this.#exhausted(meters, [bucket], false, onRefusal)
+  }
+
+  #failures(address: string): { readonly meters: readonly Meter[]; readonly meter: Meter; readonly bucket: Bucket } {
+    const meters = this.#meters.get(FAILED_CREDENTIALS) as readonly Meter[]
+    const meter = meters[0] as Meter
+    return { meters, meter, bucket: meter.buckets.at(addressBlock(address), this.#clock.now()) }
   }
 
   [Symbol.dispose](): void {

@@ -89,10 +89,12 @@ import { RedisShards } from '../storage/redis-shards.ts'
 import { connectRedis } from '../storage/redis.ts'
 import { writeRequests } from '../storage/request-log.ts'
 import { createWorkerPool } from '../workers/pool.ts'
-import { createAdmission } from './admission.ts'
+import { createAdmission, TOO_MANY } from './admission.ts'
 import { createBalanceCommands } from './balances.ts'
 import { createAddMoney } from './add-money.ts'
 import { createApp } from './app.ts'
+import { Arrivals } from './arrivals.ts'
+import { createAuthentication } from './authentication.ts'
 import { createApprovalCommands, createApprovalReads } from './approvals.ts'
 import { createAnswers, createCommands, storedAnswer } from './commands.ts'
 import { createComplianceCommands, createComplianceReads } from './compliance.ts'
@@ -106,6 +108,7 @@ import { deprecatedOperations, documentation } from './deprecation.ts'
 import { createDocuments } from './documents.ts'
 import { createDownloads } from './downloads.ts'
 import { createExportCommands } from './exports.ts'
+import { FailedCredentials } from './failed-credentials.ts'
 import { createForwarding } from './forwarding.ts'
 import { createExchangeService, type ExchangeService } from './exchanges.ts'
 import { createIncomingCommands } from './incoming-payments.ts'
@@ -505,17 +508,19 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   }
   const forwarding = config.nodeSecret === null ? null : createForwarding({ shards, nodeSecret: config.nodeSecret })
   started.defer(async () => { await forwarding?.close() })
-  const app = createApp(table, world, { forwarding, rateLimits, requestLog, security: config, trustedProxies: config.trustedProxies })
-  const admission = createAdmission(app.callback(), { refusal: (path) => overloaded(world, path), refuseWhenLate: overrides.refuseWhenLate ?? true })
+  const arrivals = new Arrivals()
+  const admission = createAdmission({ refusal: (path) => overloaded(world, path), linger: (request) => arrivals.linger(request), refuseWhenLate: overrides.refuseWhenLate ?? true })
   started.defer(() => admission.close())
-  const server = createHttpServer(admission.listener, world)
+  const authentication = createAuthentication(world, new FailedCredentials(rateLimits))
+  const app = createApp(table, world, { forwarding, rateLimits, requestLog, security: config, trustedProxies: config.trustedProxies, admission, arrivals, authentication })
+  const server = createHttpServer(admission.guard(app.callback(), authentication.partyOf), world)
   const url = await listen(server, config)
   started.defer(() => drain(server))
   // Last to start and first to stop: a node takes shards when it can work, and gives them up before it stops working.
   await shards.start()
   started.defer(() => shards.stop())
   if (config.metricsPort !== null) {
-    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, webhooks, journalChain, reconciliations, transactions: transactionFollower, clockWatch, horizonWatch }), { host: config.host, port: config.metricsPort }))
+    started.use(await serveMetrics(createRegistry({ system, queue, shards, admission, arrivals, webhooks, journalChain, reconciliations, transactions: transactionFollower, clockWatch, horizonWatch }), { host: config.host, port: config.metricsPort }))
   }
   if (sandbox !== null) await keepSandbox(config, url, sandbox)
   begun = true
@@ -576,7 +581,7 @@ function integrationLinks(baseUrl: string, problemBase: string) {
 function overloaded({ ids, problemBase }: World, path: string): { readonly body: string; readonly requestId: string } {
   const requestId = ids.next()
   const instance = path.split('?', 1)[0] as string
-  return { requestId, body: problemBody({ slug: 'service-unavailable', detail: 'Too many requests are under way. Send the same request again shortly.', retryAfterSeconds: 1 }, { problemBase, instance, requestId }) }
+  return { requestId, body: problemBody({ slug: 'service-unavailable', detail: TOO_MANY, retryAfterSeconds: 1 }, { problemBase, instance, requestId }) }
 }
 
 /** The secret that the service's own keys are derived from: the setting, or one made once and kept in DATA_DIR. */

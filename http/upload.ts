@@ -10,8 +10,10 @@ import { koaBody } from 'koa-body'
 import { contentTypeOf, fitsName, HEAD_BYTES } from '../lib/documents/content-type.ts'
 import type { ContentType } from '../lib/documents/document.ts'
 import { OperatingError } from '../lib/errors.ts'
+import type { Party } from '../lib/fair-share.ts'
 import { type FieldError, ProblemError, refuse } from '../lib/problems.ts'
 import { FileTooLarge, type StoredFile } from '../storage/files.ts'
+import type { Arrivals } from './arrivals.ts'
 import { fileNameOf } from './file-name.ts'
 
 const MULTIPART = 'multipart/form-data'
@@ -96,8 +98,8 @@ async function take(sent: string | null, stream: AsyncIterable<Uint8Array>, { ma
 /** Whether a request brings a form with a file. */
 export const isMultipart = ({ headers }: Context['req']): boolean => (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() === MULTIPART
 
-/** The reader of one request's upload. */
-export function uploadReader(context: Context): ReadUpload {
+/** The reader of one request's upload, for a party whose share it takes a place of while the file arrives. */
+export function uploadReader(context: Context, party: Party, arrivals: Arrivals): ReadUpload {
   return async (terms, keep) => {
     const { req } = context
     if (!isMultipart(req)) {
@@ -108,8 +110,10 @@ export function uploadReader(context: Context): ReadUpload {
     if (Number(req.headers['content-length'] ?? 0) > maxBytes + FORM_BYTES_MAX) throw tooLarge(maxBytes)
     let taking: Promise<StoredFile> | null = null
     let failure: unknown
+    let arriving: PassThrough | null = null
     const fail = (stream: PassThrough) => (error: unknown): never => {
-      failure ??= error
+      // A stream that was closed early was closed by the parser, which says why.
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') failure ??= error
       // The parser hears of it, and reads no further.
       stream.destroy(error instanceof Error ? error : new Error('The file could not be kept.'))
       throw error
@@ -127,6 +131,7 @@ export function uploadReader(context: Context): ReadUpload {
         },
         fileWriteStreamHandler: (file: unknown) => {
           const stream = new PassThrough({ highWaterMark: 64 * 1024 })
+          arriving = stream
           taking = take((file as { originalFilename: string | null }).originalFilename, stream, terms, keep).catch(fail(stream))
           // Waited for below, when the form has been read.
           taking.catch(() => undefined)
@@ -136,7 +141,11 @@ export function uploadReader(context: Context): ReadUpload {
       onError: (error) => { throw error },
     })
     try {
-      await parse(context, async () => {})
+      await arrivals.upload(req, party, () => parse(context, async () => {}), (error) => {
+        failure ??= error
+        // What takes the file hears of it, and leaves nothing.
+        arriving?.destroy(error)
+      })
     } catch (error) {
       throw parseProblem(failure ?? error, maxBytes)
     }

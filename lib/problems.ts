@@ -36,6 +36,7 @@ export const PROBLEMS = {
   'feature-disabled': { status: 404, title: 'The feature is not available', retryable: false },
   'method-not-allowed': { status: 405, title: 'The method is not supported here', retryable: false },
   'not-acceptable': { status: 406, title: 'No acceptable representation', retryable: false },
+  'request-timeout': { status: 408, title: 'The body arrived too slowly', retryable: true },
   'invalid-transition': { status: 409, title: 'The resource is not in a state that allows this', retryable: false },
   'duplicate-recipient': { status: 409, title: 'The recipient already exists', retryable: false },
   'duplicate-external-id': { status: 409, title: 'externalId is already used', retryable: false },

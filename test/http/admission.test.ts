@@ -1,86 +1,121 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import t from 'tap'
 
-import { createAdmission } from '../../http/admission.ts'
+import { createAdmission, type Admission } from '../../http/admission.ts'
+import type { Party } from '../../lib/fair-share.ts'
 import { until } from '../support/until.ts'
 
-async function openDoor(t: Test, next: RequestListener) {
-  const admission = createAdmission(next, { refusal: (path) => ({ body: JSON.stringify({ instance: path }), requestId: 'r-1' }) })
-  const server = createServer(admission.listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => { admission.close(); server.closeAllConnections(); server.close() })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { admission, url, send: (path: string, method = 'POST') => fetch(url + path, { method, ...(method === 'GET' ? {} : { body: '{}' }) }) }
+const A: Party = { group: 'tenant a', member: 'key a' }
+const B: Party = { group: 'tenant b', member: 'key b' }
+const TOO_MANY = { problem: { slug: 'service-unavailable', retryAfterSeconds: 1 } } as unknown as Error
+
+/** An admission on a node that is as busy as the test says. */
+function admissionOf(t: Test, load: { busy: boolean } = { busy: false }): Admission {
+  const admission = createAdmission({ refusal: (path) => ({ body: JSON.stringify({ instance: path }), requestId: 'r-1' }), utilization: () => (load.busy ? 1 : 0.1) })
+  t.teardown(() => admission.close())
+  return admission
 }
 
-t.test('when so many commands are under way the next hears at once that it must wait; reads still pass', async t => {
-  const held: (() => void)[] = []
-  const { admission, send } = await openDoor(t, (request, response) => {
-    if (request.method === 'GET') response.end()
-    else held.push(() => response.end('done'))
-  })
-  await send('/v1/balances', 'GET')
-  const accepted = Array.from({ length: 256 }, () => send('/v1/payments'))
-  await until('all are under way', () => held.length === 256, { pollMs: 1 })
+async function openDoor(t: Test, admission: Admission, next: RequestListener, partyOf: (request: IncomingMessage) => Party | null = () => null) {
+  const server = createServer(admission.guard(next, partyOf))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => { server.closeAllConnections(); server.close() })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { send: (path: string, method = 'POST', key = '') => fetch(url + path, { method, headers: { 'x-key': key }, ...(method === 'GET' ? {} : { body: '{}' }) }) }
+}
+
+const fill = (admission: Admission, party: Party, count: number): void => { for (let nth = 0; nth < count; nth++) admission.enter(party) }
+
+t.test('a full node refuses whoever holds the most, and takes the commands of others', async t => {
+  const admission = admissionOf(t)
+  fill(admission, A, 256)
   t.equal(admission.counters.underWay, 256)
-  const refused = await send('/v1/payments')
+  t.throws(() => admission.enter(A), TOO_MANY)
+  admission.enter({ ...A, member: 'another key' })
+  t.throws(() => admission.check(A), TOO_MANY)
+  fill(admission, B, 100)
+  for (let nth = 0; nth < 256; nth++) admission.leave(A)
+  t.equal(admission.counters.underWay, 101, 'the second key of the tenant and the other tenant')
+})
+
+t.test('what is refused before it is read is told when to come back; reads and other callers pass', async t => {
+  const admission = admissionOf(t)
+  const { send } = await openDoor(t, admission, (_request, response) => { response.end() }, ({ headers }) => (headers['x-key'] === 'a' ? A : headers['x-key'] === 'b' ? B : null))
+  fill(admission, A, 256)
+  const refused = await send('/v1/payments', 'POST', 'a')
   t.equal(refused.status, 503)
   t.equal(refused.headers.get('retry-after'), '1')
   t.equal(refused.headers.get('content-type'), 'application/problem+json')
   t.equal(refused.headers.get('x-request-id'), 'r-1')
   t.strictSame(await refused.json(), { instance: '/v1/payments' })
-  t.equal((await send('/v1/balances', 'GET')).status, 200)
-  // Once somebody was turned away, fewer are let in.
-  for (const done of held.splice(0, 256 - 16)) done()
-  await until('16 are under way', () => admission.counters.underWay === 16)
-  t.equal((await send('/v1/payments')).status, 503)
-  held.pop()!()
-  await until('15 are under way', () => admission.counters.underWay === 15)
-  accepted.push(send('/v1/payments'))
-  await until('one more is let in', () => admission.counters.underWay === 16)
-  for (const done of held.splice(0)) done()
-  t.ok((await Promise.all(accepted)).every(({ status }) => status === 200), 'what was accepted is answered')
-  await until('none is under way', () => admission.counters.underWay === 0)
-  const next = send('/v1/payments')
-  await until('there is room again', () => held.length === 1)
-  held[0]!()
-  t.equal((await next).status, 200)
-  t.equal(admission.counters.refused, 2)
+  t.equal((await send('/v1/balances', 'GET', 'a')).status, 200)
+  t.equal((await send('/v1/payments', 'POST', 'b')).status, 200)
+  t.equal((await send('/v1/payments', 'POST', '?')).status, 200, 'whoever is not known yet is judged later')
+  t.equal(admission.counters.refused, 1)
+  t.equal(admission.counters.underWay, 256, 'what has only begun is not under way')
+  admission.leave(A)
+  t.equal((await send('/v1/payments', 'POST', 'a')).status, 200)
 })
 
-t.test('when nobody was refused for a while, as many as before are let in', async t => {
-  const held: (() => void)[] = []
-  const { admission, send } = await openDoor(t, (_request, response) => { held.push(() => response.end()) })
-  const accepted = Array.from({ length: 256 }, () => send('/v1/payments'))
-  await until('all are under way', () => held.length === 256, { pollMs: 1 })
-  t.equal((await send('/v1/payments')).status, 503)
-  for (const done of held.splice(0, 156)) done()
-  await until('100 are under way', () => admission.counters.underWay === 100)
-  // Whoever asks too soon keeps the door half shut, so nobody does.
-  await new Promise((resolve) => setTimeout(resolve, 1_100))
-  accepted.push(send('/v1/payments'))
-  await until('one more is let in', () => admission.counters.underWay === 101)
-  for (const done of held.splice(0)) done()
-  t.ok((await Promise.all(accepted)).every(({ status }) => status === 200))
+t.test('a node that is full and idle is no overload: refusals, however many, change nothing', async t => {
+  const admission = admissionOf(t)
+  fill(admission, A, 256)
+  for (let nth = 0; nth < 1_000; nth++) t.throws(() => admission.enter(A), TOO_MANY)
+  t.notOk(admission.counters.overloaded)
+  admission.leave(A)
+  admission.enter(A)
+  t.equal(admission.counters.underWay, 256)
 })
 
-t.test('a client that leaves gives its place back', async t => {
-  const { admission, url } = await openDoor(t, () => undefined)
-  const leaving = new AbortController()
-  const call = fetch(`${url}/v1/payments`, { method: 'POST', body: '{}', signal: leaving.signal })
-  await until('it is under way', () => admission.counters.underWay === 1)
-  leaving.abort()
-  await t.rejects(call)
-  await until('its place is free', () => admission.counters.underWay === 0)
-  t.pass()
+/** Refuses a command of A until the node finds itself overloaded. */
+const overload = (admission: Admission) => until('the node is overloaded', () => {
+  try { admission.enter(A) } catch { /* That is what it takes. */ }
+  return admission.counters.overloaded
 })
 
-t.test('while the event loop is late everything new is refused, but for health checks', async t => {
-  const { send } = await openDoor(t, (_request, response) => { response.end() })
+t.test('a node that is full and busy takes fewer commands, of which everybody has a share', async t => {
+  const load = { busy: true }
+  const admission = admissionOf(t, load)
+  fill(admission, A, 256)
+  await overload(admission)
+  for (let nth = 0; nth < 240; nth++) admission.leave(A)
+  t.equal(admission.counters.underWay, 16)
+  t.throws(() => admission.enter(A), TOO_MANY)
+  fill(admission, B, 8)
+  t.throws(() => admission.enter(B), TOO_MANY, 'half of sixteen')
+})
+
+t.test('an overload ends when the node is idle again, although somebody is refused all the time', async t => {
+  const load = { busy: true }
+  const admission = admissionOf(t, load)
+  fill(admission, A, 256)
+  await overload(admission)
+  load.busy = false
+  await until('the overload is over', () => {
+    t.throws(() => admission.check(A), TOO_MANY)
+    return !admission.counters.overloaded
+  }, { deadlineMs: 10_000 })
+  for (let nth = 0; nth < 100; nth++) admission.leave(A)
+  fill(admission, A, 100)
+  t.equal(admission.counters.underWay, 256, 'as many as before are let in')
+})
+
+t.test('an overload ends when nobody was refused for a while, however busy the node is', async t => {
+  const admission = admissionOf(t, { busy: true })
+  fill(admission, A, 256)
+  await overload(admission)
+  await until('the overload is over', () => !admission.counters.overloaded, { deadlineMs: 10_000 })
+  t.equal(admission.counters.underWay, 256)
+})
+
+t.test('while the event loop is late everything new is refused, but for health checks and a share for those who are known', async t => {
+  const admission = admissionOf(t)
+  const { send } = await openDoor(t, admission, (_request, response) => { response.end() }, ({ headers }) => (headers['x-key'] === 'a' ? A : headers['x-key'] === 'b' ? B : null))
+  fill(admission, A, 16)
   t.equal((await send('/v1/balances', 'GET')).status, 200)
   let busy = true
   t.teardown(() => { busy = false })
@@ -96,6 +131,9 @@ t.test('while the event loop is late everything new is refused, but for health c
   })
   t.equal(response.headers.get('retry-after'), '1')
   t.equal((await send('/ready', 'GET')).status, 200)
+  t.equal((await send('/v1/payments', 'POST')).status, 503, 'whoever is not known')
+  t.equal((await send('/v1/payments', 'POST', 'a')).status, 503, 'whoever has more than a share')
+  t.equal((await send('/v1/payments', 'POST', 'b')).status, 200)
   busy = false
   await until('it is let in again', async () => (await send('/v1/balances', 'GET')).status === 200)
 })
