@@ -13,6 +13,9 @@ const NO_STORE = 'no-store'
 /** The client may keep it but has to ask every time whether it still holds; that is what makes a 304 possible. */
 const REVALIDATE = 'private, no-cache'
 
+/** Signs an answer for the node that has forwarded the request; returns a header, name and value. Headers are name and value in turn. */
+export type Seal = (status: number, headers: readonly string[], body: string | Uint8Array) => readonly string[]
+
 /** Any JSON without a tag. */
 export function json(status: number, view: unknown): Answer {
   return { status, body: JSON.stringify(view), contentType: JSON_TYPE }
@@ -106,6 +109,8 @@ export function send(context: Context, requestId: string, answer: Answer): void 
   const { etag, body } = answer
   // From security, limits and deprecation: what every answer to this request says, refusals included.
   const common = context.state['headers'] as readonly string[] | undefined
+  // Only for a command that another node has forwarded; what is answered with a stream or 304 is a read, and never forwarded.
+  const seal = context.state['seal'] as Seal | undefined
   const reading = context.method === 'GET' || context.method === 'HEAD'
   const cacheControl = answer.cacheControl ?? (etag !== undefined && reading ? REVALIDATE : NO_STORE)
   if (etag !== undefined && reading) {
@@ -125,6 +130,7 @@ export function send(context: Context, requestId: string, answer: Answer): void 
     if (answer.status !== 204) headers.push('Content-Length', '0')
     if (common !== undefined) headers.push(...common)
     if (answer.headers !== undefined) headers.push(...answer.headers)
+    if (seal !== undefined) headers.push(...seal(answer.status, headers, ''))
     res.writeHead(answer.status, headers).end()
     return
   }
@@ -142,6 +148,7 @@ export function send(context: Context, requestId: string, answer: Answer): void 
     else pipeline(answer.stream.pieces, res).catch((error: unknown) => { context.app.emit('error', error, context) })
     return
   }
+  if (seal !== undefined) headers.push(...seal(answer.status, headers, body))
   // As many bytes as characters means ASCII, which leaves without a conversion.
   if (typeof body === 'string' && length === body.length) res.writeHead(answer.status, headers).end(body, 'latin1')
   else res.writeHead(answer.status, headers).end(body)

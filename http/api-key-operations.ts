@@ -44,6 +44,7 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       description: 'The key is in this answer and never shown again. It can be given only what its creator may do. Live keys need an active customer; a tenant has at most 50 active keys.',
       stepUp: { action: 'api_key.create' },
       body: ApiKeyCreate,
+      answersCredential: true,
       success: { status: 201, description: 'The key with its secret.', schema: NewApiKey, etag: true, location: true },
       problems: ['customer-not-active', 'limit-reached'],
       handle: async ({ body, session, source, requestId, tenant, principal }, { people }) => {
@@ -89,6 +90,7 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       stepUp: { action: 'api_key.create', subject: 'apiKeyId' },
       body: ApiKeyRotate,
       bodyOptional: true,
+      answersCredential: true,
       success: { status: 201, description: 'The new key with its secret.', schema: NewApiKey, etag: true, location: true },
       problems: ['invalid-transition', 'customer-not-active'],
       handle: async ({ params, body, session, source, requestId, tenant, principal }, { people }) => {

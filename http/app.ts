@@ -162,7 +162,7 @@ export function createApp(routes: readonly Route[], world: World, options: AppOp
   app.use(limitTarget())
   if (forwarding !== null) app.use(forwarding.middleware)
   app.use(docs(secured))
-  app.use(dispatch(routes, { world, rateLimits, authentication, admission, arrivals, cursors: createCursors(world.cursorKey) }))
+  app.use(dispatch(routes, { world, rateLimits, authentication, admission, arrivals, cursors: createCursors(world.cursorKey), forwarding }))
   app.use(unmatched(world))
   return app
 }

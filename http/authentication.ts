@@ -144,7 +144,8 @@ export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'iden
   }
 
   async function findSession(token: string, via: 'web' | 'mobile', beforeMfa: boolean): Promise<SessionCaller> {
-    const found = isSessionToken(token) ? await identity.findSession(tokenHash(token)) : null
+    const tokenSha256 = tokenHash(token)
+    const found = isSessionToken(token) ? await identity.findSession(tokenSha256) : null
     if (found === null) unauthenticated('The session is not known. Sign in again.')
     const now = world.clock.now()
     const status = sessionStatus(found, now)
@@ -159,7 +160,7 @@ export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'iden
       })
     }
     if (now - found.lastSeenAt >= SESSION_TOUCH_MS) await identity.touchSession(found.id)
-    return { kind: 'session', session: { ...found, token, via } }
+    return { kind: 'session', session: { ...found, tokenSha256, token, via } }
   }
 
   const lookUpSession = (context: Context, token: string, via: 'web' | 'mobile', beforeMfa: boolean): Promise<SessionCaller> =>

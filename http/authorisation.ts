@@ -4,7 +4,7 @@
  * Keys are bound to one tenant and know their scopes, so their checks touch nothing but memory. People have a role in each
  * of their tenants; staff also reach the customers of their operator, in operations that say so.
  */
-import { capabilityForScope, grantOfRole } from '../lib/identity/capabilities.ts'
+import { capabilityForScope, grantOfRole, type Role } from '../lib/identity/capabilities.ts'
 import { refuse } from '../lib/problems.ts'
 import type { Membership, SessionIdentity } from './identity.ts'
 import type { Route } from './route.ts'
@@ -16,6 +16,8 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 export interface Entry {
   readonly principal: Principal
   readonly tenant: Tenant | null
+  /** The role that the person acts in; null where the operation belongs to no tenant. */
+  readonly role: Role | null
 }
 
 export interface Authorisation {
@@ -44,6 +46,20 @@ function readTenant(header: string | undefined): string {
   return header.toLowerCase()
 }
 
+/** A person who acts in these roles. */
+export function principalOfPerson(session: SessionIdentity, roles: readonly Role[]): Principal {
+  const grants = roles.map((role) => grantOfRole(role))
+  const [only] = grants
+  return {
+    kind: 'session',
+    id: session.userId,
+    name: session.name,
+    scopes: grants.length === 1 && only !== undefined ? only.scopes : new Set(grants.flatMap(({ scopes }) => [...scopes])),
+    capabilities: grants.length === 1 && only !== undefined ? only.capabilities : new Set(grants.flatMap(({ capabilities }) => [...capabilities])),
+    createdVia: session.via,
+  }
+}
+
 /** Prepares the checks of a route. */
 export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>): Authorisation {
   const { scope, stepUp, callers } = route
@@ -52,19 +68,6 @@ export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identi
 
   function checkLevel(tenant: Tenant): void {
     if (level !== 'any' && level !== tenant.kind) refuse('tenant-forbidden', `This operation is for ${level} tenants.`)
-  }
-
-  function principalOf(session: SessionIdentity, memberships: readonly Membership[]): Principal {
-    const grants = memberships.map(({ role }) => grantOfRole(role))
-    const [only] = grants
-    return {
-      kind: 'session',
-      id: session.userId,
-      name: session.name,
-      scopes: grants.length === 1 && only !== undefined ? only.scopes : new Set(grants.flatMap(({ scopes }) => [...scopes])),
-      capabilities: grants.length === 1 && only !== undefined ? only.capabilities : new Set(grants.flatMap(({ capabilities }) => [...capabilities])),
-      createdVia: session.via,
-    }
   }
 
   function checkSandbox(): void {
@@ -111,17 +114,17 @@ export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identi
     },
 
     async enter(session, header) {
-      if (route.tenant === 'none') return { principal: principalOf(session, session.memberships), tenant: null }
+      if (route.tenant === 'none') return { principal: principalOfPerson(session, session.memberships.map(({ role }) => role)), tenant: null, role: null }
       const tenantId = readTenant(header)
       const own = session.memberships.find((membership) => membership.tenantId === tenantId)
       if (own !== undefined) {
         const tenant: Tenant = { id: tenantId, kind: own.level }
         checkLevel(tenant)
-        return { principal: principalOf(session, [own]), tenant }
+        return { principal: principalOfPerson(session, [own.role]), tenant, role: own.role }
       }
       const staff = route.tenant === 'any' ? await staffOf(session, tenantId) : null
       if (staff === null) refuse('tenant-forbidden', 'You are not a member of this tenant.')
-      return { principal: principalOf(session, [staff]), tenant: { id: tenantId, kind: 'customer' } }
+      return { principal: principalOfPerson(session, [staff.role]), tenant: { id: tenantId, kind: 'customer' }, role: staff.role }
     },
 
     checkCapability(principal, tenant) {

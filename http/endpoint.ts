@@ -23,7 +23,8 @@ import type { Authentication, KeyCaller } from './authentication.ts'
 import { createAuthorisation, type Entry } from './authorisation.ts'
 import type { Cursors } from './cursor.ts'
 import { etagOf, matchesETag } from './etag.ts'
-import { patienceMs } from './forwarding.ts'
+import { identityOfKey, identityOfPerson, type CallerIdentity } from './caller-identity.ts'
+import { patienceMs, type Forwarding } from './forwarding.ts'
 import { createGate } from './gate.ts'
 import { idempotencyOf, parseIdempotencyKey } from './idempotency.ts'
 import { plainAddress } from '../lib/ip-allowlist.ts'
@@ -53,6 +54,8 @@ export interface EndpointParts {
   /** Null takes as many commands as come. */
   readonly admission: CommandPlaces | null
   readonly arrivals: Arrivals
+  /** Null on a node that is alone. */
+  readonly forwarding: Forwarding | null
 }
 
 function refuseField(error: FieldError): never {
@@ -79,7 +82,7 @@ function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): An
 }
 
 /** Builds the middleware of one route. `/v1` routes and their twins at the root are the same endpoint. */
-export function endpoint(route: Route, { world, authentication, cursors, rateLimits, admission, arrivals }: EndpointParts): Middleware {
+export function endpoint(route: Route, { world, authentication, cursors, rateLimits, admission, arrivals, forwarding }: EndpointParts): Middleware {
   const { handle, ifMatch, current, words = {} } = route
   const authorisation = createAuthorisation(route, world)
   const beforeMfa = route.beforeMfa === true
@@ -91,6 +94,8 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   const body = route.body === undefined ? null : compileBody(route.body, route.success.schema)
   const method = route.method.toUpperCase()
   const readBody = createBodyReader(route, arrivals)
+  // What belongs to no tenant has no home, and an answer with a new credential is given where the credential is used.
+  const goesHome = route.method !== 'get' && route.callers !== 'public' && route.tenant !== 'none' && route.answersCredential !== true
   const noParams: Record<string, string> = Object.freeze({})
 
   /** Resolves later only where a feature has to be looked up. */
@@ -190,7 +195,18 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     let tenant: Tenant | null = null
     let session: SessionIdentity | null = null
     let source: Source | null = null
-    if (route.callers === 'public') {
+    let identity: CallerIdentity | null = null
+    const forwarded = forwarding === null || !goesHome ? null : forwarding.receive(context)
+    if (forwarded !== null) {
+      // Decided by the node that the request reached: credential, address, tenant, limits, feature and step-up. What a role or a
+      // scope allows takes no time to look at again, and nodes of two versions may see it differently.
+      ({ principal, tenant, session } = forwarded)
+      if (session === null) authorisation.checkScope(principal)
+      else {
+        source = sourceOf(context)
+        authorisation.checkCapability(principal, tenant)
+      }
+    } else if (route.callers === 'public') {
       gate.anonymous(context)
       source = sourceOf(context)
     } else {
@@ -204,12 +220,14 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
         principal = caller.principal
         tenant = caller.tenant
         keyParty = caller.party
+        if (goesHome && forwarding !== null) identity = identityOfKey(principal, tenant)
       } else {
         session = caller.session
         source = sourceOf(context)
         const entry = await admitSession(context, session)
         principal = entry.principal
         tenant = entry.tenant
+        if (goesHome && forwarding !== null && tenant !== null && entry.role !== null) identity = identityOfPerson(session, entry.role, tenant)
       }
     }
 
@@ -231,6 +249,16 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     // It has arrived, but for a file, which its handler reads.
     if (isForm) place?.check(party)
     else place?.enter(party)
+    const text = json === null ? null : context.request.rawBody ?? null
+    if (forwarded !== null && !forwarded.isBody(text)) refuse('unauthenticated', 'The body of the forwarded request is not the one that was signed.')
+    if (identity !== null && !isForm && forwarding !== null) {
+      const found = forwarding.homeOf(identity.tenant.id, context)
+      const home = found instanceof Promise ? await found : found
+      if (home !== null) {
+        await forwarding.forward(context, home, identity, text)
+        return
+      }
+    }
     const idempotency = key === null || principal === null ? null : {
       ...idempotencyOf({ principalId: principal.id, tenantId: tenant?.id ?? principal.id, method, path: instance, querystring, body: json === null ? null : json.value }, key),
       problemText: (problem: Problem) => problemBody(problem, { problemBase: world.problemBase, instance, requestId }),

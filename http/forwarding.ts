@@ -4,57 +4,98 @@
  * What it promises
  *  * Reads are answered wherever they arrive: Postgres is the truth (I2). Everything else of a customer goes home, once:
  *    a forwarded request is never forwarded again, and is right wherever it ends up (I3).
+ *  * Only a request that is known goes on: its caller is authenticated and allowed, its limits have been asked, and its body
+ *    has arrived whole and is JSON. A body that arrives slowly takes nothing of any other node.
+ *  * The credential stays where it arrived. What travels is the caller's identity (http/caller-identity.ts), the headers
+ *    that operations read, and the body; all of it signed for one node, one moment and one use.
+ *  * A node answers with a signature over its answer and the request that it answers. Any other answer is none.
  *  * While a shard has no home the caller waits a moment, then gets 503 with Retry-After. The same answer when the home
  *    goes away before it answered: the command may have happened, and its key finds the truth (I7).
- *  * Bodies stream both ways; small ones, which nearly all are, are sent in one piece. Connections are kept and bounded.
  *  * The time a caller still waits travels along, as a duration: the clocks of two nodes differ. What was waited for a home
  *    is taken off it, so a command is never begun after its caller was told 503.
- *  * Nodes know each other by a token derived from NODE_SECRET; without it the internal headers mean nothing.
+ *
+ * Measured in one process without a database (32 at a time, CPU of both nodes and the client together): a forwarded payment
+ * takes 260 µs, one that is not forwarded 95 µs. The four signatures are some 14 µs of it; most is HTTP.
  */
-import { hkdfSync, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context, Middleware } from 'koa'
-import { Pool, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
+import type { Clock } from '../lib/clock.ts'
 import { OperatingError } from '../lib/errors.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { CLOCK_DIFFERENCE_MAX_MS, NodeProof } from '../lib/node-proof.ts'
 import { refuse } from '../lib/problems.ts'
 import { shardOf } from '../lib/shard.ts'
-import type { ShardHome, Shards } from '../lib/shards.ts'
+import type { NodeAddress, ShardHome, Shards } from '../lib/shards.ts'
+import type { Seal } from './answer.ts'
+import { callerOf, type Caller, type CallerIdentity } from './caller-identity.ts'
+import { createNodeConnections, NODE_ANSWER_HEADER, NODE_HEADER } from './node-connections.ts'
+import type { Log } from './world.ts'
 
-/** Internal headers: who forwards, for which client address, and how long the caller still waits. */
-const TOKEN_HEADER = 'x-vostro-node'
-const CLIENT_HEADER = 'x-vostro-client'
-const DEADLINE_HEADER = 'x-vostro-deadline'
-/** Connections kept to one other node. Commands wait for commits there, so it is their number at a time that is bounded. */
-const CONNECTIONS_MAX = 128
-/** Other nodes to keep connections to; nodes that come back elsewhere leave theirs behind. */
-const NODES_MAX = 64
+/** The header with the caller, what is left of their patience and the digest of the body: base64url of JSON. */
+const CALLER_HEADER = 'x-vostro-caller'
+/** What operations read of a request's headers. Nothing else travels, and no credential is among them. */
+const FORWARDED_HEADERS = ['content-type', 'idempotency-key', 'if-match', 'user-agent', 'x-tenant-id', 'x-request-id'] as const
+/** Headers of one connection, not of the answer; and what each node says for itself. */
+const HOP_HEADERS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', NODE_ANSWER_HEADER])
 /** What the way back may take longer than the caller waits. */
 const HEADERS_GRACE_MS = 1_000
 /** How long a shard may be without a home before its callers are told; its lease moves within 5 s of a death. */
 const HOMELESS_WAIT_MS = 2_000
 const HOMELESS_LOOK_MS = 50
-/** Up to this a body is read first and sent in one piece, which costs half of what streaming does. */
-const BUFFERED_BODY_BYTES_MAX = 64 * 1024
-/** Headers of one connection, not of the request. */
-const HOP_HEADERS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect', 'host', TOKEN_HEADER, CLIENT_HEADER, DEADLINE_HEADER])
+/** An answer is held until its signature is checked. The largest answer of a command has some 100 KB. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 /** In a request's state, where it is less than at first. */
 const PATIENCE = 'patienceMs'
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** The customer's home cannot be reached just now. */
 export class HomeUnavailable extends OperatingError {
   override readonly name = 'HomeUnavailable'
 }
 
+/** A command that another node has sent, after its caller was authenticated there. */
+export interface ForwardedCommand extends Caller {
+  /** Whether this is the text of the body that was signed; null is a request without a body. */
+  isBody(text: string | null): boolean
+}
+
 export interface Forwarding {
+  /** Answers the handshakes of other nodes. */
   readonly middleware: Middleware
+  /**
+   * The command, when another node has sent this request; null when a client has.
+   * @throws ProblemError 401 for one that was sent before, or by a node whose clock differs too much
+   */
+  receive(context: Context): ForwardedCommand | null
+  /**
+   * The node that is home to the tenant; null when this one is, or may be. Resolves later only while there is none.
+   * @throws HomeUnavailable when there is none for 2 s
+   */
+  homeOf(tenantId: string, context: Context): NodeAddress | null | Promise<NodeAddress | null>
+  /** Sends the command home and answers with what comes back. @throws HomeUnavailable */
+  forward(context: Context, home: NodeAddress, caller: CallerIdentity, body: string | null): Promise<void>
   close(): Promise<void>
 }
 
 export interface ForwardingOptions {
-  readonly shards: Shards
+  readonly shards: Pick<Shards, 'homeOf'>
   readonly nodeSecret: string
+  /** One per start of this process: what other nodes know it by. */
+  readonly instance: string
+  readonly clock: Clock
+  readonly log: Pick<Log, 'warn'>
+}
+
+/** What travels beside headers and body. */
+interface Envelope {
+  readonly caller: CallerIdentity
+  /** The client's address, as the node saw it that the request reached. */
+  readonly address: string
+  readonly patienceMs: number
+  /** SHA-256 of the body in hexadecimal, of no bytes where there is none. */
+  readonly bodySha256: string
 }
 
 /** How long the caller of a request still waits, milliseconds. */
@@ -63,35 +104,11 @@ export function patienceMs(context: Context): number {
 }
 
 /** Builds the forwarding of one node. */
-export function createForwarding({ shards, nodeSecret }: ForwardingOptions): Forwarding {
-  const token = Buffer.from(hkdfSync('sha256', nodeSecret, '', 'vostro node token', 32)).toString('hex')
-  const expected = Buffer.from(token)
-  const pools = new Map<string, Pool>()
-
-  function poolOf(nodeUrl: string): Pool {
-    let pool = pools.get(nodeUrl)
-    if (pool === undefined) {
-      const [oldest] = pools
-      if (oldest !== undefined && pools.size >= NODES_MAX) {
-        pools.delete(oldest[0])
-        void oldest[1].close()
-      }
-      pool = new Pool(nodeUrl, { connections: CONNECTIONS_MAX, pipelining: 1, bodyTimeout: 60_000, connect: { timeout: 1_000 } })
-      pools.set(nodeUrl, pool)
-    }
-    return pool
-  }
-
-  /** Whether another node sent this. The client's address is then the one it saw, and its patience what is left of it. */
-  function isFromNode(context: Context): boolean {
-    const sent = context.req.headers[TOKEN_HEADER]
-    if (typeof sent !== 'string' || sent.length !== expected.length || !timingSafeEqual(Buffer.from(sent, 'latin1'), expected)) return false
-    const client = context.req.headers[CLIENT_HEADER]
-    if (typeof client === 'string') context.request.ip = client
-    const left = Number(context.req.headers[DEADLINE_HEADER] ?? Number.NaN)
-    if (left >= 0) context.state[PATIENCE] = Math.min(left, LIMITS.requestDeadlineMs)
-    return true
-  }
+export function createForwarding({ shards, nodeSecret, instance, clock, log }: ForwardingOptions): Forwarding {
+  const proof = new NodeProof(nodeSecret)
+  const connections = createNodeConnections({ proof, clock, instance, log })
+  const nextNonce = nonceSource()
+  const seen = new SeenNonces()
 
   async function settledHome(shard: number, context: Context): Promise<ShardHome> {
     const began = performance.now()
@@ -107,90 +124,168 @@ export function createForwarding({ shards, nodeSecret }: ForwardingOptions): For
     }
   }
 
-  async function forward(context: Context, nodeUrl: string): Promise<void> {
-    const { req } = context
-    const length = Number(req.headers['content-length'] ?? (req.headers['transfer-encoding'] === undefined ? 0 : Number.NaN))
-    const body = length === 0 ? null : length <= BUFFERED_BODY_BYTES_MAX ? await readAll(context) : req
-    const headers = forwardedHeaders(context, token)
-    const started = performance.now()
-    await new Promise<void>((resolve, reject) => {
-      context.respond = false
-      const { res } = context
-      poolOf(nodeUrl).dispatch({ path: req.url as string, method: req.method as Dispatcher.HttpMethod, headers, body, headersTimeout: patienceMs(context) + HEADERS_GRACE_MS }, {
-        onRequestStart: (controller) => {
-          // The client has gone: its command may still be decided, nobody waits for the answer.
-          res.once('close', () => { if (!res.writableFinished) controller.abort(new Error('The client closed the connection.')) })
-        },
-        onResponseStart: (_controller, statusCode, answerHeaders) => { res.writeHead(statusCode, endToEnd(answerHeaders)) },
-        onResponseData: (controller, chunk) => {
-          if (!res.write(chunk)) {
-            controller.pause()
-            res.once('drain', () => controller.resume())
-          }
-        },
-        onResponseEnd: () => { res.end(); resolve() },
-        onResponseError: (_controller, error) => {
-          if (res.headersSent) { res.destroy(); resolve(); return }
-          context.respond = true
-          reject(new HomeUnavailable(`The home of this customer did not answer (${Math.round(performance.now() - started)} ms).`, { cause: error }))
-        },
-      })
-    })
+  function sealing(nonce: string): Seal {
+    return (status, headers, body) => [NODE_ANSWER_HEADER, proof.sign('answer', [nonce, `${status}`, ...signedLines(pairsOf(headers))], body)]
   }
 
   return {
     async middleware(context, next) {
+      if (!connections.answerHandshake(context)) await next()
+    },
+
+    receive(context) {
       const { req } = context
-      if (req.method === 'GET' || req.method === 'HEAD') return await next()
-      // A file goes to storage as it arrives, and any node can put it there.
-      if (req.headers['content-type']?.toLowerCase().startsWith('multipart/form-data') === true) return await next()
-      const tenant = req.headers['x-tenant-id']
-      if (typeof tenant !== 'string' || !UUID.test(tenant)) return await next()
-      const shard = shardOf(tenant)
-      let home = shards.homeOf(shard)
-      if (isFromNode(context) || home.kind === 'here') return await next()
-      if (home.kind === 'nowhere') home = await settledHome(shard, context)
-      if (home.kind !== 'there') return await next()
-      await forward(context, home.nodeUrl)
+      const sent = req.headers[NODE_HEADER]
+      const envelope = req.headers[CALLER_HEADER]
+      if (typeof sent !== 'string' || typeof envelope !== 'string') return null
+      const [time = '', nonce = '', signature = ''] = sent.split('.')
+      if (!proof.isSigned('request', requestParts(context, { to: instance, time, nonce, envelope }, req.headers), signature)) return null
+      const now = clock.now()
+      const differenceMs = now - Number(time)
+      if (Math.abs(differenceMs) > CLOCK_DIFFERENCE_MAX_MS) {
+        log.warn({ differenceMs, maxMs: CLOCK_DIFFERENCE_MAX_MS }, 'a forwarded request was refused: the clocks of the two nodes differ too much, or it is an old one')
+        refuse('unauthenticated', 'The forwarded request was signed at another time.')
+      }
+      if (!seen.isNew(nonce, now)) {
+        log.warn({ address: req.socket.remoteAddress }, 'a forwarded request was refused: it was received before')
+        refuse('unauthenticated', 'The forwarded request was received before.')
+      }
+      const { caller, address, patienceMs: left, bodySha256 } = JSON.parse(Buffer.from(envelope, 'base64url').toString()) as Envelope
+      context.request.ip = address
+      context.state[PATIENCE] = Math.min(left, LIMITS.requestDeadlineMs)
+      // What every answer says is said by the node that answers the client.
+      context.state['headers'] = undefined
+      context.state['seal'] = sealing(nonce)
+      return { ...callerOf(caller), isBody: (text) => digestOf(text) === bodySha256 }
     },
-    async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.close()))
+
+    homeOf(tenantId, context) {
+      const shard = shardOf(tenantId)
+      const home = shards.homeOf(shard)
+      if (home.kind === 'nowhere') return settledHome(shard, context).then(elsewhere)
+      return elsewhere(home)
     },
+
+    async forward(context, home, caller, body) {
+      const { req, res } = context
+      const envelope = Buffer.from(JSON.stringify({
+        caller, address: context.ip, patienceMs: Math.round(patienceMs(context)), bodySha256: digestOf(body),
+      } satisfies Envelope)).toString('base64url')
+      const time = `${clock.now()}`
+      const nonce = nextNonce()
+      const sent: Record<string, string> = {}
+      const headers: string[] = []
+      for (const name of FORWARDED_HEADERS) {
+        const value = name === 'x-request-id' ? context.state['requestId'] as string : req.headers[name] as string | undefined
+        if (value === undefined) continue
+        sent[name] = value
+        headers.push(name, value)
+      }
+      const signature = proof.sign('request', requestParts(context, { to: home.instance, time, nonce, envelope }, sent))
+      headers.push(CALLER_HEADER, envelope, NODE_HEADER, `${time}.${nonce}.${signature}`)
+
+      const started = performance.now()
+      const unavailable = (cause: unknown) => new HomeUnavailable(`The home of this customer did not answer (${Math.round(performance.now() - started)} ms).`, { cause })
+      const answer = await new Promise<ReceivedAnswer>((resolve, reject) => {
+        let status = 0
+        let answered: IncomingHttpHeaders = {}
+        let bytes = 0
+        const chunks: Buffer[] = []
+        connections.to(home).dispatch({ path: req.url as string, method: req.method as Dispatcher.HttpMethod, headers, body, headersTimeout: patienceMs(context) + HEADERS_GRACE_MS }, {
+          onRequestStart: (controller) => {
+            // The client has gone: its command may still be decided, but no answer is needed.
+            res.once('close', () => { if (!res.writableFinished) controller.abort(new Error('The client closed the connection.')) })
+          },
+          onResponseStart: (_controller, statusCode, answerHeaders) => { status = statusCode; answered = answerHeaders },
+          onResponseData: (controller, chunk) => {
+            bytes += chunk.length
+            if (bytes > ANSWER_BYTES_MAX) controller.abort(new Error(`The answer has more than ${ANSWER_BYTES_MAX} bytes.`))
+            else chunks.push(chunk)
+          },
+          onResponseEnd: () => resolve({ status, headers: answered, body: chunks.length === 1 ? chunks[0] as Buffer : Buffer.concat(chunks) }),
+          onResponseError: (_controller, error) => reject(unavailable(error)),
+        })
+      })
+      const pairs = endToEnd(answer.headers)
+      const seal = answer.headers[NODE_ANSWER_HEADER]
+      if (typeof seal !== 'string' || !proof.isSigned('answer', [nonce, `${answer.status}`, ...signedLines(pairs)], seal, answer.body)) {
+        throw unavailable(new Error(`The answer with status ${answer.status} is not signed by the home.`))
+      }
+      context.respond = false
+      const common = context.state['headers'] as readonly string[] | undefined
+      res.writeHead(answer.status, [...pairs.flat(), ...common ?? []]).end(answer.body)
+    },
+
+    close: () => connections.close(),
   }
 }
 
-function forwardedHeaders(context: Context, token: string): string[] {
-  const { rawHeaders } = context.req
-  const headers: string[] = []
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string
-    const lower = name.toLowerCase()
-    if (!HOP_HEADERS.has(lower) && lower !== 'x-request-id' && lower !== 'content-length') headers.push(name, rawHeaders[at + 1] as string)
-  }
-  headers.push('X-Request-Id', context.state['requestId'] as string, TOKEN_HEADER, token, CLIENT_HEADER, context.ip, DEADLINE_HEADER, patienceMs(context).toFixed(0))
-  return headers
+interface ReceivedAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
 }
 
-function endToEnd(headers: Record<string, string | string[] | undefined>): Record<string, string | string[]> {
-  const kept: Record<string, string | string[]> = {}
-  for (const name in headers) {
-    const value = headers[name]
-    if (value !== undefined && !HOP_HEADERS.has(name)) kept[name] = value
-  }
-  return kept
+const elsewhere = (home: ShardHome): NodeAddress | null => (home.kind === 'there' ? home : null)
+
+const digestOf = (body: string | null): string => hash('sha256', body ?? '', 'hex')
+
+/** What the signature of a request binds together: the home, the time, the operation, the caller, the headers, and the body by its digest. */
+function requestParts(
+  { req }: Context, { to, time, nonce, envelope }: { readonly to: string; readonly time: string; readonly nonce: string; readonly envelope: string }, headers: IncomingHttpHeaders,
+): string[] {
+  return [to, time, nonce, req.method as string, req.url as string, envelope, ...FORWARDED_HEADERS.map((name) => headers[name] as string | undefined ?? '')]
 }
 
-/** Reads a body by its events: as an iterable, a request costs several times as much. */
-async function readAll({ req }: Context): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  const whole = await new Promise<boolean>((resolve) => {
-    if (req.destroyed) { resolve(false); return }
-    req.on('data', (chunk: Buffer) => chunks.push(chunk))
-    req.once('end', () => resolve(true))
-    req.once('error', () => resolve(false))
-    req.once('close', () => resolve(false))
-  })
-  // The client has gone in the middle of it; nobody reads this, but it is no fault of ours.
-  if (!whole) refuse('malformed-request', 'The body could not be read to its end.')
-  return chunks.length === 1 ? chunks[0] as Buffer : Buffer.concat(chunks)
+type Pair = readonly [name: string, value: string]
+
+/** Headers as they are written, name and value in turn. */
+function pairsOf(headers: readonly string[]): Pair[] {
+  const pairs: Pair[] = []
+  for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at] as string, headers[at + 1] as string])
+  return pairs
+}
+
+/** The headers of an answer as they go on to the client. */
+function endToEnd(headers: IncomingHttpHeaders): Pair[] {
+  const pairs: Pair[] = []
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || HOP_HEADERS.has(name)) continue
+    for (const one of Array.isArray(value) ? value : [value]) pairs.push([name, one])
+  }
+  return pairs
+}
+
+/** Headers in one order and one case, however they were written and read. */
+function signedLines(pairs: readonly Pair[]): string[] {
+  return pairs.map(([name, value]) => `${name.toLowerCase()}:${value}`).sort()
+}
+
+/** Texts that no other request of any node has. */
+function nonceSource(): () => string {
+  const prefix = randomBytes(12).toString('base64url')
+  let sent = 0
+  return () => `${prefix}${(++sent).toString(36)}`
+}
+
+/**
+ * The nonces of requests that were received, for as long as their signatures are good: one that was signed as far ahead as
+ * clocks may differ is good for twice that time. Two generations, so that forgetting costs nothing.
+ */
+class SeenNonces {
+  #recent = new Set<string>()
+  #older = new Set<string>()
+  #since = Number.NEGATIVE_INFINITY
+
+  /** Remembers the nonce. False when it is remembered already. */
+  isNew(nonce: string, now: number): boolean {
+    if (now - this.#since > 2 * CLOCK_DIFFERENCE_MAX_MS || now < this.#since) {
+      this.#older = this.#recent
+      this.#recent = new Set()
+      this.#since = now
+    }
+    if (this.#recent.has(nonce) || this.#older.has(nonce)) return false
+    this.#recent.add(nonce)
+    return true
+  }
 }

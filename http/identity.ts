@@ -41,9 +41,12 @@ export interface FoundSession {
   readonly memberships: readonly Membership[]
 }
 
-/** A session that a request has shown the token of. The token is here to make the next one from; it is never shown or logged. */
+/** A session that a request has shown the token of. */
 export interface SessionIdentity extends FoundSession {
-  readonly token: string
+  /** SHA-256 of the token, 64 lower-case hex digits: the session's next token takes the place of this one. */
+  readonly tokenSha256: string
+  /** Never shown or logged. Null on a node that the command was forwarded to: a credential stays where it arrived. */
+  readonly token: string | null
   readonly via: 'web' | 'mobile'
 }
 

@@ -163,6 +163,8 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
   readonly limits?: 'none' | readonly RoutePolicy[]
   /** Works until its sunset, and says so in every answer. */
   readonly deprecated?: Deprecated
+  /** The answer holds a new token, key or secret: the node that the request reached answers it, so it never passes between nodes. */
+  readonly answersCredential?: true
   /** Also answered without `/v1` in front. */
   readonly atRoot?: boolean
   /**

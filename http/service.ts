@@ -266,7 +266,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const system = new ActorSystem({ databaseUrl, lanes: config.commitLanes, clock, onBug: (error, what) => log.error({ err: error }, what), onCommitted: () => nudge(), onReconnected: () => forgetUncommitted() })
   started.defer(() => system.close())
 
-  const shards = openShards(config, log, databaseUrl)
+  // What the other nodes know this process by.
+  const instance = randomUUID()
+  const shards = openShards(config, { log, clock, databaseUrl, instance })
   const bank = new SandboxBank({ database, clock, shards, onError })
   const accounts = new InternalAccountDirectory(database, ids)
   const screener = overrides.screener ?? sandboxScreener
@@ -506,7 +508,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     findApiKey: reads.findApiKey,
     findIdempotencyRecord,
   }
-  const forwarding = config.nodeSecret === null ? null : createForwarding({ shards, nodeSecret: config.nodeSecret })
+  const forwarding = config.nodeSecret === null ? null : createForwarding({ shards, nodeSecret: config.nodeSecret, instance, clock, log })
   started.defer(async () => { await forwarding?.close() })
   const arrivals = new Arrivals()
   const admission = createAdmission({ refusal: (path) => overloaded(world, path), linger: (request) => arrivals.linger(request), refuseWhenLate: overrides.refuseWhenLate ?? true })
@@ -550,10 +552,13 @@ async function readiness(database: Database, shards: Shards, begun: boolean): Re
 }
 
 /** One node has every shard; several lease them from Redis, unless leases are switched off. */
-function openShards({ redisUrl, nodeUrl, nodeId, leases }: Config, log: Logger, databaseUrl: string): Shards {
+function openShards(
+  { redisUrl, nodeUrl, nodeId, nodeSecret, leases }: Config,
+  { log, clock, databaseUrl, instance }: { readonly log: Logger; readonly clock: Clock; readonly databaseUrl: string; readonly instance: string },
+): Shards {
   const id = nodeId ?? randomUUID()
-  if (redisUrl === null || nodeUrl === null || leases === 'off') return new InProcessShards(id)
-  return new RedisShards({ redisUrl, nodeUrl, nodeId: id, namespace: new URL(databaseUrl).pathname.slice(1), log })
+  if (redisUrl === null || nodeUrl === null || nodeSecret === null || leases === 'off') return new InProcessShards(id)
+  return new RedisShards({ redisUrl, nodeUrl, nodeId: id, nodeSecret, instance, clock, namespace: new URL(databaseUrl).pathname.slice(1), log })
 }
 
 /** The limits of this node, told to the others where there are any. */

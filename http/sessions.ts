@@ -55,7 +55,7 @@ export function createSessionCommands(world: IdentityWorld): Pick<IdentityComman
   /** A session's next token, in place of the one that was shown. */
   async function renewed(client: Parameters<typeof renewSession>[0], { session }: By, now: number): Promise<string> {
     const token = generateSessionToken(random)
-    if (!(await renewSession(client, { id: session.id, from: tokenHash(session.token), to: tokenHash(token), now }))) gone()
+    if (!(await renewSession(client, { id: session.id, from: session.tokenSha256, to: tokenHash(token), now }))) gone()
     return token
   }
 

@@ -38,7 +38,7 @@ export function createStepUpCommands(world: IdentityWorld): Pick<IdentityCommand
         })
         if (answered.kind !== 'right') return answered
         const token = generateSessionToken(random)
-        if (!(await renewSession(client, { id: session.id, from: tokenHash(session.token), to: tokenHash(token), now, overlapMs: STEP_UP_OVERLAP_MS }))) {
+        if (!(await renewSession(client, { id: session.id, from: session.tokenSha256, to: tokenHash(token), now, overlapMs: STEP_UP_OVERLAP_MS }))) {
           refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: 'revoked' } })
         }
         const { action, tenantId } = answered.challenge

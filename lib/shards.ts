@@ -6,10 +6,16 @@
  */
 export type ShardHome =
   | { readonly kind: 'here' }
-  /** Another node, and where it takes forwarded requests. */
-  | { readonly kind: 'there'; readonly nodeUrl: string }
+  /** Another node. */
+  | { readonly kind: 'there' } & NodeAddress
   /** Its node is gone, or it is changing hands. */
   | { readonly kind: 'nowhere' }
+
+/** Where a node takes forwarded requests, and which process it is: one that was started anew is another. */
+export interface NodeAddress {
+  readonly nodeUrl: string
+  readonly instance: string
+}
 
 export interface ShardsState {
   readonly nodeId: string

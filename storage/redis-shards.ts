@@ -11,6 +11,11 @@
  * - S5 Time in Redis only counts forwards, by steps hardly longer than a heartbeat: neither a moved clock nor an outage lets
  *   a living node look dead.
  *
+ * - S6 Redis is not believed: the entry of a node (address and shards) is signed with a key of NODE_SECRET, together with the
+ *   namespace, the process and the time. An entry that was made up, changed, moved or kept for later is passed over. A stranger
+ *   who writes to Redis can still take leases away, remove entries and give one shard to two nodes: callers get 503 and
+ *   commands are decided again, but money stays right (I3).
+ *
  * Leases are politeness: they save wasted work and give background work one place. What keeps money right is the version
  * check in the commit (I3), so a rare moment with two homes (Redis loses writes in a failover) costs a retry, nothing else.
  *
@@ -22,7 +27,9 @@ import { randomUUID } from 'node:crypto'
 // @ts-expect-error The package's export map leaves its types out; they are imported by path below.
 import RedlockUntyped, { ResourceLockedError as ResourceLockedErrorUntyped } from 'redlock'
 
+import type { Clock } from '../lib/clock.ts'
 import { StartError } from '../lib/errors.ts'
+import { CLOCK_DIFFERENCE_MAX_MS, NodeProof } from '../lib/node-proof.ts'
 import { assign } from '../lib/shard-assignment.ts'
 import { SHARD_COUNT } from '../lib/shard.ts'
 import type { ShardHome, Shards, ShardsState } from '../lib/shards.ts'
@@ -64,6 +71,10 @@ const SETTINGS: RedisShardsSettings = {
 const NEWS_GAP_MS = 20
 /** How late listeners may hear that a lease ended by itself; `owns` knows at once (S1). */
 const SWEEP_MS = 100
+/** Longer than any entry of a node. */
+const ENTRY_CHARACTERS_MAX = 1_024
+/** At most one line in this time says which entries are passed over. */
+const PASSED_OVER_LOG_MS = 10_000
 /** Expired keys of a namespace that nobody uses any more. */
 const FORGET_AFTER_MS = 3_600_000
 /** How fast a clock may run against Redis's: the share and the constant (expiry is counted in milliseconds) that redlock assumes. */
@@ -83,6 +94,11 @@ export interface RedisShardsOptions {
   readonly nodeId: string
   /** Where other nodes reach this one. */
   readonly nodeUrl: string
+  /** The same on every node: entries that are signed with another one are passed over. */
+  readonly nodeSecret: string
+  /** One per start of a process, so that a node that comes back is not mistaken for what it was. A random UUID otherwise. */
+  readonly instance?: string
+  readonly clock: Clock
   readonly log: ShardsLog
   readonly settings?: Partial<RedisShardsSettings>
 }
@@ -96,7 +112,7 @@ interface Lease {
 }
 
 interface Member {
-  /** One per start of a process, so that a node that comes back is not mistaken for what it was. */
+  /** The node's `instance`. */
   readonly key: string
   readonly nodeUrl: string
   readonly held: ReadonlySet<number>
@@ -127,9 +143,10 @@ const BEAT = `
   local ms = (tonumber(last[2] or '0')) + math.max(0, math.min(step, stepMax))
   redis.call('hset', beats, 'at', string.format('%.0f', now), 'ms', string.format('%.0f', ms))
 
-  local news = redis.call('hget', members, key) ~= told
+  local before = redis.call('hget', members, key) or ''
+  local news = string.sub(before, 1, #told) ~= told
   redis.call('zadd', seen, ms, key)
-  redis.call('hset', members, key, told)
+  redis.call('hset', members, key, told .. ARGV[7])
   for _, silent in ipairs(redis.call('zrangebyscore', seen, '-inf', '(' .. string.format('%.0f', ms - silenceMax))) do
     redis.call('zrem', seen, silent)
     redis.call('hdel', members, silent)
@@ -158,7 +175,8 @@ const CURTAIL = `
 export class RedisShards implements Shards {
   readonly #options: RedisShardsOptions
   readonly #settings: RedisShardsSettings
-  readonly #key = randomUUID()
+  readonly #key: string
+  readonly #proof: NodeProof
   readonly #prefix: string
   readonly #channel: string
   readonly #listeners: ((change: Change) => void)[] = []
@@ -172,6 +190,9 @@ export class RedisShards implements Shards {
   #target: { readonly membership: string; readonly homes: readonly string[] } = { membership: '', homes: [] }
   /** What the last heartbeat told the others. */
   #told = ''
+  /** How long this node was without Redis when it last was, and until when (monotonic) others may still have to speak after it. */
+  #outage = { ms: 0, until: Number.NEGATIVE_INFINITY }
+  #passedOver = { keys: '', at: Number.NEGATIVE_INFINITY }
   #answers = true
   /** Why the connection was last lost: commands that fail for want of one do not know. */
   #trouble: unknown = null
@@ -184,6 +205,8 @@ export class RedisShards implements Shards {
   constructor(options: RedisShardsOptions) {
     this.#options = options
     this.#settings = { ...SETTINGS, ...options.settings }
+    this.#key = options.instance ?? randomUUID()
+    this.#proof = new NodeProof(options.nodeSecret)
     // The braces keep all keys in one slot of a Redis Cluster; encoding keeps a name from bringing its own.
     this.#prefix = `{vostro:${encodeURIComponent(options.namespace)}}`
     this.#channel = `${this.#prefix}:news`
@@ -333,29 +356,70 @@ export class RedisShards implements Shards {
       // A little late is still one heartbeat.
       Math.ceil(heartbeatMs * 1.5),
       FORGET_AFTER_MS,
-      this.#channel
+      this.#channel,
+      this.#signature(told)
     )) as [string, string[]]
     this.#told = told
-    const members: Member[] = []
-    for (let i = 0; i + 1 < flat.length; i += 2) {
-      const { url, held } = JSON.parse(flat[i + 1]!) as { url: string; held: string }
-      members.push({ key: flat[i]!, nodeUrl: url, held: fromBits(held) })
-    }
+    const members = this.#believed(flat, at)
     this.#view = { members, complete: Number(beatMs) >= meetMs, at }
 
     const elsewhere: (ShardHome | undefined)[] = []
     for (const { key, nodeUrl, held } of members) {
       // A dead predecessor at this very address: forwarding there would be asking oneself.
       if (key === this.#key || nodeUrl === this.#options.nodeUrl) continue
-      const home: ShardHome = { kind: 'there', nodeUrl }
+      const home: ShardHome = { kind: 'there', nodeUrl, instance: key }
       for (const shard of held) elsewhere[shard] = home
     }
     this.#elsewhere = elsewhere
     return this.#view
   }
 
+  /** What this node says of itself: its shards and its address, each followed by a space. The time and the signature come after it. */
   #tell(): string {
-    return JSON.stringify({ url: this.#options.nodeUrl, held: toBits(this.owned()) })
+    return `${toBits(this.owned())} ${this.#options.nodeUrl} `
+  }
+
+  #signature(told: string): string {
+    const time = `${this.#options.clock.now()}`
+    return `${time} ${this.#proof.sign('member', [this.#prefix, this.#key, told, time])}`
+  }
+
+  /** The nodes whose entries are signed for this namespace, for themselves and for this time (S6). `flat`: keys and entries in turn. */
+  #believed(flat: readonly string[], at: number): Member[] {
+    const { clock } = this.#options
+    const { heartbeatMs, silenceMaxMs } = this.#settings
+    // What the others wrote before an outage is as old as the outage until they have spoken again (S5).
+    const silentMs = this.#view === null ? 0 : at - this.#view.at
+    if (silentMs > 2 * heartbeatMs) this.#outage = { ms: silentMs, until: at + silenceMaxMs }
+    const ageMaxMs = CLOCK_DIFFERENCE_MAX_MS + (at < this.#outage.until ? this.#outage.ms : 0)
+    const members: Member[] = []
+    const unsigned: string[] = []
+    const untimely: string[] = []
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const key = flat[i]!
+      const [held = '', nodeUrl = '', time = '', signature = ''] = flat[i + 1]!.slice(0, ENTRY_CHARACTERS_MAX).split(' ')
+      const ageMs = clock.now() - Number(time)
+      if (!this.#proof.isSigned('member', [this.#prefix, key, `${held} ${nodeUrl} `, time], signature)) unsigned.push(key.slice(0, 64))
+      else if (ageMs > ageMaxMs || ageMs < -CLOCK_DIFFERENCE_MAX_MS) untimely.push(`${nodeUrl} (${key}, ${ageMs} ms)`)
+      else members.push({ key, nodeUrl, held: fromBits(held) })
+    }
+    this.#notePassedOver(unsigned, untimely, at)
+    return members
+  }
+
+  /** Says which entries are passed over: when they change, and not more often than PASSED_OVER_LOG_MS. */
+  #notePassedOver(unsigned: readonly string[], untimely: readonly string[], at: number): void {
+    // Ages change with every look; the nodes are what matters.
+    const keys = [...unsigned, ...untimely.map(text => text.slice(0, text.lastIndexOf(',')))].sort().join()
+    if (keys === this.#passedOver.keys || at - this.#passedOver.at < PASSED_OVER_LOG_MS) return
+    this.#passedOver = { keys, at }
+    const { log, nodeId } = this.#options
+    if (unsigned.length > 0) {
+      log.error({ nodeId, count: unsigned.length, entries: unsigned.slice(0, 8) }, 'entries of nodes in Redis are not signed with this NODE_SECRET and are ignored: those nodes have another NODE_SECRET, or a stranger writes to Redis')
+    }
+    if (untimely.length > 0) {
+      log.error({ nodeId, count: untimely.length, entries: untimely.slice(0, 8), maxMs: CLOCK_DIFFERENCE_MAX_MS }, 'entries of nodes in Redis were signed at another time and are ignored: the clocks of the nodes differ too much, or the entries are old')
+    }
   }
 
   #homesFor(view: View): readonly string[] {

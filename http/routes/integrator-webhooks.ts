@@ -36,6 +36,7 @@ export const createIntegratorWebhook = route({
   description: 'The signing secret is in this answer and never shown again. A tenant has at most ten endpoints. Its owners are told by mail.',
   stepUp: change,
   body: IntegratorWebhookWrite,
+  answersCredential: true,
   success: { status: 201, description: 'The endpoint with its secret.', schema: IntegratorWebhookWithSecret, etag: true, location: true },
   problems: ['limit-reached', 'unsafe-url'],
   handle: async ({ body, tenant, principal, session, source, requestId }, { webhookCommands }) => {
@@ -97,6 +98,7 @@ export const rotateIntegratorWebhookSecret = route({
   summary: 'Give a webhook endpoint a new secret',
   description: 'For 24 hours callbacks carry two signatures, one of the secret before.',
   stepUp: { ...change, subject: 'webhookId' },
+  answersCredential: true,
   success: { status: 200, description: 'The endpoint with its new secret, which is shown this once.', schema: IntegratorWebhookWithSecret, etag: true },
   problems: ['not-found'],
   handle: async ({ params, tenant, principal, session, source, requestId }, { webhookCommands }) => {

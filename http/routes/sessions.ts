@@ -3,7 +3,7 @@ import { csrfToken, SESSION_IDLE_MS, setSessionCookie } from '../../lib/identity
 import { timestamp } from '../../lib/clock.ts'
 import { refuse } from '../../lib/problems.ts'
 import { empty, json, page } from '../answer.ts'
-import type { OpenedSession as Opened } from '../identity.ts'
+import type { OpenedSession as Opened, SessionIdentity } from '../identity.ts'
 import { route, type Answer } from '../route.ts'
 import { PageOf } from '../schemas/page.ts'
 import { CurrentSession, OpenedSession, Session, sessionList, SignIn } from '../schemas/session.ts'
@@ -15,6 +15,12 @@ function opened(status: 200 | 201, session: Opened): Answer {
     ...json(status, { ...session, csrfToken: csrfToken(session.token) }),
     headers: ['Set-Cookie', setSessionCookie(session.token)],
   }
+}
+
+/** The token of a session that reads: a read is answered by the node that it reached, which is where the token stays. */
+function shownToken({ token }: SessionIdentity): string {
+  if (token === null) throw new Error('A read was forwarded to another node.')
+  return token
 }
 
 export const createSession = route({
@@ -93,7 +99,7 @@ export const getCurrentSession = route({
     createdAt: timestamp(session.createdAt),
     expiresAt: timestamp(session.expiresAt),
     idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
-    csrfToken: csrfToken(session.token),
+    csrfToken: csrfToken(shownToken(session)),
     user: { id: session.userId, email: session.email, name: session.name },
     memberships: session.memberships.map(({ id, tenantId, tenantName, level, role }) => ({
       id, tenantId, tenantName, level, role, capabilities: identity.capabilitiesOf(role),

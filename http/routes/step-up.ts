@@ -62,6 +62,7 @@ export const verifyStepUpChallenge = route({
   tenant: 'any',
   idempotency: 'none',
   body: ChallengeVerify,
+  answersCredential: true,
   success: { status: 200, description: 'What was proven, and the session\'s new token.', schema: StepUpVerified },
   problems: ['challenge-locked', 'invalid-transition'],
   handle: async ({ params, body, session, source, requestId }, { people }) => {

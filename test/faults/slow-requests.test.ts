@@ -66,7 +66,7 @@ function slowClients({ id, apiKey }: CreatedCustomer): SlowClient[] {
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number
 
-for (const nodes of [1]) {
+for (const nodes of [1, 2]) {
   t.test(`slow, silent and half-sent requests by the thousand at ${nodes} ${nodes === 1 ? 'node' : 'nodes'}: another tenant's payments are answered as before`, async t => {
     await using cluster = await Cluster.open({ nodes, redis: nodes > 1 })
     const urls = cluster.nodes.map(({ url }) => url)

@@ -10,7 +10,9 @@ import t from 'tap'
 import type { Test } from 'tap'
 
 import { InProcessShards } from '../../actors/runtime/in-process-shards.ts'
+import { ManualClock, systemClock, type Clock } from '../../lib/clock.ts'
 import { StartError } from '../../lib/errors.ts'
+import { CLOCK_DIFFERENCE_MAX_MS, NodeProof } from '../../lib/node-proof.ts'
 import { SHARD_COUNT } from '../../lib/shard.ts'
 import { RedisShards } from '../../storage/redis-shards.ts'
 import type { RedisShardsSettings } from '../../storage/redis-shards.ts'
@@ -18,6 +20,8 @@ import { LEASE_MS, NodeProcess, settled, testLeases, until, watchOverlaps } from
 import type { LeasesHarness, TestCluster, TestNode } from '../support/leases-suite.ts'
 import { ensureRedisServer } from '../support/redis.ts'
 
+const NODE_SECRET = 'a secret that all nodes know, 32 characters'
+const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 /** How late, at worst, a test sees what happened at a deadline, on a machine that is busy with other tests. */
 const LATE_MS = 500
 
@@ -162,6 +166,105 @@ t.test('a lease that no living node explains ends within the time of one', { buf
   t.equal(shards.owned()?.length, SHARD_COUNT)
 })
 
+const ALL_BITS = Buffer.alloc(SHARD_COUNT / 8, 255).toString('base64')
+
+/** Writes an entry of a node into Redis, as whoever can write there may, and lets it look alive for good. */
+async function writeEntry(client: Redis, namespace: string, key: string, entry: string): Promise<void> {
+  await client.zadd(`{vostro:${namespace}}:seen`, '9'.repeat(12), key)
+  await client.hset(`{vostro:${namespace}}:members`, key, entry)
+}
+
+t.test('entries that were made up, changed or moved in Redis are nobody: no shard moves and nothing is sent there', { buffered: true }, async t => {
+  const server = await ownServer(t)
+  const lines: Line[] = []
+  const cluster = openCluster(t, server.url, { lines })
+  const nodes = [cluster.node(), cluster.node()]
+  await Promise.all(nodes.map(({ shards }) => shards.start()))
+  await until('two nodes settle', () => settled(nodes))
+  const client = new Redis(server.url)
+  t.teardown(() => client.disconnect())
+  const changes = countChanges(nodes)
+  const own = await client.hgetall(`{vostro:${cluster.namespace}}:members`)
+  const [, entry = ''] = Object.entries(own)[0]!
+  const proof = new NodeProof('another secret, also of 32 characters')
+  const told = `${ALL_BITS} http://evil.example `
+  const forged: Record<string, string> = {
+    json: JSON.stringify({ url: 'http://evil.example', held: ALL_BITS }),
+    plain: `${told}${Date.now()} `,
+    otherSecret: `${told}${Date.now()} ${proof.sign('member', [`{vostro:${cluster.namespace}}`, 'otherSecret', told, `${Date.now()}`])}`,
+    moved: entry,
+    elsewhere: entry.replace(/http:\/\/\S+/, 'http://evil.example'),
+    garbage: '{',
+    long: 'x'.repeat(1_000_000),
+    empty: '',
+  }
+  for (const [key, text] of Object.entries(forged)) await writeEntry(client, cluster.namespace, key, text)
+  await elapse(LEASE_MS + LATE_MS)
+  t.ok(settled(nodes), 'the two have everything between them')
+  t.equal(changes(), 0)
+  t.ok(nodes.every(({ shards }) => ALL_SHARDS.every(shard => JSON.stringify(shards.homeOf(shard)).includes('evil') === false)))
+  t.strictSame(lines.map(({ level }) => level), ['error', 'error'], 'each node has said so once')
+  t.match(lines[0]!.message, /not signed with this NODE_SECRET/)
+
+  // The address of a node that lives: its own next word puts it right.
+  const [key = ''] = Object.keys(own)
+  await writeEntry(client, cluster.namespace, key, own[key]!.replace(/http:\/\/\S+/, 'http://evil.example'))
+  await until('the changed entry is told anew', () => settled(nodes))
+})
+
+t.test('an entry that was kept is believed no longer than clocks may differ', { buffered: true }, async t => {
+  const server = await ownServer(t)
+  const lines: Line[] = []
+  const clock = new ManualClock(Date.UTC(2026, 0, 2))
+  const cluster = openCluster(t, server.url, { lines, clock })
+  const [stays, leaves] = [cluster.node(), cluster.node()]
+  await Promise.all([stays, leaves].map(({ shards }) => shards.start()))
+  await until('two nodes settle', () => settled([stays, leaves]))
+  const client = new Redis(server.url)
+  t.teardown(() => client.disconnect())
+  const kept = Object.entries(await client.hgetall(`{vostro:${cluster.namespace}}:members`)).find(([, entry]) => entry.includes(leaves.nodeUrl))!
+  await leaves.shards.stop()
+  await until('one has all', () => settled([stays]))
+  const changes = countChanges([stays])
+  clock.advance(CLOCK_DIFFERENCE_MAX_MS + 1)
+  await writeEntry(client, cluster.namespace, ...kept)
+  await elapse(LEASE_MS)
+  t.ok(settled([stays]))
+  t.equal(changes(), 0)
+  t.match(lines.map(({ message }) => message), [/signed at another time/])
+})
+
+for (const [apartMs, meets] of [[7_000, true], [15_000, false]] as const) {
+  t.test(`clocks of nodes that are ${apartMs} ms apart: ${meets ? 'the nodes meet' : 'each passes the other over and says so'}`, { buffered: true }, async t => {
+    const lines: Line[] = []
+    const cluster = openCluster(t, shared.url, { lines })
+    const nodes = [cluster.node(), cluster.node({ now: () => Date.now() + apartMs })]
+    await Promise.all(nodes.map(({ shards }) => shards.start()))
+    if (meets) {
+      await until('two nodes settle', () => settled(nodes))
+      t.strictSame(lines, [])
+    } else {
+      await until('both have said so', () => lines.length === 2)
+      t.ok(lines.every(({ level, message }) => level === 'error' && /clocks of the nodes differ/.test(message)))
+      t.ok(nodes.every(({ shards }) => shards.state().nodes === 1 && ALL_SHARDS.every(shard => shards.homeOf(shard).kind !== 'there')))
+    }
+  })
+}
+
+t.test('leases that were forged in Redis cost time: no node owns longer than its own lease, and everything settles when it stops', { buffered: true }, async t => {
+  const server = await ownServer(t)
+  const cluster = openCluster(t, server.url)
+  const nodes = [cluster.node(), cluster.node()]
+  await Promise.all(nodes.map(({ shards }) => shards.start()))
+  await until('two nodes settle', () => settled(nodes))
+  const lease = (shard: number) => `{vostro:${cluster.namespace}}:lease:${shard}`
+  for (const shard of ALL_SHARDS) await server.command('set', lease(shard), 'forged')
+  await until('nobody owns what is leased to nobody', () => nodes.every(({ shards }) => shards.owned()?.length === 0), LEASE_MS + LATE_MS)
+  // CURTAIL gives even a lease without an end the time of one.
+  await until('two nodes settle again', () => settled(nodes), 3 * LEASE_MS)
+  t.pass()
+})
+
 t.test('a node that cannot reach Redis does not start, and says why', { buffered: true }, async t => {
   const { shards } = openCluster(t, 'redis://me:s3cret@127.0.0.1:1', { settings: { startMaxMs: LATE_MS } }).node()
   const error: unknown = await shards.start().then(
@@ -192,13 +295,13 @@ function redisHarness(redisUrl: string): LeasesHarness {
 function openCluster(
   test: Test,
   redisUrl: string,
-  { lines = [], settings = {} }: { readonly lines?: Line[]; readonly settings?: Partial<RedisShardsSettings> } = {}
-): TestCluster & { readonly namespace: string } {
+  { lines = [], settings = {}, clock = systemClock }: { readonly lines?: Line[]; readonly settings?: Partial<RedisShardsSettings>; readonly clock?: Clock } = {}
+): TestCluster & { readonly namespace: string; node(clock?: Clock): TestNode } {
   const namespace = `test-${process.pid}-${++clusters}`
   let nodes = 0
   const options = () => {
     const nodeId = `node-${++nodes}`
-    return { redisUrl, namespace, nodeId, nodeUrl: `http://${nodeId}.example`, settings }
+    return { redisUrl, namespace, nodeId, nodeUrl: `http://${nodeId}.example`, nodeSecret: NODE_SECRET, settings }
   }
   const log = {
     info: (_: object, message: string) => void lines.push({ level: 'info', message }),
@@ -207,9 +310,9 @@ function openCluster(
   }
   return {
     namespace,
-    node() {
+    node(own: Clock = clock) {
       const { nodeUrl, ...rest } = options()
-      const shards = new RedisShards({ ...rest, nodeUrl, log })
+      const shards = new RedisShards({ ...rest, nodeUrl, clock: own, log })
       test.teardown(() => shards.stop())
       return { shards, nodeUrl }
     },

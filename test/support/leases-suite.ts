@@ -12,6 +12,7 @@ import { createInterface } from 'node:readline'
 
 import type { Test } from 'tap'
 
+import { systemClock } from '../../lib/clock.ts'
 import { SHARD_COUNT } from '../../lib/shard.ts'
 import type { ShardHome, Shards } from '../../lib/shards.ts'
 import type { RedisShardsOptions } from '../../storage/redis-shards.ts'
@@ -209,7 +210,7 @@ export class NodeProcess {
   readonly #child: ChildProcess
   readonly #lines: AsyncIterator<string>
 
-  constructor(options: Omit<RedisShardsOptions, 'log'>) {
+  constructor(options: Omit<RedisShardsOptions, 'log' | 'clock'>) {
     this.nodeUrl = options.nodeUrl
     this.#child = spawn(process.execPath, [import.meta.filename, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] })
     this.#lines = createInterface(this.#child.stdout!)[Symbol.asyncIterator]()
@@ -245,10 +246,10 @@ export class NodeProcess {
   }
 }
 
-async function runNode(options: Omit<RedisShardsOptions, 'log'>): Promise<void> {
+async function runNode(options: Omit<RedisShardsOptions, 'log' | 'clock'>): Promise<void> {
   const { RedisShards } = await import('../../storage/redis-shards.ts')
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
-  const shards = new RedisShards({ ...options, log: silent })
+  const shards = new RedisShards({ ...options, clock: systemClock, log: silent })
   await shards.start()
   process.stdout.write('started\n')
   for await (const _ of createInterface(process.stdin)) process.stdout.write(`${JSON.stringify(lookAround(shards))}\n`)
@@ -270,4 +271,4 @@ function lookAround(shards: Shards): Woken {
   return { ownedBefore, ownedAfter: shards.owned()?.length ?? SHARD_COUNT, homesAfter }
 }
 
-if (import.meta.main) await runNode(JSON.parse(process.argv[2] ?? '{}') as Omit<RedisShardsOptions, 'log'>)
+if (import.meta.main) await runNode(JSON.parse(process.argv[2] ?? '{}') as Omit<RedisShardsOptions, 'log' | 'clock'>)
