@@ -14,7 +14,7 @@ import { refuse, type FieldError } from '../lib/problems.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import * as rows from '../storage/identity-api-keys.ts'
 import { insertNotices, peopleInRoles } from '../storage/notices.ts'
-import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
+import { inTransaction, through, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
 import type { ByInTenant, IdentityCommands, MadeApiKey } from './identity.ts'
 import { auditCaller, type IdentityWorld } from './identity-world.ts'
@@ -139,7 +139,7 @@ export function createApiKeyCommands(
       const { sha256, after } = await inTransaction(database, async (client) => {
         const before = await locked(client, by, id, expected)
         // A key that works from more addresses is worth as much to a thief as a new key.
-        if (body.ipAllowlist !== undefined && widensAllowlist(before.view.ipAllowlist, body.ipAllowlist)) await requireProof(world, by, 'api_key.create')
+        if (body.ipAllowlist !== undefined && widensAllowlist(before.view.ipAllowlist, body.ipAllowlist)) await requireProof({ database: through(client), clock }, by, 'api_key.create')
         const sha256 = await rows.renameApiKey(client, id, { name: body.name ?? before.view.name, ipAllowlist: body.ipAllowlist ?? before.view.ipAllowlist })
         const after = await reread(client, by, id)
         await audit(client, by, 'api_key.updated', id, before.view, after.view)

@@ -1,7 +1,7 @@
 /** A step-up that only some bodies need: asked for by the handler, once it knows what the request would change. */
 import { STEP_UP_FRESH_MS, type StepUpAction } from '../lib/identity/step-up.ts'
 import { refuse } from '../lib/problems.ts'
-import type { Database } from '../storage/database.ts'
+import type { Queries } from '../storage/transaction.ts'
 import { hasProof } from '../storage/identity-sessions.ts'
 import type { ByInTenant } from './identity.ts'
 
@@ -12,7 +12,7 @@ import type { ByInTenant } from './identity.ts'
  * @throws ProblemError `step-up-required`, which names the action
  */
 export async function requireProof(
-  { database, clock }: { readonly database: Database; readonly clock: { now(): number } }, { session, tenant }: Pick<ByInTenant, 'session' | 'tenant'>, action: StepUpAction,
+  { database, clock }: { readonly database: Queries; readonly clock: { now(): number } }, { session, tenant }: Pick<ByInTenant, 'session' | 'tenant'>, action: StepUpAction,
 ): Promise<void> {
   const proven = await hasProof(database, { sessionId: session.id, tenantId: tenant.id, action, subjectId: null, bound: false, since: clock.now() - STEP_UP_FRESH_MS })
   if (proven) return

@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import { timestamp } from '../lib/clock.ts'
 import type { Database } from './database.ts'
+import type { Queries } from './transaction.ts'
 
 export interface NewSession {
   readonly id: string
@@ -150,7 +151,7 @@ const PROOF = `select 1 from challenge where session_id = $1 and action = $2 and
 
 /** Whether a session has a proof for an action that is younger than `since` (epoch milliseconds). */
 export async function hasProof(
-  database: Database,
+  database: Queries,
   question: { readonly sessionId: string; readonly action: string; readonly since: number; readonly tenantId: string | null; readonly subjectId: string | null; readonly bound: boolean },
 ): Promise<boolean> {
   const { sessionId, action, since, tenantId, subjectId, bound } = question

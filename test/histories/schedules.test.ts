@@ -54,6 +54,7 @@ type Hearer = Node & { readonly commands: Commands }
 class Schedules extends Talker<Hearer> {
   readonly #context: MoveContext
   #made = 0
+  #isBlocked = false
   #wordsToday = 0
 
   constructor(ledger: Ledger, clock: ManualClock, random: Random, nodes: readonly Hearer[], accounts: MoveContext['accounts']) {
@@ -164,7 +165,9 @@ class Schedules extends Talker<Hearer> {
   async #block(): Promise<void> {
     const { operatorId, recipient } = this.ledger
     const staff: ByCaller = { ...this.by, tenant: { id: operatorId, kind: 'operator' } }
-    const blocked = this.random.chance(0.3)
+    // Never twice in a row: while the recipient is blocked no schedule pays, and a history of refusals proves little.
+    const blocked = !this.#isBlocked && this.random.chance(0.3)
+    this.#isBlocked = blocked
     const { recipientCommands } = this.random.pick(this.nodes)
     await asked(this.tally, blocked ? 'blocked' : 'unblocked', ['invalid-transition'], () => recipientCommands.block(staff, recipient.id, { blocked, reason: 'Fraud reported.' }))
   }

@@ -8,7 +8,7 @@ import type { Person } from '../../support/person.ts'
 import { pdfText } from '../../support/pdf-text.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
-import { addMember, atNode, decide, setPolicy, tier } from '../approvals/people.ts'
+import { addMember, atNode, decide, putPolicy, setPolicy, tier } from '../approvals/people.ts'
 
 const money = (currency: string) => (minor: number | string) => ({ amountMinor: String(minor), currency })
 const [eur, usd] = [money('EUR'), money('USD')]
@@ -230,7 +230,12 @@ t.test('the policy for payments covers exchanges while none is set for them', as
   t.match((await decide(owner, own.approvalId!, { decision: 'approved' })).problem, { code: 'insufficient-scope' })
   t.match((await decide(second, own.approvalId!, { decision: 'approved' })).body, { status: 'approved' })
 
-  await setPolicy(t, owner, 'exchange', { enabled: false })
+  // The policy for payments is what holds, so to switch the one for exchanges off needs somebody else.
+  await owner.stepUp('settings.change')
+  const off = await putPolicy(owner, 'exchange', { enabled: false })
+  t.equal(off.status, 202)
+  t.match(await exchange(client), { status: 'pending_approval' }, 'nothing changes before it is approved')
+  t.match((await decide(second, off.body.pendingChange!.approvalId, { decision: 'approved' })).body, { status: 'approved' })
   t.match(await exchange(client), { status: 'processing' }, 'one that is set and off asks nobody')
 })
 
