@@ -17,7 +17,7 @@ const SHOWN: CreatePayment['shown'] = {
 }
 const QUEUED = { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:00.000Z' }
 const METADATA = {}
-const APPROVING = { ids, sandbox: true }
+const APPROVING = { ids, sandboxDecision: null }
 /** Idempotency records are uuids of a hash in life: random, so that their index is used as in life. */
 const FINGERPRINT = randomUUID()
 

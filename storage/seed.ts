@@ -387,7 +387,7 @@ async function askForApproval(tx: Transaction, operatorId: string, recipients: r
   const asked = recipients.map(({ id, customer_id: customerId, created_by: requestedBy, name, masked_identifier: recipientMaskedIdentifier }) => opening({
     id: tx.ids.next(), eventId: tx.ids.next(), customerId: customerId as string, operatorId, shard: shardOf(customerId as string), subjectType: 'recipient', subjectId: id as string,
     subject: summary({ title: `Recipient ${name as string}`, recipientName: name as string, recipientMaskedIdentifier: recipientMaskedIdentifier as string }),
-    kind: 'recipient', source: 'recipient', tier: DEFAULT_TIER, tierCurrency: 'EUR', requestedBy: requestedBy as string, requestedByName: KEY_NAME, sandboxTexts: null,
+    kind: 'recipient', source: 'recipient', tier: DEFAULT_TIER, tierCurrency: 'EUR', requestedBy: requestedBy as string, requestedByName: KEY_NAME, sandboxDecision: null,
   }, tx.now))
   const approvals = asked.flatMap((one) => one.approvals)
   await writeEffects(tx, { approvals, events: asked.flatMap((one) => one.events) })

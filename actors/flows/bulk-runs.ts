@@ -4,6 +4,7 @@
  * Everything here happens in the caller's transaction, under locks that are taken in one order: the job, the approval, the
  * bulk payment. Once a run has its end no row of it can become a payment any more, whoever is still at work on one.
  */
+import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { opening, summary } from '../../lib/approvals/opening.ts'
 import { NO_RATES } from '../../lib/approvals/policy.ts'
@@ -112,7 +113,7 @@ async function openBatchApproval({ market, sandbox }: BeginWorld, tx: ApprovalTx
     }),
     kind: from, source: 'snapshot', tier: match.tier, tierCurrency: policy.currency, converted: match.converted,
     requestedBy: by.id, requestedByName: by.name,
-    shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id), await editorsOfPayees(client, bulk.id, bulk.createdAt)), sandboxTexts: sandbox ? [bulk.name ?? ''] : null,
+    shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id), await editorsOfPayees(client, bulk.id, bulk.createdAt)), sandboxDecision: sandbox ? sandboxDecisionIn([bulk.name ?? '']) : null,
   }, now))
   return id
 }

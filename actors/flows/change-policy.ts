@@ -66,7 +66,7 @@ async function ask(tx: ApprovalTx, { customerId, kind, terms, by }: PolicyChange
     payload: JSON.stringify(termsJson(terms)), kind: fromPolicy ? 'policy_change' : null, source: fromPolicy ? 'snapshot' : 'default',
     // Whatever the policy says: the person who asks for a change never decides on it.
     tier: { ...tier, allowSelfApproval: false }, tierCurrency: rule.terms?.currency ?? terms.currency,
-    requestedBy: by.actor.id, requestedByName: by.actor.name, sandboxTexts: null,
+    requestedBy: by.actor.id, requestedByName: by.actor.name, sandboxDecision: null,
   })
 }
 

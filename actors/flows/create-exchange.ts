@@ -2,6 +2,7 @@
  * An exchange from a quote, brought to the balance that decides it: its quote and its balances found, a balance for what it buys
  * opened where there is none. What a quote is of says what is made of it.
  */
+import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { dateIn } from '../../lib/clock.ts'
 import type { Convert } from '../../lib/approvals/policy.ts'
 import { expiredQuote, takenExternalId, usedQuote, type BookExchange } from '../../lib/exchange/book-exchange.ts'
@@ -163,7 +164,7 @@ async function commandOf(
   return {
     kind: 'book_exchange', customerId: asker.customerId, key: asker.key, problemText: asker.problemText, problemStatus: asker.problemStatus, exchange, quote,
     holdId: ids.next(), accounts: { sell: sell!, buy: buy! }, valueDate, refusal, creditRefused, answer, ...(rule === undefined ? {} : { rule }),
-    approving: { ids, requestedByName: asker.createdByName, sandbox, convert: marketConvert(market, connectionId) },
+    approving: { ids, requestedByName: asker.createdByName, sandboxDecision: sandbox ? sandboxDecisionIn([reference ?? '']) : null, convert: marketConvert(market, connectionId) },
   }
 }
 

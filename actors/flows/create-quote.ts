@@ -1,4 +1,5 @@
 /** A quote, from what was asked for to its row: priced from memory, kept with the next commit. */
+import { EXPIRED_QUOTE_AMOUNT } from '../../lib/sandbox/exchanges.ts'
 import { makeQuote, termsOfQuote, type QuoteInput } from '../../lib/exchange/make-quote.ts'
 import type { QuoteKind, QuoteRecord } from '../../lib/exchange/quote.ts'
 import { usedQuote } from '../../lib/exchange/book-exchange.ts'
@@ -48,7 +49,7 @@ export async function createQuote(world: QuoteWorld, asker: Asker, input: QuoteI
   const connectionId = await connectionOf(world, asker.customerId, input) ?? desk.connectionId
   const made = makeQuote(input, {
     id: ids.next(), customerId: asker.customerId, connectionId, terms: desk.terms, calendar: desk.calendar, enabled: desk.enabled, fees: desk.fees.get(input.sellCurrency) ?? [],
-    mid: (sell, buy) => market.mid(connectionId, sell, buy), sandbox, now: clock.now(),
+    mid: (sell, buy) => market.mid(connectionId, sell, buy), sandbox, expiredSellAmount: sandbox ? EXPIRED_QUOTE_AMOUNT : null, now: clock.now(),
   })
   if (made.kind === 'invalid') refuse('validation-error', made.error.message, { errors: [made.error] })
   if (made.kind === 'refused') throw new ProblemError(made.problem)

@@ -16,6 +16,7 @@ import { contractOf } from '../../lib/exchange/open-contract.ts'
 import { orderNumber, type IdSource } from '../../lib/ids.ts'
 import type { InternalAccounts } from '../../lib/ledger/entry.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { inStoredOrder } from '../../lib/metadata.ts'
 import { refuse, type FieldError, type Problem } from '../../lib/problems.ts'
 import type { StoredOutcome } from '../../storage/commit.ts'
@@ -124,7 +125,7 @@ export async function openExchangeContract(world: ContractWorld, asker: Contract
     const contract = contractOf(base, quote, now, sandbox)
     const command: ContractCommand = {
       kind: 'open_contract', customerId: asker.customerId, key: asker.key, problemText: asker.problemText, problemStatus: asker.problemStatus, contract, quote, pays,
-      sellBalance: input.sellBalance, refusal, answer: answerOf, approving: { ids, requestedByName: asker.createdByName, sandbox, convert: input.convert },
+      sellBalance: input.sellBalance, refusal, answer: answerOf, approving: { ids, requestedByName: asker.createdByName, sandboxDecision: sandbox ? sandboxDecisionIn([input.reference ?? '']) : null, convert: input.convert },
       context: { ids, accounts: await accountsOfContract(world, contract), valueDate: dateIn(now, 'UTC'), sandbox },
     }
     const outcome = await world.system.ask(contractBalance, pays === null ? input.sellBalance.id : terms.depositBalanceId as string, asker.shard, command, asker.deadline)

@@ -2,6 +2,7 @@
  * The reviews of a recipient: who is asked first, and what each answer makes of it. The customer's people answer through an
  * approval, the operator's through a review of their own; both come to `applyRecipientApproval`.
  */
+import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { rulesInEffect, tierInEffect, type RulesInEffect } from '../../lib/approvals/in-effect.ts'
 import { DEFAULT_TIER } from '../../lib/approvals/policy.ts'
 import { SANDBOX_DECISION_MS, summary } from '../../lib/approvals/opening.ts'
@@ -69,7 +70,7 @@ export async function beginReview(
     customerId: recipient.customerId, subjectType: 'recipient', subjectId: recipient.id,
     subject: summary({ title: `Recipient ${recipient.name}`, recipientName: recipient.name, recipientMaskedIdentifier: recipient.maskedIdentifier }),
     kind: 'recipient', source: fromPolicy ? 'snapshot' : mode === 'none' ? 'default' : 'recipient', tier,
-    tierCurrency: rules.recipient.terms?.currency ?? 'EUR', requestedBy: requester.id, requestedByName: requester.name, shapedBy, sandboxTexts: world.sandbox ? [recipient.name] : null,
+    tierCurrency: rules.recipient.terms?.currency ?? 'EUR', requestedBy: requester.id, requestedByName: requester.name, shapedBy, sandboxDecision: world.sandbox ? sandboxDecisionIn([recipient.name]) : null,
   })
   return openedReview(mode, stage, approvalId, tx.now)
 }

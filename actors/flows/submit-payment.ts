@@ -4,6 +4,7 @@
  * Everything that needs reading happens here, before the balance decides: the recipient, the rail, the reference rules.
  * What was read may be old; the commit says so, and the flow reads again and asks again.
  */
+import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { NO_RATES, type Convert } from '../../lib/approvals/policy.ts'
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
@@ -247,7 +248,7 @@ export async function commandOf(
     createdVia: asker.createdVia,
     shapedBy: shapersOf(asker, recipient, draft),
     spenderId: draft === null ? asker.spenderId : draft.details.amountSetBy ?? draft.createdBy,
-    approving: { ids: world.ids, sandbox: world.sandbox, convertAt: (connectionId) => convertAt(world, connectionId) },
+    approving: { ids: world.ids, sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null, convertAt: (connectionId) => convertAt(world, connectionId) },
     externalId: input.externalId ?? null,
     externalIdOwner,
     policyRefusal: policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),

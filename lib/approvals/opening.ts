@@ -1,6 +1,5 @@
 /** The opening of an approval: what is written about it, wherever its subject comes from. */
 import type { Effects } from '../ledger/effects.ts'
-import { sandboxTokens } from '../sandbox/triggers.ts'
 import type { Rail } from '../payments/rails.ts'
 import type { PolicyKind, Tier } from './policy.ts'
 import { tierJson } from './policy.ts'
@@ -35,6 +34,9 @@ export const summary = (known: Partial<SubjectSummary> & Pick<SubjectSummary, 't
   amount: null, recipientName: null, sourceBalanceId: null, sourceBalanceName: null, rail: null, itemCount: null, recipientMaskedIdentifier: null, ...known,
 })
 
+/** A decision of the sandbox's own approver. */
+export type SandboxDecision = 'approved' | 'rejected'
+
 export interface OpenApproval {
   /** New ids, of the approval and of its event. */
   readonly id: string
@@ -59,8 +61,8 @@ export interface OpenApproval {
   readonly requestedByName: string
   /** Who else shaped the terms; ids of people and keys. */
   readonly shapedBy?: readonly string[]
-  /** What a sandbox reads its tokens in; null where there is none. */
-  readonly sandboxTexts: readonly string[] | null
+  /** The decision that the sandbox's own approver takes after `SANDBOX_DECISION_MS`; null when people decide. */
+  readonly sandboxDecision: SandboxDecision | null
 }
 
 /** An approval as it is first written. Times are epoch milliseconds. */
@@ -100,7 +102,7 @@ export function opening(open: OpenApproval, now: number): Required<Pick<Effects,
       tier: JSON.stringify(tierJson(open.tier, open.tierCurrency)), tierNumber: open.tier.tier, required: open.tier.requiredApprovals,
       converted: open.converted ?? true, requestedBy: open.requestedBy, requestedByName: open.requestedByName,
       requesters: JSON.stringify(requestersOf([open.requestedBy], open.shapedBy ?? [])),
-      sandboxDecision: sandboxDecision(open.sandboxTexts), expiresAt: now + open.tier.expiresAfterHours * 3_600_000, createdAt: now,
+      sandboxDecision: open.sandboxDecision, expiresAt: now + open.tier.expiresAfterHours * 3_600_000, createdAt: now,
     }],
     events: [approvalEvent({ ...open, status: 'pending', previousStatus: null }, now)],
   }
@@ -116,10 +118,4 @@ export function approvalEvent(
     id: eventId, createdAt: now, customerId, operatorId, shard, type: previousStatus === null ? 'approval.requested' : 'approval.decided', object: 'approval',
     objectId: id, status, previousStatus, amount: null, currency: null,
   }
-}
-
-/** How the sandbox's own approver decides; null when nothing asks for it. The first token counts. */
-function sandboxDecision(texts: readonly string[] | null): 'approved' | 'rejected' | null {
-  const token = texts?.flatMap(sandboxTokens).find((code) => code === 'APPROVE' || code === 'REJECT')
-  return token === undefined ? null : token === 'APPROVE' ? 'approved' : 'rejected'
 }

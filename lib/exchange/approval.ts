@@ -9,7 +9,7 @@
  * A spot holds its money while it waits: what it sells, and its fee. Contracts (forwards, held rates) hold none; what becomes of
  * them on approval is theirs to say (actors/flows/exchange-contracts.ts).
  */
-import { opening } from '../approvals/opening.ts'
+import { opening, type SandboxDecision } from '../approvals/opening.ts'
 import { tierFor, type Convert } from '../approvals/policy.ts'
 import { timestamp } from '../clock.ts'
 import type { IdSource } from '../ids.ts'
@@ -26,8 +26,8 @@ import { formatRate } from './rate.ts'
 export interface ExchangeApproving {
   readonly ids: IdSource
   readonly requestedByName: string
-  /** Whether a sandbox may decide it by a word in the reference. */
-  readonly sandbox: boolean
+  /** The decision of the sandbox's own approver, when the reference asks for one. */
+  readonly sandboxDecision: SandboxDecision | null
   /** What an amount is worth in the currency of a policy, by the market as it was when this was asked. */
   readonly convert: Convert
 }
@@ -60,7 +60,7 @@ export function approvalOf(
         rail: null, itemCount: null, recipientMaskedIdentifier: null,
       },
       payload: JSON.stringify(payload), kind: 'exchange', source: 'snapshot', tier: match.tier, tierCurrency: policy.currency, converted: match.converted,
-      requestedBy: exchange.createdBy, requestedByName: approving.requestedByName, sandboxTexts: approving.sandbox && exchange.reference !== null ? [exchange.reference] : null,
+      requestedBy: exchange.createdBy, requestedByName: approving.requestedByName, sandboxDecision: approving.sandboxDecision,
     }, now),
   }
 }

@@ -5,7 +5,6 @@ import { moneyJson, REQUEST_AMOUNT_MAX } from '../money.ts'
 import type { CalendarTerms } from '../payments/business-days.ts'
 import { feeOf, type FeeRule } from '../payments/fees.ts'
 import type { FieldError, FieldErrorCode, Problem } from '../problems.ts'
-import { EXPIRED_QUOTE_AMOUNT } from '../sandbox/exchanges.ts'
 import { depositFor, isWorthForward, partnerDate, settlementDateRefusal } from './forward-terms.ts'
 import { forwardOf, price } from './pricing.ts'
 import type { QuoteKind, QuoteRecord } from './quote.ts'
@@ -38,6 +37,8 @@ export interface QuoteContext {
   /** The middle of the market; null where a pair is not quoted. */
   readonly mid: (sell: CurrencyCode, buy: CurrencyCode) => Fraction | null
   readonly sandbox: boolean
+  /** The sell amount whose quote has expired when it arrives, minor units; null outside a sandbox. */
+  readonly expiredSellAmount: bigint | null
   /** Epoch milliseconds. */
   readonly now: number
 }
@@ -80,7 +81,7 @@ export function makeQuote(input: QuoteInput, context: QuoteContext): MadeQuote {
     return invalid('/amount/amountMinor', 'too_small', 'A forward has to sell more.', { minEur: terms.minSellEur.toString() })
   }
   const deposit = kind === 'forward' ? depositFor(priced.sell, { depositBps: terms.forwardDepositBps, sandbox }) : 0n
-  const holds = sandbox && priced.sell === EXPIRED_QUOTE_AMOUNT ? 0 : terms.quoteSeconds * 1_000
+  const holds = priced.sell === context.expiredSellAmount ? 0 : terms.quoteSeconds * 1_000
   return {
     kind: 'quote',
     quote: {

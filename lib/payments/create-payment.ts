@@ -5,7 +5,7 @@
  * The ladder is in the order of precedence that the API promises: body, state, limits, funds. Everything it needs to know
  * beside the balance travels in the command, so the same command on the same balance is decided the same way.
  */
-import { opening } from '../approvals/opening.ts'
+import { opening, type SandboxDecision } from '../approvals/opening.ts'
 import { tierFor, type Convert, type TierMatch } from '../approvals/policy.ts'
 import { brokenLimit, countOutflow, unusedLimits } from '../customers/limits.ts'
 import type { BalanceState } from '../ledger/balance.ts'
@@ -55,8 +55,8 @@ export interface CreatePayment extends Recorded {
   readonly shapedBy?: readonly string[] | undefined
   /** Who set the amount, where that is not `createdBy`: it counts for their limits. */
   readonly spenderId?: string | undefined
-  /** What else an approval needs, should one be needed: its ids, whether a sandbox may decide it, and what amounts are worth at a connection. */
-  readonly approving: { readonly ids: { next(): string }; readonly sandbox: boolean; readonly convertAt?: (connectionId: string) => Convert }
+  /** What an approval needs, should there be one: its ids, the decision of the sandbox's own approver, and what amounts are worth at a connection. */
+  readonly approving: { readonly ids: { next(): string }; readonly sandboxDecision: SandboxDecision | null; readonly convertAt?: (connectionId: string) => Convert }
   readonly externalId: string | null
   /** The payment that has this external id already; learned from a commit that found it. */
   readonly externalIdOwner: string | null
@@ -257,7 +257,7 @@ function openingOf(balance: BalanceState, command: CreatePayment, { tier, conver
     }),
     kind: 'payment', source: 'snapshot', tier, tierCurrency: balance.policy!.currency, converted,
     requestedBy: command.createdBy, requestedByName: command.createdByName, shapedBy: command.shapedBy ?? [],
-    sandboxTexts: approving.sandbox ? [command.shown.reference, recipient.name] : null,
+    sandboxDecision: approving.sandboxDecision,
   }, now)
 }
 

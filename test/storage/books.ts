@@ -66,7 +66,7 @@ export async function openBooks(t: Test) {
       recipient: { id: sandbox.customer.recipients.EUR, status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business',
         maskedIdentifier: 'NL77****0001', currency: 'EUR', bankCountry: 'NL', digest: '', ownAccount: false, rails: { version: 1 } },
       amount: 1_000n, currency: 'EUR', rail: 'sepa', instant: false, executionDate: '2026-05-04',
-      createdBy: sandbox.customer.id, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandbox: true }, externalId: null, externalIdOwner: null,
+      createdBy: sandbox.customer.id, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandboxDecision: null }, externalId: null, externalIdOwner: null,
       shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'E2E', uetr: null, purposeCode: null,
         purpose: null, internalNote: null, notifyRecipient: false },
       policyRefusal: null, metadata: {}, queued: { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:01.000Z' },

@@ -34,7 +34,7 @@ export function paymentCommand(said: Payment): CreatePayment {
     recipient: { id: ids.next(), status: 'active', version: 1n, name: 'Amsterdam Trading BV', type: 'business', maskedIdentifier: '**** 0001',
       currency: 'EUR', bankCountry: 'NL', digest: '', ownAccount: false, rails: { version: 1 } },
     currency: 'EUR', rail: 'sepa_instant', instant: true, executionDate: null,
-    createdBy: said.customerId, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandbox: false }, externalId: null, externalIdOwner: null, policyRefusal: null,
+    createdBy: said.customerId, createdByName: 'Key', createdVia: 'api_key', approving: { ids, sandboxDecision: null }, externalId: null, externalIdOwner: null, policyRefusal: null,
     shown: { chargeBearer: 'shared', requestedRail: null, reference: 'Invoice 1', endToEndId: 'NOTPROVIDED', uetr: null, purposeCode: null,
       purpose: null, internalNote: null, notifyRecipient: false },
     metadata: {}, queued: { position: 1, etaSeconds: 1, estimatedAt: '2026-05-04T09:30:01.000Z' }, key: newKey(), problemText, problemStatus,

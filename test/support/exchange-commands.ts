@@ -41,6 +41,6 @@ export function exchangeCommand({ customerId, operatorId, connectionId, shard }:
   }
   return {
     kind: 'book_exchange', customerId, exchange, quote, holdId: ids.next(), accounts, valueDate: '2026-05-04', refusal: null, creditRefused: false,
-    approving: { ids, requestedByName: 'Key', sandbox: false, convert: () => null }, key: newKey(), problemText, problemStatus,
+    approving: { ids, requestedByName: 'Key', sandboxDecision: null, convert: () => null }, key: newKey(), problemText, problemStatus,
   }
 }
