@@ -1,5 +1,5 @@
 /** The sections of the commit statement (commit.ts) for documents that something names. */
-import type { DocumentUse } from '../lib/ledger/effects.ts'
+import type { DocumentUse } from '../lib/documents/effects.ts'
 import { column, NO_DETAIL, section, type CommandRef } from './commit-section.ts'
 
 /** What is named already stays so. */

@@ -3,7 +3,7 @@
  *
  * Every change of an exchange carries it (`ExchangeMove.payment`), so an end of an exchange that forgets its payment does not compile.
  */
-import type { PaymentPart } from '../ledger/effects.ts'
+import type { PaymentPart } from '../ledger/effects-exchange.ts'
 import type { IdSource } from '../ids.ts'
 import type { CalendarTerms } from '../payments/business-days.ts'
 import { awaitsExchange } from '../payments/move-parts.ts'

@@ -3,7 +3,9 @@
  *
  * What is paid in comes from whichever balance pays; what goes back goes to the balance that the contract sells from.
  */
-import type { Effects, ExchangeMove, Posting, StatusUpdate } from '../ledger/effects.ts'
+import type { Effects, StatusUpdate } from '../ledger/effects.ts'
+import type { ExchangeMove } from '../ledger/effects-exchange.ts'
+import type { Posting } from '../ledger/posting.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import { intoSuspense, type SuspenseItem } from '../ledger/suspense.ts'
 import type { IdSource } from '../ids.ts'

@@ -1,6 +1,6 @@
 /** Entries of the rules that move two currencies (L30 to L36, L43, L81): the accounts of each, and whose balance is meant in which. */
 import { creditRef, debitRef, internalRef, type CreditRef, type DebitRef } from '../ledger/account-ref.ts'
-import type { Posting } from '../ledger/effects.ts'
+import type { Posting } from '../ledger/posting.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 import { post, reversalOf, type Amounts, type CurrencySymbol, type Pair, type RuleId } from '../ledger/postings.ts'
 import type { ExchangeRecord } from './exchange.ts'

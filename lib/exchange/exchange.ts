@@ -8,7 +8,7 @@ import type { CurrencyCode } from '../currency.ts'
 import type { ExchangeRow } from '../ledger/effects-exchange.ts'
 import { moneyJson } from '../money.ts'
 import type { Failure } from '../payments/failure-codes.ts'
-import { transactionId } from '../transactions/transaction.ts'
+import { transactionId } from '../ledger/transaction-id.ts'
 import { formatRate, formatRateInFull, inverseOf, type FixedSide, type Rate } from './rate.ts'
 
 export const EXCHANGE_KINDS = ['spot', 'forward', 'held_rate', 'drawdown'] as const

@@ -12,7 +12,7 @@ import { timestamp } from '../clock.ts'
 import type { CurrencyCode } from '../currency.ts'
 import { moneyJson } from '../money.ts'
 import type { Rail } from '../payments/rails.ts'
-import { transactionId } from '../transactions/transaction.ts'
+import { transactionId } from '../ledger/transaction-id.ts'
 
 export type IncomingStatus = 'unallocated' | 'under_review' | 'received' | 'returned'
 /** Those that customers see. */

@@ -1,5 +1,7 @@
 /** What the entries and events of incoming payments have in common. */
-import type { IncomingPaymentRow, OutboxEvent, Posting } from '../ledger/effects.ts'
+import type { OutboxEvent } from '../ledger/effects.ts'
+import type { IncomingPaymentRow } from './effects.ts'
+import type { Posting } from '../ledger/posting.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import { feeOf, type FeeRule } from '../payments/fees.ts'
 

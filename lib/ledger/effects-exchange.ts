@@ -1,4 +1,5 @@
 /** Rows of foreign exchange that a decision wants written; see effects.ts. Amounts are bigint minor units, rates decimal text, times epoch milliseconds. */
+import type { Effects } from './effects.ts'
 
 /** A firm quote. */
 export interface QuoteRow {
@@ -129,4 +130,30 @@ export interface FxOrderRow {
   readonly shard: number
   /** When the partner is told. */
   readonly dueAt: number
+}
+
+/** What the move of an exchange may write of the payment that it buys for. */
+export type PaymentOfExchange = Pick<Effects, 'paymentDecisions' | 'holds' | 'holdResolutions' | 'statusUpdates' | 'events' | 'instructions' | 'instructionsDone' | 'outflowReturns'>
+
+/**
+ * What a move of an exchange means for its payment. `none`: the exchange was made for itself. `waits`: the payment waits on. Otherwise
+ * what is written of the payment in the same commit; empty when the payment does not wait for the exchange any more.
+ */
+export type PaymentPart = 'none' | 'waits' | PaymentOfExchange
+
+/** A move of an exchange, which has to say what it means for its payment; an exchange that ends leaves no payment waiting. */
+export type ExchangeMove = Omit<ExchangeChange, 'status'> & (
+  | { readonly status: ExchangeUnderWay; readonly payment: PaymentPart }
+  | { readonly status: ExchangeEnd; readonly payment: Exclude<PaymentPart, 'waits'> })
+
+declare module './effects.ts' {
+  interface Effects {
+    readonly quotes?: readonly QuoteRow[]
+    /** Each uses its quote; a quote that is used already is a conflict. */
+    readonly exchanges?: readonly ExchangeRow[]
+    readonly exchangeChanges?: readonly ExchangeMove[]
+    readonly fxOrders?: readonly FxOrderRow[]
+    /** Exchanges that the partner need not be told or asked about any more. */
+    readonly fxOrdersDone?: readonly string[]
+  }
 }

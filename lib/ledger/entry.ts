@@ -1,7 +1,7 @@
 /** One entry of the ledger: the pairs of a posting rule, given their accounts, as rows to be written. */
 import { creditRef, debitRef, internalRef, type CreditedBalance, type CreditRef, type DebitRef } from './account-ref.ts'
 import type { AccountKey } from './chart.ts'
-import type { Posting } from './effects.ts'
+import type { Posting } from './posting.ts'
 import { post, reversalOf, type Amounts, type Pair, type RuleId } from './postings.ts'
 
 /** The internal accounts of one operator, connection and currency, by their key in the chart. */

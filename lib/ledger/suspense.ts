@@ -3,7 +3,9 @@
  * the suspense list, whichever rule has brought it. The operator's people give it to another balance of its owner.
  */
 import { internalRef } from './account-ref.ts'
-import type { Effects, IncomingPaymentRow, Posting } from './effects.ts'
+import type { Effects } from './effects.ts'
+import type { IncomingPaymentRow } from '../incoming-payments/effects.ts'
+import type { Posting } from './posting.ts'
 import type { InternalAccounts } from './entry.ts'
 
 /** What of an item of the suspense list is known beside its money. */

@@ -1,7 +1,8 @@
 /** What a payment's moves write once the partner has it, or is to have it. */
 import { timestamp } from '../clock.ts'
 import { endsException, opensException, type ExceptionKind } from '../compliance/exception.ts'
-import type { Effects, Posting } from '../ledger/effects.ts'
+import type { Effects } from '../ledger/effects.ts'
+import type { Posting } from '../ledger/posting.ts'
 import { entry } from '../ledger/entry.ts'
 import { intoSuspense, suspenseItem, type SuspenseItem } from '../ledger/suspense.ts'
 import { failureFor } from './failure-codes.ts'

@@ -3,7 +3,7 @@
  * when it confirms it, and what a return costs or gives back. None of it is asked of the balance: it is owed, and may take the
  * balance below zero.
  */
-import type { Posting } from '../ledger/effects.ts'
+import type { Posting } from '../ledger/posting.ts'
 import { entry } from '../ledger/entry.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
 import { ownBalance } from './move-parts.ts'

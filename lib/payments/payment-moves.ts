@@ -28,7 +28,8 @@
  */
 import type { ScreeningHit } from '../compliance/screening.ts'
 import type { CommandKey } from '../ledger/decision.ts'
-import type { Effects, PaymentDue } from '../ledger/effects.ts'
+import type { Effects } from '../ledger/effects.ts'
+import type { PaymentDue } from './effects.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 import { fail, giveBack, handOver, resume, settle, suspend, TIMED_OUT, UNCLEAR } from './bank-moves.ts'
 import type { Conversion } from './conversion.ts'

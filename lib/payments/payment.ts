@@ -13,7 +13,7 @@ import type { Failure as FailureReason } from './failure-codes.ts'
 import { costOf, type Conversion } from './conversion.ts'
 import type { PaymentCharges } from './fees.ts'
 import type { Rail } from './rails.ts'
-import { transactionId } from '../transactions/transaction.ts'
+import { transactionId } from '../ledger/transaction-id.ts'
 import { shownVerification, type KeptVerification } from '../recipients/verification.ts'
 
 export type PaymentStatus =

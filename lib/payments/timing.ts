@@ -5,9 +5,13 @@
  * everywhere.
  */
 import { addDays, timestamp } from '../clock.ts'
-import { INSTANT_MS, ORDINARY_MS } from '../sandbox/triggers.ts'
 import { addBusinessDays, businessDayFrom, cutOffOf, endOfDay, momentOf, nextBusinessDay, railDate, type CalendarTerms } from './business-days.ts'
 import { RAILS, type Rail } from './rails.ts'
+
+/** How long the sandbox takes when nothing says otherwise. */
+export const INSTANT_MS = 2_000
+
+export const ORDINARY_MS = 10_000
 
 /** The latest execution date, in days from today. */
 export const EXECUTION_DAYS_MAX = 366

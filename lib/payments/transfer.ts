@@ -8,7 +8,7 @@ import { entry } from '../ledger/entry.ts'
 import { moneyJson } from '../money.ts'
 import type { Failure } from './failure-codes.ts'
 import type { Problem } from '../problems.ts'
-import { transactionId } from '../transactions/transaction.ts'
+import { transactionId } from '../ledger/transaction-id.ts'
 
 export interface TransferRecord {
   readonly id: string

@@ -7,10 +7,7 @@
  * text. Times count from the moment the bank has the payment, except where a member says otherwise.
  */
 import { isIsoOrAchCode } from '../payments/failure-codes.ts'
-
-/** How long the sandbox takes when nothing says otherwise. */
-export const INSTANT_MS = 2_000
-export const ORDINARY_MS = 10_000
+import { INSTANT_MS, ORDINARY_MS } from '../payments/timing.ts'
 
 const LATER_MS = 10_000
 const HOLD_MS = 30_000

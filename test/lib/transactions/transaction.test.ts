@@ -1,5 +1,6 @@
 import t from 'tap'
-import { relatedOf, transactionId, transactionStatus } from '../../../lib/transactions/transaction.ts'
+import { relatedOf, transactionStatus } from '../../../lib/transactions/transaction.ts'
+import { transactionId } from '../../../lib/ledger/transaction-id.ts'
 
 const ID = '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'
 

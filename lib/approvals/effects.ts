@@ -1,0 +1,8 @@
+/** Rows that decisions about approvals write. */
+import type { ApprovalRow } from './opening.ts'
+
+declare module '../ledger/effects.ts' {
+  interface Effects {
+    readonly approvals?: readonly ApprovalRow[]
+  }
+}

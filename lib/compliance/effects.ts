@@ -1,0 +1,12 @@
+/** Rows that decisions about compliance holds and exceptions write. */
+import type { ExceptionEnd, ExceptionRow } from './exception.ts'
+import type { ComplianceHoldRow } from './hold.ts'
+
+declare module '../ledger/effects.ts' {
+  interface Effects {
+    /** Holds that wait for the staff of the operator. */
+    readonly complianceHolds?: readonly ComplianceHoldRow[]
+    readonly exceptions?: readonly ExceptionRow[]
+    readonly exceptionEnds?: readonly ExceptionEnd[]
+  }
+}

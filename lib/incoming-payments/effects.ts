@@ -1,0 +1,38 @@
+/** Rows that decisions about incoming payments write. */
+
+/** Money that arrived from outside, as it is first written. */
+export interface IncomingPaymentRow {
+  readonly id: string
+  /** Null while nobody knows whose it is. */
+  readonly customerId: string | null
+  readonly balanceId: string | null
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly shard: number
+  readonly status: string
+  readonly currency: string
+  readonly amount: bigint
+  readonly payerName: string | null
+  /** Masked. */
+  readonly payerIdentifier: string | null
+  readonly payerBankName: string | null
+  readonly payerCountry: string | null
+  readonly reference: string | null
+  readonly rail: string | null
+  readonly endToEndId: string | null
+  readonly uetr: string | null
+  readonly valueDate: string
+  readonly suspense: string | null
+  readonly suspenseReason: string | null
+  /** When it came to its balance; null: not yet. */
+  readonly creditedAt: number | null
+  readonly receivedAt: number
+  /** The payment, exchange or transfer whose money came back to a balance that takes no money any more. */
+  readonly originId?: string
+}
+
+declare module '../ledger/effects.ts' {
+  interface Effects {
+    readonly incomingPayments?: readonly IncomingPaymentRow[]
+  }
+}
