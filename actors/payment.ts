@@ -1,7 +1,8 @@
 /** The payment's actor: one at a time, it moves a payment from waiting to its end, and what is asked of one that has ended. */
-import { movePayment, type PaymentCommand, type PaymentDecision, type PaymentReply, type PaymentState } from '../lib/payments/payment-moves.ts'
+import { movePayment } from '../lib/payments/payment-moves.ts'
+import type { PaymentCommand, PaymentDecision, PaymentReply, PaymentState } from '../lib/payments/payment-state.ts'
 import { moveRecall, type RecallCommand } from '../lib/payments/recall.ts'
-import { loadPayments } from '../storage/states.ts'
+import { loadPayments } from '../storage/payment-states.ts'
 import type { ActorKind } from './runtime/actor.ts'
 
 export const paymentActor: ActorKind<PaymentState, PaymentCommand | RecallCommand, PaymentReply> = {

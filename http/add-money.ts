@@ -4,7 +4,7 @@
  */
 import { bookSpot, findQuote, type ExchangeWorld } from '../actors/flows/create-exchange.ts'
 import { createQuote } from '../actors/flows/create-quote.ts'
-import type { Asker } from '../actors/flows/submit-payment.ts'
+import type { Asker } from '../actors/commands/asker.ts'
 import type { ExchangeBooked } from '../lib/exchange/book-exchange.ts'
 import { exchangeJson, type ExchangeRecord } from '../lib/exchange/exchange.ts'
 import type { QuoteRecord } from '../lib/exchange/quote.ts'
@@ -15,7 +15,7 @@ import type { TransactionClient } from '../storage/transaction.ts'
 import type { Answers } from './commands.ts'
 import { answerOnce, type RememberingWorld } from './remembered.ts'
 import type { AddMoney } from './schemas/incoming-payment.ts'
-import type { Command, CommandAnswer } from './world.ts'
+import type { Command, CommandAnswer } from '../lib/commands/command.ts'
 
 export interface AddMoneyWorld extends ExchangeWorld, Pick<RememberingWorld, 'findIdempotencyRecord'> {
   readonly answers: Answers

@@ -2,11 +2,12 @@
 import { pipeline } from 'node:stream/promises'
 import type { Context } from 'koa'
 import { refuse } from '../lib/problems.ts'
-import type { CursorBinding, Cursors } from './cursor.ts'
+import type { CursorBinding } from './cursor.ts'
 import { etagOf, listETag, matchesETag, resourceETag } from './etag.ts'
 import type { ListQuery, ListResult } from './list.ts'
-import type { Answer } from './route.ts'
-import type { Versioned } from './world.ts'
+import type { Answer } from '../lib/commands/answer.ts'
+import type { Versioned } from '../lib/commands/command.ts'
+import type { BoundListQuery } from './query.ts'
 
 const JSON_TYPE = 'application/json'
 const NO_STORE = 'no-store'
@@ -55,12 +56,6 @@ export function document(found: { readonly version: number; readonly pdf: Uint8A
 /** Done, and nothing to say. */
 export function empty(status: 202 | 204 = 204, headers: readonly string[] = []): Answer {
   return { status, body: '', contentType: JSON_TYPE, headers }
-}
-
-/** A list query as it leaves the parser: the cursors of its answer must be bound to the same question. */
-export interface BoundListQuery<List> extends ListQuery<List> {
-  readonly cursors: Cursors
-  readonly binding: CursorBinding
 }
 
 /** One page of a list; 404 when the resource above it does not exist. `beside` is shown next to the rows. */

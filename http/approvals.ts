@@ -6,14 +6,15 @@ import { EXPIRES_HOURS, tiersFault, type PolicyKind, type PolicyTerms } from '..
 import type { IdSource } from '../lib/ids.ts'
 import { refuseField } from '../lib/problems.ts'
 import type { Database } from '../storage/database.ts'
-import { readDatabase } from '../storage/queries/queries.ts'
+import { readDatabase } from '../storage/read-database.ts'
 import { getApproval, getApprovalPolicy, listApprovalPolicies, listApprovals } from '../storage/queries/approvals.ts'
-import type { ByInTenant } from './identity.ts'
-import { auditCaller } from './identity-world.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { Approval, approvalList, DecisionCreate } from './schemas/approval.ts'
 import type { ApprovalPolicy, ApprovalPolicyWrite } from './schemas/approval-policy.ts'
-import type { Principal, Tenant, Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
+import type { Principal, Tenant } from '../lib/commands/caller.ts'
 
 /** Reads. Null means: no such row in this tenant. */
 export interface ApprovalReads {

@@ -18,8 +18,9 @@ import { compileAllowlist, isAllowed, plainAddress } from '../lib/ip-allowlist.t
 import { refuse } from '../lib/problems.ts'
 import type { FailedCredentials, LookUp } from './failed-credentials.ts'
 import { addHeaders } from './gate.ts'
-import type { SessionIdentity } from './identity.ts'
-import type { Principal, ReadWorld, Tenant } from './world.ts'
+import type { SessionIdentity } from '../lib/identity/caller.ts'
+import type { ReadWorld } from './world.ts'
+import type { Principal, Tenant } from '../lib/commands/caller.ts'
 
 const BEARER = 'Bearer '
 const HOW = 'Send an API key or a session token as "Authorization: Bearer <credential>", or the session\'s cookie.'

@@ -6,9 +6,10 @@
  */
 import { capabilityForScope, grantOfRole, type Role } from '../lib/identity/capabilities.ts'
 import { refuse } from '../lib/problems.ts'
-import type { Membership, SessionIdentity } from './identity.ts'
+import type { Membership, SessionIdentity } from '../lib/identity/caller.ts'
 import type { Route } from './route.ts'
-import type { Principal, ReadWorld, Tenant } from './world.ts'
+import type { ReadWorld } from './world.ts'
+import type { Principal, Tenant } from '../lib/commands/caller.ts'
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 

@@ -14,11 +14,12 @@ import { lockCustomer } from '../storage/closure.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { readSetting } from '../storage/settings.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
-import type { ByInTenant } from './identity.ts'
-import { auditCaller } from './identity-world.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
 import type { AccountDetailsRequest, Balance, BalanceClose, BalanceOpen, BalanceUpdate } from './schemas/balance.ts'
 import { fitsMetadata } from './schemas/primitives.ts'
-import type { Queries, Versioned } from './world.ts'
+import type { Queries } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
 
 /** Of one customer, those that are not closed: more than any treasury keeps apart, few enough to be read at once. */
 const BALANCES_MAX = 200

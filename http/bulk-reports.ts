@@ -5,8 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { writeDocuments } from '../actors/jobs/write-files.ts'
-import type { ReportFormat, ReportRow } from '../lib/bulk-payments/report.ts'
-import { REPORT_COLUMNS, reportCells } from '../lib/bulk-payments/report.ts'
+import { REPORT_COLUMNS, reportCells, type ReportFormat, type ReportRow } from '../lib/bulk-payments/report.ts'
 import { TEMPLATE_COLUMNS, TEMPLATE_ROWS, type TemplateFormat } from '../lib/bulk-payments/template.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
@@ -22,9 +21,9 @@ import type { DocumentPool } from '../workers/documents/pool.ts'
 import { LINK_MS, type DownloadReads } from './downloads.ts'
 import { contentDisposition } from './file-name.ts'
 import { resourceETag } from './etag.ts'
-import type { Answer } from './route.ts'
+import type { Answer } from '../lib/commands/answer.ts'
 import type { DownloadLink } from './schemas/download-link.ts'
-import type { Tenant } from './world.ts'
+import type { Tenant } from '../lib/commands/caller.ts'
 
 /** Reports of one node that are written at a time: each holds a connection, and a thread while it writes. */
 const WRITTEN_MAX = 2

@@ -10,7 +10,7 @@ import type { Database } from '../storage/database.ts'
 import { createBulkFiles } from '../workers/bulk-files.ts'
 import { createBulkPaymentCommands, createBulkPaymentReads, type BulkPaymentCommands, type BulkPaymentReads, type BulkPaymentWorld } from './bulk-payments.ts'
 import { createBulkUploads, type BulkUploadCommands, type BulkUploadWorld } from './bulk-uploads.ts'
-import { problemBody, problemStatus } from './problem.ts'
+import { problemBody, problemStatus } from '../lib/problem-document.ts'
 import type { RecipientCommands } from './recipients.ts'
 
 export interface BulkServiceOptions {

@@ -12,11 +12,11 @@ import { showApproval } from '../storage/queries/approvals.ts'
 import type { Database } from '../storage/database.ts'
 import { viewerOf } from './approvals.ts'
 import { bulkPaymentView } from './bulk-payments.ts'
-import { auditCaller } from './identity-world.ts'
-import type { ByCaller } from './identity.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
+import type { ByCaller } from '../lib/identity/caller.ts'
 import { createJobView, type JobWorld } from './jobs.ts'
 import { decideOnce, type RememberingWorld } from './remembered.ts'
-import type { Command, CommandAnswer } from './world.ts'
+import type { Command, CommandAnswer } from '../lib/commands/command.ts'
 
 export interface BulkSubmissionCommands {
   /** @throws ProblemError `not-found`, `rate-limited` when too many run; `invalid-transition` is kept under its key */

@@ -24,13 +24,13 @@ import { formatOf } from '../workers/bulk-files.ts'
 import { messageIdOf } from '../workers/bulk/pain001.ts'
 import { bulkPaymentView } from './bulk-payments.ts'
 import { fingerprintOf } from './idempotency.ts'
-import { auditCaller } from './identity-world.ts'
-import type { ByCaller } from './identity.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
+import type { ByCaller } from '../lib/identity/caller.ts'
 import { decideOnce, type RememberingWorld } from './remembered.ts'
 import { BulkPaymentFields, type BulkPaymentCreate } from './schemas/bulk-payment.ts'
-import type { ReadUpload } from './upload.ts'
+import type { ReadUpload } from '../actors/documents/uploads.ts'
 import { compileBody } from './validation.ts'
-import type { Command, CommandAnswer } from './world.ts'
+import type { Command, CommandAnswer } from '../lib/commands/command.ts'
 
 export interface BulkUploadWorld extends RememberingWorld {
   readonly database: Database

@@ -9,8 +9,8 @@
  */
 import type { Role } from '../lib/identity/capabilities.ts'
 import { principalOfPerson } from './authorisation.ts'
-import type { Membership, SessionIdentity } from './identity.ts'
-import type { Principal, Tenant } from './world.ts'
+import type { Membership, SessionIdentity } from '../lib/identity/caller.ts'
+import type { Principal, Tenant } from '../lib/commands/caller.ts'
 
 /** A session without its token. */
 type SessionWithoutToken = Omit<SessionIdentity, 'token'>

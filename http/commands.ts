@@ -6,7 +6,8 @@
  * same key is refused. The record lives in the transaction of the effect, so a node that dies between the two cannot
  * exist. (I5)
  */
-import { submitPayment, type Asker, type FlowOutcome } from '../actors/flows/submit-payment.ts'
+import { type FlowOutcome, submitPayment } from '../actors/flows/submit-payment.ts'
+import type { Asker } from '../actors/commands/asker.ts'
 import { cancelPayment, type CancelOutcome, type CancelWorld } from '../actors/flows/cancel-payment.ts'
 import { checkPayment } from '../actors/flows/check-payment.ts'
 import { createDraft, submitDraft, type SubmitOutcome } from '../actors/flows/drafts.ts'
@@ -25,8 +26,10 @@ import { recordedResource, type RecordedCommand } from '../storage/queries/idemp
 import { FUNDS_REQUEST_UNTAGGED } from '../storage/queries/funds-requests.ts'
 import { RECIPIENT_UNTAGGED } from '../storage/queries/recipients.ts'
 import { etagOf, resourceETag } from './etag.ts'
-import { problemBody, problemStatus } from './problem.ts'
-import type { Command, CommandAnswer, Commands, Idempotency, IdempotencyRecord } from './world.ts'
+import { problemBody, problemStatus } from '../lib/problem-document.ts'
+import type { Command, CommandAnswer, Idempotency, IdempotencyRecord } from '../lib/commands/command.ts'
+import type { PaymentCancel, PaymentCheck, PaymentCreate, PaymentSubmit } from './schemas/payment.ts'
+import type { TransferCreate } from './schemas/transfer.ts'
 
 export interface CommandWorld extends CancelWorld {
   readonly balances: BalanceDirectory
@@ -217,4 +220,14 @@ function reused(firstUsedAt: string): never {
 
 function raise(error: unknown): never {
   throw error
+}
+
+/** Writes. A refusal is an answer too; only operating errors and bugs are thrown. */
+export interface Commands {
+  createPayment(command: Command<PaymentCreate>): Promise<CommandAnswer>
+  /** Nothing is written. */
+  checkPayment(command: Command<PaymentCreate>): Promise<PaymentCheck>
+  submitPayment(command: Command<PaymentSubmit>, paymentId: string): Promise<CommandAnswer>
+  createTransfer(command: Command<TransferCreate>): Promise<CommandAnswer>
+  cancelPayment(command: Command<PaymentCancel>, paymentId: string): Promise<CommandAnswer>
 }

@@ -6,13 +6,14 @@ import type { ComplianceDecision } from '../lib/compliance/hold.ts'
 import type { Database } from '../storage/database.ts'
 import { getComplianceHold, listComplianceHolds } from '../storage/queries/compliance-holds.ts'
 import { getException, listExceptions } from '../storage/queries/exceptions.ts'
-import { readDatabase } from '../storage/queries/queries.ts'
-import { auditCaller } from './identity-world.ts'
-import type { ByInTenant } from './identity.ts'
+import { readDatabase } from '../storage/read-database.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { ComplianceHold, ComplianceHoldDetail, complianceHoldList } from './schemas/compliance-hold.ts'
 import type { Exception, exceptionList, ExceptionResolve } from './schemas/exception.ts'
-import type { Tenant, Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
+import type { Tenant } from '../lib/commands/caller.ts'
 
 /** Reads. Null means: the operator has none such. */
 export interface ComplianceReads {

@@ -11,10 +11,10 @@ import { findConfirmation, keepConfirmation, partyOf } from '../storage/confirma
 import type { Database } from '../storage/database.ts'
 import { findExchange } from '../storage/exchanges.ts'
 import { findPayment } from '../storage/queries/payments.ts'
-import { readDatabase } from '../storage/queries/queries.ts'
+import { readDatabase } from '../storage/read-database.ts'
 import { findTransaction } from '../storage/queries/transactions.ts'
 import type { RenderConfirmation } from '../workers/pool.ts'
-import type { Tenant } from './world.ts'
+import type { Tenant } from '../lib/commands/caller.ts'
 
 /** A document as it is handed out. */
 export interface ConfirmationDocument {

@@ -9,10 +9,10 @@ import { readConnectionCalendar, writeConnectionCalendar, type ConnectionCalenda
 import type { Database } from '../storage/database.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { inTransaction } from '../storage/transaction.ts'
-import { auditCaller } from './identity-world.ts'
-import type { ByInTenant } from './identity.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
 import type { ConnectionCalendar, ConnectionCalendarUpdate } from './schemas/connection-calendar.ts'
-import type { Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
 
 export interface ConnectionCalendarReads {
   /** That of one of an operator's connections; null when it has no such. */

@@ -7,13 +7,14 @@ import { exchangeJson } from '../lib/exchange/exchange.ts'
 import { refuse } from '../lib/problems.ts'
 import type { Database } from '../storage/database.ts'
 import { getExchange, listExchanges } from '../storage/queries/exchanges.ts'
-import { readDatabase } from '../storage/queries/queries.ts'
+import { readDatabase } from '../storage/read-database.ts'
 import { resourceETag } from './etag.ts'
 import type { Answers } from './commands.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { DrawdownCreate, ForwardContractCreate, ForwardDeposit, HeldRateCreate } from './schemas/contract.ts'
 import type { Exchange, exchangeList } from './schemas/exchange.ts'
-import type { Command, CommandAnswer, Tenant, Versioned } from './world.ts'
+import type { Command, CommandAnswer, Versioned } from '../lib/commands/command.ts'
+import type { Tenant } from '../lib/commands/caller.ts'
 
 /** Reads. Null means: no such contract of this kind in the tenant. */
 export interface ContractReads {

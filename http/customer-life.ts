@@ -5,11 +5,11 @@ import { deleteClosure, insertClosure, lockCustomer, moveCustomer, openBusiness 
 import { deleteAddress, findAddress, listAddresses, writeAddress } from '../storage/customer-addresses.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
-import type { SettingsWorld } from './customer-settings.ts'
-import type { ByInTenant } from './identity.ts'
-import { auditCaller } from './identity-world.ts'
+import type { SettingsWorld } from '../actors/customers/settings-deps.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
 import type { CustomerAddress, CustomerAddressCreate, CustomerAddressUpdate, CustomerClosure } from './schemas/customer-address.ts'
-import type { Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
 
 /** Of one customer. */
 const ADDRESSES_MAX = 20

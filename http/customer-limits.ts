@@ -7,11 +7,11 @@ import { refuse, refuseField } from '../lib/problems.ts'
 import { readLimits, readUsed, writeLimits, type LimitsRecord } from '../storage/customer-limits.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { inTransaction } from '../storage/transaction.ts'
-import type { SettingsWorld } from './customer-settings.ts'
-import type { ByInTenant } from './identity.ts'
-import { auditCaller } from './identity-world.ts'
+import type { SettingsWorld } from '../actors/customers/settings-deps.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
 import type { CustomerLimits, CustomerLimitsWrite, LimitsWrite } from './schemas/customer-limits.ts'
-import type { Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
 
 /** The limits of a customer with what was used of them; null when there is no such customer. */
 export async function getCustomerLimits({ database, clock }: SettingsWorld, customerId: string): Promise<Versioned<CustomerLimits> | null> {

@@ -1,25 +1,19 @@
 /** What the HTTP layer asks of the settings of a customer. */
 import { timestamp } from '../lib/clock.ts'
-import type { IdSource } from '../lib/ids.ts'
 import { refuse } from '../lib/problems.ts'
-import type { Database } from '../storage/database.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { readSetting, writeSetting, type StoredSetting } from '../storage/settings.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import { listCurrencies, updateCurrencies } from './customer-currencies.ts'
 import { getCustomerLimits, updateCustomerLimits } from './customer-limits.ts'
 import type { CurrenciesWrite, CurrencySetting } from './schemas/currency-setting.ts'
-import type { ByInTenant } from './identity.ts'
-import { auditCaller } from './identity-world.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
 import type { CustomerLimits, CustomerLimitsWrite } from './schemas/customer-limits.ts'
 import { SETTING_DEFAULTS, type SettingName } from './schemas/customer-settings.ts'
-import type { Tenant, Versioned } from './world.ts'
-
-export interface SettingsWorld {
-  readonly database: Database
-  readonly ids: IdSource
-  readonly clock: { now(): number }
-}
+import type { Versioned } from '../lib/commands/command.ts'
+import type { Tenant } from '../lib/commands/caller.ts'
+import type { SettingsWorld } from '../actors/customers/settings-deps.ts'
 
 /** Reads. Null: no such customer in the tenant. */
 export interface SettingsReads {

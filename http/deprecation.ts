@@ -3,14 +3,7 @@
  * it; the contract, the headers and the usage reports follow.
  */
 import type { Middleware } from 'koa'
-import type { Route } from './route.ts'
-
-/** When an operation was deprecated, and when it will stop working. Dates in UTC, `YYYY-MM-DD`. */
-export interface Deprecated {
-  readonly since: string
-  /** At least half a year after `since` where integrators call it. */
-  readonly sunset?: string
-}
+import type { Deprecated, Route } from './route.ts'
 
 /** What integrators are promised, who have releases of their own to make. */
 const NOTICE_MONTHS = 6

@@ -14,7 +14,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Context, Middleware } from 'koa'
 import { send } from './answer.ts'
-import type { Answer } from './route.ts'
+import type { Answer } from '../lib/commands/answer.ts'
 import { securityHeaders, type SecurityOptions } from './security.ts'
 
 const PREFIX = '/docs'

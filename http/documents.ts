@@ -10,17 +10,18 @@ import { countAttachment, deleteDocument, findDocument, insertDocument, isUsed, 
 import { dropFile, keepFile, writeFile, type StoredFile } from '../storage/files.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { listAttachments, listDocuments, listTransactionAttachments } from '../storage/queries/documents.ts'
-import { readDatabase } from '../storage/queries/queries.ts'
+import { readDatabase } from '../storage/read-database.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import type { DownloadReads } from './downloads.ts'
-import { auditCaller } from './identity-world.ts'
-import type { ByCaller } from './identity.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
+import type { ByCaller } from '../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { Attachment, attachmentList, Document, documentList, transactionAttachmentList } from './schemas/document.ts'
 import type { DownloadLink } from './schemas/download-link.ts'
 import type { TransactionReads } from './transactions.ts'
-import type { ArrivingFile, ReadUpload } from './upload.ts'
-import type { Tenant, Versioned } from './world.ts'
+import type { ArrivingFile, ReadUpload } from '../actors/documents/uploads.ts'
+import type { Versioned } from '../lib/commands/command.ts'
+import type { Tenant } from '../lib/commands/caller.ts'
 
 /** Reads. Null means: no such row in this tenant. */
 export interface DocumentReads {

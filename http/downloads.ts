@@ -12,7 +12,7 @@ import type { Database } from '../storage/database.ts'
 import { findFile, readFile, type StoredFile } from '../storage/files.ts'
 import { contentDisposition } from './file-name.ts'
 import { resourceETag } from './etag.ts'
-import type { Answer } from './route.ts'
+import type { Answer } from '../lib/commands/answer.ts'
 import type { DownloadLink } from './schemas/download-link.ts'
 
 /** Long enough to click, too short to be passed around; milliseconds. */

@@ -3,7 +3,7 @@
  * resource; the hash tells representations of one version apart. Lists have no version, only a hash.
  */
 import { hash } from 'node:crypto'
-import type { Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
 
 const RESOURCE_HASH_DIGITS = 12
 const LIST_HASH_DIGITS = 24

@@ -32,7 +32,7 @@ import type { NodeAddress, ShardHome, Shards } from '../lib/shards.ts'
 import type { Seal } from './answer.ts'
 import { callerOf, type Caller, type CallerIdentity } from './caller-identity.ts'
 import { createNodeConnections, NODE_ANSWER_HEADER, NODE_HEADER } from './node-connections.ts'
-import type { Log } from './world.ts'
+import type { Log } from '../lib/base/log.ts'
 
 /** The header with the caller, what is left of their patience and the digest of the body: base64url of JSON. */
 const CALLER_HEADER = 'x-vostro-caller'

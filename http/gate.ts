@@ -4,7 +4,8 @@
  */
 import type { Context } from 'koa'
 import { ProblemError } from '../lib/problems.ts'
-import { POLICIES, type RateLimits, type RoutePolicy } from './rate-limits.ts'
+import type { RateLimits } from './rate-limits.ts'
+import { POLICIES, type RoutePolicy } from './rate-policies.ts'
 import type { Account } from './request-log.ts'
 import { pathParameters, type Route } from './route.ts'
 

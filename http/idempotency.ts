@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { type FieldError, refuse } from '../lib/problems.ts'
-import type { Idempotency } from './world.ts'
+import type { Idempotency } from '../lib/commands/command.ts'
 
 const KEY_CHARACTERS_MAX = 255
 const QUOTE = 0x22

@@ -1,5 +1,5 @@
 /** What the HTTP layer knows of people, their sessions and their keys: the ports behind sign-in, step-up and key management. */
-import type { Capability, Role } from '../lib/identity/capabilities.ts'
+import type { Capability } from '../lib/identity/capabilities.ts'
 import type { StepUpAction } from '../lib/identity/step-up.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { ApiKeyCreate, ApiKeyUpdate, ApiKeyView, apiKeyList } from './schemas/api-key.ts'
@@ -7,71 +7,9 @@ import type { AuditEvent, auditEventList } from './schemas/audit-event.ts'
 import type { FactorCreate, MfaFactor, User, UserUpdate } from './schemas/user.ts'
 import type { SessionRow, SignIn, sessionList } from './schemas/session.ts'
 import type { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpProof } from './schemas/step-up.ts'
-import type { Principal, Tenant, Versioned } from './world.ts'
-
-/** Where a request comes from, as far as the trail of changes keeps it. */
-export interface Source {
-  readonly address: string
-  readonly userAgent: string | null
-}
-
-/** What a person may do for one tenant. */
-export interface Membership {
-  readonly id: string
-  readonly tenantId: string
-  readonly tenantName: string
-  readonly level: 'customer' | 'operator'
-  readonly operatorId: string
-  readonly role: Role
-}
-
-/** A session as it is stored, with the person it belongs to. Times are epoch milliseconds. */
-export interface FoundSession {
-  readonly id: string
-  readonly userId: string
-  readonly email: string
-  readonly name: string
-  readonly userStatus: 'active' | 'disabled'
-  readonly status: 'mfa_required' | 'active' | 'revoked'
-  readonly createdAt: number
-  readonly lastSeenAt: number
-  readonly expiresAt: number
-  /** Second factors that can be used. */
-  readonly factors: number
-  readonly memberships: readonly Membership[]
-}
-
-/** A session that a request has shown the token of. */
-export interface SessionIdentity extends FoundSession {
-  /** SHA-256 of the token, 64 lower-case hex digits: the session's next token takes the place of this one. */
-  readonly tokenSha256: string
-  /** Never shown or logged. Null on a node that the command was forwarded to: a credential stays where it arrived. */
-  readonly token: string | null
-  readonly via: 'web' | 'mobile'
-}
-
-/** Who changes something, and from where. */
-export interface By {
-  readonly session: SessionIdentity
-  readonly source: Source
-  readonly requestId: string
-}
-
-/** Who changes something of a tenant, a person or a key, and from where. */
-export interface ByCaller {
-  readonly tenant: Tenant
-  readonly principal: Principal
-  /** Null for a key. */
-  readonly session: SessionIdentity | null
-  readonly source: Source | null
-  readonly requestId: string
-}
-
-/** The same where only people may. */
-export interface ByInTenant extends By, ByCaller {
-  readonly session: SessionIdentity
-  readonly source: Source
-}
+import type { Versioned } from '../lib/commands/command.ts'
+import type { Source, Tenant } from '../lib/commands/caller.ts'
+import type { By, ByInTenant, FoundSession } from '../lib/identity/caller.ts'
 
 /** A session with a token that has just been made. */
 export interface OpenedSession {

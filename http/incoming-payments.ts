@@ -19,11 +19,11 @@ import type { KnownBalance } from '../storage/balance-directory.ts'
 import { lockIncoming } from '../storage/incoming-payments.ts'
 import { getSuspenseItem } from '../storage/queries/incoming-payments.ts'
 import type { TransactionClient } from '../storage/transaction.ts'
-import { auditCaller } from './identity-world.ts'
-import type { ByCaller, ByInTenant } from './identity.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
+import type { ByCaller, ByInTenant } from '../lib/identity/caller.ts'
 import { answerOnce, type RememberingWorld } from './remembered.ts'
 import type { SimIncomingDebit, SimIncomingPayment, SimIncomingRecall, SuspenseAllocation, SuspenseItem, SuspenseReturn } from './schemas/incoming-payment.ts'
-import type { CommandAnswer, Idempotency, Versioned } from './world.ts'
+import type { CommandAnswer, Idempotency, Versioned } from '../lib/commands/command.ts'
 
 /** Everything that is refused is thrown as a problem. */
 export interface IncomingCommands {

@@ -18,19 +18,21 @@ import { findCredentials, lockedUntil, noteFailure } from '../storage/identity-p
 import { writeAudit, type AuditBy } from '../storage/identity-audit.ts'
 import * as rows from '../storage/members.ts'
 import { getInvitation, getMember, getTeam, listInvitations, listMembers, listTeams } from '../storage/queries/members.ts'
-import { readDatabase } from '../storage/queries/queries.ts'
+import { readDatabase } from '../storage/read-database.ts'
 import { readSetting } from '../storage/settings.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { limitsOfBody } from './customer-limits.ts'
-import type { By, ByInTenant, Source } from './identity.ts'
-import { auditCaller, type IdentityWorld } from './identity-world.ts'
+import type { By, ByInTenant } from '../lib/identity/caller.ts'
+import type { Source } from '../lib/commands/caller.ts'
+import type { IdentityWorld } from './identity-world.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import { requireProof } from './proof.ts'
 import type {
   AcceptedInvitation, Invitation, InvitationAccept, InvitationCreate, invitationList, Member, memberList, MemberUpdate, OpenInvitation, Team, TeamCreate, teamList, TeamUpdate,
 } from './schemas/member.ts'
 import { attemptKey, lockRule } from './sessions.ts'
-import type { Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
 
 /** Members and open invitations of one customer. */
 const MEMBERS_MAX = 100

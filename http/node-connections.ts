@@ -15,7 +15,7 @@ import { buildConnector, Pool } from 'undici'
 import type { Clock } from '../lib/clock.ts'
 import { CLOCK_DIFFERENCE_MAX_MS, type NodeProof } from '../lib/node-proof.ts'
 import type { NodeAddress } from '../lib/shards.ts'
-import type { Log } from './world.ts'
+import type { Log } from '../lib/base/log.ts'
 
 /** The header with which a node proves that it sends, and the one with which the other node proves that it answers. */
 export const NODE_HEADER = 'x-vostro-node'

@@ -8,13 +8,12 @@ import { type ProblemSlug, PROBLEMS } from '../lib/problems.ts'
 import type { Filter, ListDeclaration } from './list.ts'
 import { exampleOf } from './openapi-example.ts'
 import { INTRODUCTION } from './openapi-introduction.ts'
-import { type Answer, pathParameters, type Route } from './route.ts'
+import { pathParameters, type Route } from './route.ts'
+import type { Answer } from '../lib/commands/answer.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './schemas/page.ts'
 import { ProblemSchema } from './schemas/problem.ts'
 import { WebhookEnvelope } from './schemas/webhook.ts'
-
-/** Of the contract, not of the build: the build's version is what `/health` tells. */
-export const CONTRACT_VERSION = '1.0.0-draft.14'
+import { CONTRACT_VERSION } from '../lib/contract/version.ts'
 
 type Json = { [name: string]: unknown }
 

@@ -23,10 +23,10 @@ import { Notifications } from '../storage/notifications.ts'
 import { readOperator, writeOperator, type OperatorRecord } from '../storage/operators.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { limitsOfBody } from './customer-limits.ts'
-import type { ByInTenant } from './identity.ts'
-import { auditCaller } from './identity-world.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
 import type { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from './schemas/operator.ts'
-import type { Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
 
 /** Where the database says that an operator has changed: its id and its version. */
 const OPERATOR_CHANGED = 'operator_changed'

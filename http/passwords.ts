@@ -13,7 +13,8 @@ import { findReset, insertReset, setPassword, useReset } from '../storage/identi
 import { endSessions } from '../storage/identity-sessions.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
-import { auditPerson, type IdentityWorld } from './identity-world.ts'
+import type { IdentityWorld } from './identity-world.ts'
+import { auditPerson } from '../actors/commands/trail.ts'
 import { attemptKey, lockRule } from './sessions.ts'
 
 const RESET_TOKEN_BYTES = 32

@@ -6,7 +6,7 @@ import { hasProof, signInChallenge, touchSession } from '../storage/identity-ses
 import { Notifications } from '../storage/notifications.ts'
 import { getApiKey, listApiKeys } from '../storage/queries/api-keys.ts'
 import { listAuditEvents } from '../storage/queries/audit-events.ts'
-import { readDatabase } from '../storage/queries/queries.ts'
+import { readDatabase } from '../storage/read-database.ts'
 import { findSession, listSessions } from '../storage/queries/sessions.ts'
 import { getUser, listFactors } from '../storage/queries/users.ts'
 import { createApiKeyCommands } from './api-keys.ts'

@@ -9,13 +9,13 @@ import type { Database } from '../storage/database.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { countTemplates, deleteTemplate, hasTemplateNamed, insertTemplate, readTemplate, updateTemplate, type PricingRule, type PricingTemplateRecord } from '../storage/pricing.ts'
 import { listTemplates } from '../storage/queries/pricing.ts'
-import { readDatabase } from '../storage/queries/queries.ts'
+import { readDatabase } from '../storage/read-database.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
-import { auditCaller } from './identity-world.ts'
-import type { ByInTenant } from './identity.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { PricingRuleWrite, PricingTemplate, PricingTemplateCreate, pricingTemplateList, PricingTemplateUpdate } from './schemas/pricing-template.ts'
-import type { Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
 
 /** Lists of one operator. */
 const TEMPLATES_MAX = 100

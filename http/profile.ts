@@ -8,7 +8,8 @@ import { getUser, listFactors } from '../storage/queries/users.ts'
 import { inTransaction, through } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
 import type { IdentityCommands } from './identity.ts'
-import { auditPerson, type IdentityWorld } from './identity-world.ts'
+import type { IdentityWorld } from './identity-world.ts'
+import { auditPerson } from '../actors/commands/trail.ts'
 import { factorContext, takeCode } from './second-factor.ts'
 
 /** Factors of one person: a telephone, a spare one, and what was begun and never confirmed. */

@@ -3,7 +3,7 @@ import { STEP_UP_FRESH_MS, type StepUpAction } from '../lib/identity/step-up.ts'
 import { refuse } from '../lib/problems.ts'
 import type { Queries } from '../storage/transaction.ts'
 import { hasProof } from '../storage/identity-sessions.ts'
-import type { ByInTenant } from './identity.ts'
+import type { ByInTenant } from '../lib/identity/caller.ts'
 
 /**
  * Refuses a request whose session has not proven itself for an action within the last five minutes. A route that calls this

@@ -6,13 +6,12 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { LAST_MS } from '../lib/clock.ts'
 import { type FieldErrorCode, refuse } from '../lib/problems.ts'
-import type { BoundListQuery } from './answer.ts'
-import type { Cursors } from './cursor.ts'
+import type { CursorBinding, Cursors } from './cursor.ts'
 import { dayStart, instantOf } from './formats.ts'
 import type { Filter, ListDeclaration, ListQuery } from './list.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './schemas/page.ts'
 import { CONTROL, oneOf } from './text.ts'
-import type { Tenant } from './world.ts'
+import type { Tenant } from '../lib/commands/caller.ts'
 
 /** Bounds the OR list of one filter. */
 const FILTER_VALUES_MAX = 100
@@ -243,4 +242,10 @@ export function compileQuery(schema: TSchema | undefined): (querystring: string)
     }
     return values
   }
+}
+
+/** A list query as it leaves the parser: the cursors of its answer must be bound to the same question. */
+export interface BoundListQuery<List> extends ListQuery<List> {
+  readonly cursors: Cursors
+  readonly binding: CursorBinding
 }

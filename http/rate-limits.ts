@@ -23,51 +23,9 @@ import { isIPv6 } from 'node:net'
 import type { Clock } from '../lib/clock.ts'
 import { refuse } from '../lib/problems.ts'
 import type { RateCounters } from '../lib/rate-counters.ts'
-import { TokenBuckets, type Bucket, type Quota } from '../lib/token-buckets.ts'
+import { type Bucket, TokenBuckets } from '../lib/token-buckets.ts'
 import type { Route } from './route.ts'
-
-/** What a bucket is kept per. */
-type Partition = 'address' | 'email' | 'key' | 'user' | 'principal' | 'customer' | 'tenant' | 'resource'
-
-interface Policy {
-  readonly name: string
-  readonly partition: Partition
-  readonly quotas: readonly [Quota, ...Quota[]]
-}
-
-const per = (name: string, partition: Partition, ...quotas: readonly (readonly [units: number, windowSeconds: number])[]): Policy =>
-  ({ name, partition, quotas: quotas.map(([units, windowSeconds]) => ({ units, windowSeconds })) as unknown as [Quota] })
-
-/** The policies, each with its quota in units of one request and its window in seconds. */
-export const POLICIES = {
-  'anon-ip': per('anon-ip', 'address', [60, 60]),
-  login: per('login', 'address', [100, 300]),
-  'login-email': per('login', 'email', [5, 900]),
-  // Counts the credentials of an address that were not right; what is right takes nothing from it.
-  'failed-credentials': per('failed-credentials', 'address', [60, 60]),
-  'key-read': per('key-read', 'key', [30_000, 60]),
-  'key-write': per('key-write', 'key', [12_000, 60]),
-  'key-burst': per('key-burst', 'key', [1_000, 1]),
-  session: per('session', 'user', [600, 60]),
-  tenant: per('tenant', 'tenant', [90_000, 60]),
-  money: per('money', 'customer', [12_000, 60]),
-  quotes: per('quotes', 'customer', [6_000, 60]),
-  // Account names of others can be probed through these: per minute against a script, per day against a patient one.
-  verify: per('verify', 'customer', [600, 60], [20_000, 86_400]),
-  search: per('search', 'principal', [600, 60]),
-  export: per('export', 'customer', [20, 3_600]),
-  upload: per('upload', 'customer', [60, 3_600]),
-  'customer-create': per('customer-create', 'key', [10, 60]),
-  'webhook-test': per('webhook-test', 'resource', [10, 60]),
-  'webhook-redeliver': per('webhook-redeliver', 'resource', [60, 60]),
-  simulate: per('simulate', 'principal', [1_200, 60]),
-} as const satisfies Record<string, Policy>
-
-export type PolicyId = keyof typeof POLICIES
-
-/** What a route may declare on top of the policies that every call of its kind is under. */
-export type RoutePolicy =
-  | 'money' | 'quotes' | 'verify' | 'export' | 'upload' | 'customer-create' | 'webhook-test' | 'webhook-redeliver' | 'simulate' | 'login'
+import { type Partition, POLICIES, type Policy, type PolicyId } from './rate-policies.ts'
 
 /** Calls of one key under way on one node. */
 const CONCURRENCY_MAX = 256

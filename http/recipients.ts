@@ -38,12 +38,12 @@ import { schedulesTo } from '../storage/scheduled-payments.ts'
 import { lostRace } from '../storage/sqlstates.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
-import { auditCaller } from './identity-world.ts'
-import type { ByCaller } from './identity.ts'
-import { problemBody, problemStatus } from './problem.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
+import type { ByCaller } from '../lib/identity/caller.ts'
+import { problemBody, problemStatus } from '../lib/problem-document.ts'
 import { fitsMetadata } from './schemas/primitives.ts'
 import type { Recipient, RecipientCreate, RecipientUpdate } from './schemas/recipient.ts'
-import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from './world.ts'
+import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../lib/commands/command.ts'
 
 /** Recipients of one customer that are not deleted. */
 export const RECIPIENTS_MAX = 50_000

@@ -8,8 +8,8 @@ import { IDEMPOTENCY_RETENTION_MS } from '../storage/commit.ts'
 import type { Database } from '../storage/database.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { etagOf } from './etag.ts'
-import { problemStatus } from './problem.ts'
-import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from './world.ts'
+import { problemStatus } from '../lib/problem-document.ts'
+import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../lib/commands/command.ts'
 
 export interface RememberingWorld {
   readonly database: Database

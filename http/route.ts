@@ -7,11 +7,13 @@ import type { Capability, Scope } from '../lib/identity/capabilities.ts'
 import type { StepUpAction } from '../lib/identity/step-up.ts'
 import type { Feature } from '../lib/operators/features.ts'
 import type { ProblemSlug } from '../lib/problems.ts'
-import type { Deprecated } from './deprecation.ts'
 import type { ListDeclaration, ListQuery } from './list.ts'
-import type { RoutePolicy } from './rate-limits.ts'
-import type { ReadUpload } from './upload.ts'
-import type { Idempotency, Principal, ReadWorld, SessionIdentity, Source, Tenant, Versioned, World } from './world.ts'
+import type { RoutePolicy } from './rate-policies.ts'
+import type { ReadUpload } from '../actors/documents/uploads.ts'
+import type { ReadWorld, SessionIdentity, Source, World } from './world.ts'
+import type { Idempotency, Versioned } from '../lib/commands/command.ts'
+import type { Principal, Tenant } from '../lib/commands/caller.ts'
+import type { Answer } from '../lib/commands/answer.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -61,21 +63,6 @@ export interface RouteContext<Path extends string, Caller extends Callers, List,
   readonly idempotency: Idempotency | null
   /** Of the clock: until when the caller waits. A command that is not decided by then is refused undecided. */
   readonly deadline: number
-}
-
-/** What a handler gives back: an answer that only needs to be sent. */
-export interface Answer {
-  readonly status: number
-  readonly body: string | Uint8Array
-  readonly contentType: string
-  readonly etag?: string
-  readonly location?: string
-  readonly replayed?: boolean
-  readonly cacheControl?: string
-  /** Further headers as name, value, name, value. */
-  readonly headers?: readonly string[]
-  /** In place of the body: what is sent piece by piece, as fast as the client takes it. */
-  readonly stream?: { readonly bytes: number; readonly pieces: () => AsyncIterable<Uint8Array> }
 }
 
 export interface Success {
@@ -201,4 +188,11 @@ export function route<
 /** The names of a path's parameters, in order. */
 export function pathParameters(path: string): string[] {
   return Array.from(path.matchAll(/\{([^}]+)\}/g), (match) => match[1] as string)
+}
+
+/** When an operation was deprecated, and when it will stop working. Dates in UTC, `YYYY-MM-DD`. */
+export interface Deprecated {
+  readonly since: string
+  /** At least half a year after `since` where integrators call it. */
+  readonly sunset?: string
 }

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { FairShare } from '../lib/fair-share.ts'
 import type { Problem } from '../lib/problems.ts'
-import { problemBody, problemStatus } from './problem.ts'
+import { problemBody, problemStatus } from '../lib/problem-document.ts'
 import { addressBlock } from './rate-limits.ts'
 import type { World } from './world.ts'
 

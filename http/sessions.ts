@@ -17,8 +17,10 @@ import { clearFailures, findCredentials, lockedUntil, lockFactors, noteFailure }
 import { tellOfNewLogin } from '../storage/new-login.ts'
 import { endSessions, hasSession, insertChallenge, insertSession, renewSession, SIGN_IN } from '../storage/identity-sessions.ts'
 import { inTransaction } from '../storage/transaction.ts'
-import type { By, IdentityCommands, OpenedSession } from './identity.ts'
-import { auditPerson, type IdentityWorld } from './identity-world.ts'
+import type { IdentityCommands, OpenedSession } from './identity.ts'
+import type { By } from '../lib/identity/caller.ts'
+import type { IdentityWorld } from './identity-world.ts'
+import { auditPerson } from '../actors/commands/trail.ts'
 import { answerChallenge } from './second-factor.ts'
 
 /** The hash that is compared with where there is none, so that the answer takes as long: of 32 random bytes that nobody kept. */

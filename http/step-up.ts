@@ -7,7 +7,8 @@ import { writePersonalAudit, writeAudit } from '../storage/identity-audit.ts'
 import { insertChallenge, renewSession } from '../storage/identity-sessions.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
-import { auditPerson, type IdentityWorld } from './identity-world.ts'
+import type { IdentityWorld } from './identity-world.ts'
+import { auditPerson } from '../actors/commands/trail.ts'
 import { answerChallenge } from './second-factor.ts'
 
 const ACTIONS: ReadonlySet<string> = new Set(STEP_UP_ACTIONS)

@@ -5,16 +5,17 @@ import { annotationJson, deleteAnnotation, insertAnnotation, lockAnnotation, rew
 import type { Database } from '../storage/database.ts'
 import { writeAudit } from '../storage/identity-audit.ts'
 import { findAnnotation, listAnnotations } from '../storage/queries/annotations.ts'
-import { readDatabase } from '../storage/queries/queries.ts'
+import { readDatabase } from '../storage/read-database.ts'
 import { findTransaction, getTransaction, listTransactions, listTransactionUpdates } from '../storage/queries/transactions.ts'
 import { inTransaction, type TransactionClient } from '../storage/transaction.ts'
 import { setCategory } from '../storage/transactions.ts'
-import { auditCaller } from './identity-world.ts'
-import type { ByCaller } from './identity.ts'
+import { auditCaller } from '../actors/commands/trail.ts'
+import type { ByCaller } from '../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { Annotation, annotationList } from './schemas/annotation.ts'
 import type { Transaction, TransactionDetail, transactionList, TransactionUpdate, transactionUpdateList } from './schemas/transaction.ts'
-import type { Tenant, Versioned } from './world.ts'
+import type { Versioned } from '../lib/commands/command.ts'
+import type { Tenant } from '../lib/commands/caller.ts'
 
 /** Reads. Null means: no such row in this tenant. */
 export interface TransactionReads {

@@ -8,48 +8,21 @@ import { PassThrough } from 'node:stream'
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
 import { contentTypeOf, fitsName, HEAD_BYTES } from '../lib/documents/content-type.ts'
-import type { ContentType } from '../lib/documents/document.ts'
 import { OperatingError } from '../lib/errors.ts'
 import type { Party } from '../lib/fair-share.ts'
 import { type FieldError, ProblemError, refuse } from '../lib/problems.ts'
 import { FileTooLarge, type StoredFile } from '../storage/files.ts'
 import type { Arrivals } from './arrivals.ts'
 import { fileNameOf } from './file-name.ts'
+import { ANY_CONTENT, type ArrivingFile, type ReadUpload, type UploadTerms } from '../actors/documents/uploads.ts'
 
 const MULTIPART = 'multipart/form-data'
 /** Of the fields beside a file, together. */
 const FIELD_BYTES_MAX = 4 * 1024
 const FIELDS_MAX = 16
-/** Of files whose content nobody looks at before they are kept. */
-const ANY_CONTENT = 'application/octet-stream'
+
 /** Of a form without its file. */
 const FORM_BYTES_MAX = 64 * 1024
-
-/** What an upload may be. */
-export interface UploadTerms {
-  readonly maxBytes: number
-  /** What the file may be by its content; `any` leaves that to whoever reads it, and an empty file, too. */
-  readonly types: readonly ContentType[] | 'any'
-  /** The names of the fields beside the file. */
-  readonly fields: readonly string[]
-}
-
-/** A file on its way in: its name and type are known, its bytes are still arriving. */
-export interface ArrivingFile {
-  readonly fileName: string
-  readonly contentType: ContentType | typeof ANY_CONTENT
-  readonly maxBytes: number
-  readonly bytes: AsyncIterable<Uint8Array>
-}
-
-/** A body that has arrived. */
-export interface Uploaded {
-  readonly file: StoredFile
-  readonly fields: Readonly<Record<string, string>>
-}
-
-/** Reads the body of a request, once. */
-export type ReadUpload = (terms: UploadTerms, keep: (file: ArrivingFile) => Promise<StoredFile>) => Promise<Uploaded>
 
 function invalid(field: string, code: FieldError['code'], message: string, params?: FieldError['params']): never {
   refuse('validation-error', 'Some fields of the form are not valid.', { errors: [params === undefined ? { field, code, message } : { field, code, message, params }] })

@@ -4,7 +4,6 @@
  * Views are exactly the JSON of the API's resources, so a route never rearranges what it is given. Reads receive
  * `queries` only; a GET handler cannot write because nothing that writes is within its reach.
  */
-import type { Problem } from '../lib/problems.ts'
 import type { AddMoneyCommand } from './add-money.ts'
 import type { ApprovalCommands, ApprovalReads } from './approvals.ts'
 import type { BalanceCommands } from './balances.ts'
@@ -43,103 +42,22 @@ import type { Health, Readiness } from './schemas/health.ts'
 import type { Hold, holdList } from './schemas/hold.ts'
 import type { IncomingPayment, incomingPaymentList, SuspenseItem, suspenseList } from './schemas/incoming-payment.ts'
 import type { JournalLine, journalList } from './schemas/journal-line.ts'
-import type { Payment, PaymentCancel, PaymentCheck, PaymentCreate, paymentList, PaymentSubmit } from './schemas/payment.ts'
+import type { Payment, paymentList } from './schemas/payment.ts'
 import type { Recipient, recipientList } from './schemas/recipient.ts'
 import type { RecipientReview, recipientReviewList } from './schemas/recipient-review.ts'
-import type { Transfer, TransferCreate, transferList } from './schemas/transfer.ts'
+import type { Transfer, transferList } from './schemas/transfer.ts'
 import type { StatementCommands, StatementReads } from './statements.ts'
 import type { TransactionCommands, TransactionReads } from './transactions.ts'
 import type { TreasuryCommands, TreasuryReads } from './treasury.ts'
 import type { WebhookCommands, WebhookReads } from './webhooks.ts'
+import type { ApiKey, Tenant } from '../lib/commands/caller.ts'
+import type { IdempotencyRecord, Versioned } from '../lib/commands/command.ts'
+import type { Log } from '../lib/base/log.ts'
+import type { Commands } from './commands.ts'
 
-export type { IdentityCommands, IdentityReads, SessionIdentity, Source } from './identity.ts'
-
-/**
- * Whose data an operation works on. For a key the tenant it belongs to; for a person the one that the header names, if they
- * are a member of it, or its operator's staff.
- */
-export interface Tenant {
-  readonly id: string
-  readonly kind: 'customer' | 'operator'
-}
-
-/** What storage keeps about an API key. Never the key itself. */
-export interface ApiKey {
-  readonly id: string
-  readonly name: string
-  /** SHA-256 of the whole key text, 64 lower-case hex digits. */
-  readonly sha256: string
-  readonly environment: 'live' | 'test'
-  readonly status: 'active' | 'revoked'
-  /** A customer key works for its customer, an operator key for its operator. */
-  readonly level: 'customer' | 'operator'
-  readonly tenantId: string
-  readonly scopes: readonly string[]
-  /** Addresses and CIDR blocks; empty means every address. */
-  readonly ipAllowlist: readonly string[]
-  /** Milliseconds since 1970, or null for a key that does not expire. Also the end of a rotation's grace period. */
-  readonly expiresAtMs: number | null
-  /** When its last use was noted; at most about a minute behind. Null before its first. */
-  readonly lastUsedAtMs: number | null
-}
-
-/** Who is calling: an API key, or a person who is signed in. */
-export interface Principal {
-  readonly kind: 'key' | 'session'
-  /** Of the key or the person: what `createdBy` shows, and what Idempotency-Keys are kept apart by. */
-  readonly id: string
-  readonly name: string
-  /** What may be called of the operations that keys can call; for a person by their role in the tenant. */
-  readonly scopes: ReadonlySet<string>
-  /** What may be called of the operations for people; keys have none. */
-  readonly capabilities: ReadonlySet<string>
-  /** How what they make was made: `web` by cookie, `mobile` by bearer token. */
-  readonly createdVia: 'api_key' | 'web' | 'mobile'
-  /** A key for real money. */
-  readonly live?: true
-}
-
-/** The identity of a command under an Idempotency-Key. */
-export interface Idempotency {
-  /** Principal, tenant, method, path and key, hashed into the text form of a UUID. */
-  readonly id: string
-  /** A digest of what was asked, in the text form of a UUID. */
-  readonly fingerprint: string
-  /** A problem as this request is answered with it: what is kept of a no. */
-  readonly problemText: (problem: Problem) => string
-}
-
-/** A remembered command. `answer` is null while the first request is still being worked on. */
-export interface IdempotencyRecord {
-  readonly fingerprint: string
-  /** RFC 3339; shown as `firstUsedAt` when the key is reused with other content. */
-  readonly createdAt: string
-  readonly answer: CommandAnswer | null
-}
-
-/** A finished answer, bytes and all, so that a replay is the same text again. */
-export interface CommandAnswer {
-  readonly status: number
-  readonly body: string
-  readonly contentType: 'application/json' | 'application/problem+json'
-  readonly etag?: string
-  readonly location?: string
-  readonly replayed: boolean
-}
-
-/** A command on its way into the domain. */
-export interface Command<Body> {
-  readonly tenantId: string
-  readonly principal: Principal
-  readonly body: Body
-  /** Null only where the operation makes the key optional and none was sent. */
-  readonly idempotency: Idempotency | null
-  readonly requestId: string
-  /** Path of the request, starting `/v1/`; the `instance` of a problem. */
-  readonly instance: string
-  /** Of the clock: what is not decided by then is refused undecided. */
-  readonly deadline: number
-}
+export type { IdentityCommands, IdentityReads } from './identity.ts'
+export type { SessionIdentity } from '../lib/identity/caller.ts'
+export type { Source } from '../lib/commands/caller.ts'
 
 /** A list of rows that belong to one balance. */
 export type BalanceListQuery<List> = ListQuery<List> & { readonly balanceId: string }
@@ -188,31 +106,6 @@ export interface UsageQuestion {
   readonly apiKeyId: string | null
   readonly environment: 'live' | 'test' | null
   readonly customerId: string | null
-}
-
-/** A single resource with the row version that goes into its ETag. */
-export interface Versioned<View> {
-  readonly version: number | bigint
-  readonly view: View
-  /** Members that the tag does not cover. */
-  readonly untagged?: readonly string[]
-}
-
-/** Writes. A refusal is an answer too; only operating errors and bugs are thrown. */
-export interface Commands {
-  createPayment(command: Command<PaymentCreate>): Promise<CommandAnswer>
-  /** Nothing is written. */
-  checkPayment(command: Command<PaymentCreate>): Promise<PaymentCheck>
-  submitPayment(command: Command<PaymentSubmit>, paymentId: string): Promise<CommandAnswer>
-  createTransfer(command: Command<TransferCreate>): Promise<CommandAnswer>
-  cancelPayment(command: Command<PaymentCancel>, paymentId: string): Promise<CommandAnswer>
-}
-
-/** The part of pino that this layer uses. */
-export interface Log {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
 }
 
 /** What every route may use. */

@@ -1,7 +1,7 @@
 /** A customer that leaves: asked for, taken back, and brought to its end. Statements only; rules are elsewhere. */
 import { timestamp } from '../lib/clock.ts'
 import type { Database } from './database.ts'
-import { fenceBalances } from './policies.ts'
+import { fenceBalances } from './fences.ts'
 import type { TransactionClient } from './transaction.ts'
 
 /** A customer's status, which cannot change until the transaction ends; null when there is no such customer. */

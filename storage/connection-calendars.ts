@@ -58,3 +58,6 @@ export async function writeConnectionCalendar(
       update balance b set version = b.version + 1 from locked where b.id = locked.id`,
   })
 }
+
+/** Of a connection `k`: what is set for its days; null where cut-offs and calendars are ignored. */
+export const CALENDAR_OF_CONNECTION = `case when k.environment <> 'sandbox' or (k.config->>'realCalendar')::boolean then k.config end`

@@ -68,3 +68,7 @@ export class Connection {
     await this.#client.end().catch(() => { /* Already gone, which is what was wanted. */ })
   }
 }
+
+export interface Reader {
+  query(statement: Statement): Promise<{ rows: unknown[][] }>
+}

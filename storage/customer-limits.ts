@@ -2,7 +2,7 @@
 import { limitsJson, limitsOf, periodsOf, type CurrencyLimits, type LimitsJson, type Used } from '../lib/customers/limits.ts'
 import type { CustomerType } from '../lib/customers/types.ts'
 import { timestamp } from '../lib/clock.ts'
-import { fenceBalances } from './policies.ts'
+import { fenceBalances } from './fences.ts'
 import { idAt } from './queries/page.ts'
 import type { TransactionClient } from './transaction.ts'
 

@@ -4,6 +4,7 @@ import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import { plainArrayOrNull } from './array-literal.ts'
 import type { Database } from './database.ts'
 import type { TransactionClient } from './transaction.ts'
+import { CALENDAR_OF_CONNECTION } from './connection-calendars.ts'
 
 export interface DuePayment {
   readonly paymentId: string
@@ -37,9 +38,6 @@ export async function scheduledPaymentsTo(client: Pick<TransactionClient, 'query
   })
   return rows.map(({ id }) => id)
 }
-
-/** Of a connection `k`: what is set for its days; null where cut-offs and calendars are ignored. */
-export const CALENDAR_OF_CONNECTION = `case when k.environment <> 'sandbox' or (k.config->>'realCalendar')::boolean then k.config end`
 
 /** The date that a payment was made for, and by which days it is counted. */
 export async function datesOf(client: Pick<TransactionClient, 'query'>, paymentId: string): Promise<{ readonly executionDate: string; readonly calendar: CalendarTerms | null }> {

@@ -8,7 +8,7 @@ import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../lib/payments/fees.ts'
 import type { Database } from './database.ts'
 import { through, type Queries, type TransactionClient } from './transaction.ts'
-import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
+import { CALENDAR_OF_CONNECTION } from './connection-calendars.ts'
 import { EXCHANGE_TERMS } from './operators.ts'
 
 /** About 2 kB each. */

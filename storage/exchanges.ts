@@ -8,8 +8,8 @@ import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import { plainArray } from './array-literal.ts'
 import type { Statement } from './connection.ts'
 import type { Database } from './database.ts'
-import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
-import { loadPayments } from './states.ts'
+import { CALENDAR_OF_CONNECTION } from './connection-calendars.ts'
+import { loadPayments } from './payment-states.ts'
 import type { TransactionClient } from './transaction.ts'
 
 interface Reader {

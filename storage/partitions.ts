@@ -10,8 +10,10 @@
  */
 import { addDays, timestamp } from '../lib/clock.ts'
 import type { Database } from './database.ts'
-import { REQUEST_LOG_DAYS } from './request-log.ts'
 import { inTransaction, type TransactionClient } from './transaction.ts'
+
+/** How long single calls are kept. */
+export const REQUEST_LOG_DAYS = 7
 
 interface Partitioned {
   readonly table: string

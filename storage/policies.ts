@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { NO_POLICY, POLICY_KINDS, termsJson, termsOf, type PolicyKind, type PolicyTerms, type TermsJson } from '../lib/approvals/policy.ts'
 import { timestamp } from '../lib/clock.ts'
 import type { TransactionClient } from './transaction.ts'
+import { fenceBalances } from './fences.ts'
 
 /** A policy with its history. Times are epoch milliseconds. */
 export interface PolicyRecord {
@@ -72,17 +73,4 @@ export async function writePolicy(
     values: [policyId(customerId, kind), customerId, kind, JSON.stringify(termsJson(terms)), by, timestamp(now)],
   })
   if (kind === 'payment' || kind === 'exchange') await fenceBalances(client, [customerId])
-}
-
-/**
- * Moves the version of every balance of customers, so that each decision that rests on what was known of such a customer
- * before is stale, on every node (I3). Payments need no look of their own at terms that hardly ever change.
- */
-export async function fenceBalances(client: TransactionClient, customerIds: readonly string[]): Promise<void> {
-  await client.query({
-    name: 'fence_balances',
-    text: `with locked as materialized (select id from balance where customer_id = any($1::uuid[]) order by id for update)
-      update balance b set version = b.version + 1 from locked where b.id = locked.id`,
-    values: [customerIds],
-  })
 }

@@ -1,8 +1,8 @@
 /** Lists of what operators charge, as rows. A list is written whole, and whoever changes one that holds moves the versions of the balances it holds for. */
 import { timestamp } from '../lib/clock.ts'
 import { feeRuleOf, type FeeKind, type FeeRule, type FeeRuleJson } from '../lib/payments/fees.ts'
-import { fenceBalances } from './policies.ts'
 import type { TransactionClient } from './transaction.ts'
+import { fenceOperator } from './fences.ts'
 
 /** A rule with the currency that it is for. */
 export interface PricingRule extends FeeRule {
@@ -115,13 +115,6 @@ export async function deleteTemplate(client: TransactionClient, id: string): Pro
 export async function chooseTemplate(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
   await client.query({ name: 'choose_pricing_template', text: 'update operator set pricing_template_id = $2 where id = $1', values: [operatorId, templateId] })
   await fenceOperator(client, operatorId)
-}
-
-/** Moves the versions of all balances of an operator's customers, so that nothing is decided on older terms, and tells all nodes of it. */
-export async function fenceOperator(client: TransactionClient, operatorId: string): Promise<void> {
-  await client.query({ name: 'touch_operator', text: 'update operator set version = version where id = $1', values: [operatorId] })
-  const { rows } = await client.query<{ id: string }>({ name: 'customers_of_operator', text: 'select id from customer where operator_id = $1 order by id', values: [operatorId] })
-  await fenceBalances(client, rows.map(({ id }) => id))
 }
 
 async function insertRules(client: TransactionClient, templateId: string, rules: readonly PricingRule[]): Promise<void> {

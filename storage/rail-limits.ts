@@ -1,6 +1,6 @@
 /** The limits that an operator sets for rails, as rows. */
 import type { Rail, RailLimits } from '../lib/payments/rails.ts'
-import { fenceOperator } from './pricing.ts'
+import { fenceOperator } from './fences.ts'
 import type { TransactionClient } from './transaction.ts'
 
 /** Minor units as text, by rail. */

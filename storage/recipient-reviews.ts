@@ -1,8 +1,8 @@
 /** Reviews of recipients by the operator's own people, as rows. Locks are taken in one order: reviews, then recipients. */
 import { timestamp } from '../lib/clock.ts'
 import type { TransactionClient } from './transaction.ts'
+import { REVIEW_STATUSES } from '../lib/recipients/review.ts'
 
-export const REVIEW_STATUSES = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
 
 /** A review as it is decided on. Times are epoch milliseconds. */

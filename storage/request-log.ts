@@ -2,6 +2,7 @@
 import { timestamp } from '../lib/clock.ts'
 import { plainArray, textArray } from './array-literal.ts'
 import type { Database } from './database.ts'
+import { REQUEST_LOG_DAYS } from './partitions.ts'
 
 /** One authenticated call. */
 export interface LoggedRequest {
@@ -20,8 +21,6 @@ export interface LoggedRequest {
   readonly requestId: string
 }
 
-/** How long single calls are kept. */
-export const REQUEST_LOG_DAYS = 7
 /** Steps of the roll-up per doubling of the duration. */
 const STEPS_PER_DOUBLING = 4
 

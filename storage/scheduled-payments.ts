@@ -7,7 +7,7 @@ import type { CalendarTerms } from '../lib/payments/business-days.ts'
 import { occurrenceKey } from '../lib/scheduled-payments/key.ts'
 import type { Occurrence } from '../lib/scheduled-payments/occurrences.ts'
 import type { MadeOutcome, PaymentOutcome, ScheduleState } from '../lib/scheduled-payments/schedule.ts'
-import { CALENDAR_OF_CONNECTION } from './due-payments.ts'
+import { CALENDAR_OF_CONNECTION } from './connection-calendars.ts'
 import { SCHEDULE_COLUMNS, scheduleRecord, type ScheduleColumns, type ScheduleRecord } from './queries/scheduled-payments.ts'
 import type { TransactionClient } from './transaction.ts'
 

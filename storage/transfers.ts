@@ -1,6 +1,6 @@
 /** Rows of transfers that travel by the partner, as they are told, asked about and moved. Statements only; rules are in lib/payments. */
 import { timestamp } from '../lib/clock.ts'
-import type { MovedTransfer, TransferState } from '../lib/payments/transfer-moves.ts'
+import type { MovedTransfer, TransferState } from '../lib/payments/transfer-state.ts'
 import type { Database } from './database.ts'
 import type { TransactionClient } from './transaction.ts'
 

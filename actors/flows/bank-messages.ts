@@ -1,5 +1,5 @@
 /** What the bank's words ask of a payment: its messages, and its answers when it is asked. */
-import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-moves.ts'
+import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
 import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { BankMessage, OrderStatus } from '../partners/bank.ts'
 

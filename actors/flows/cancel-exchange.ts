@@ -14,9 +14,10 @@ import { findExchange, readExchange } from '../../storage/exchanges.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import type { Approvals } from '../approvals.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import { auditBy, remembered, rememberedNo, unlessRecorded, type CancelOutcome } from './cancel-payment.ts'
+import type { CancelOutcome } from './cancel-payment.ts'
+import { auditBy, remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { accountsOfContract, type ContractWorld } from './exchange-contracts.ts'
-import type { Asker } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 
 export interface CancelExchangeWorld extends ContractWorld {
   readonly approvals: Pick<Approvals, 'cancel'>

@@ -4,22 +4,23 @@
  * its own actor, which alone knows whether it has been handed over.
  */
 import type { CommandKey } from '../../lib/ledger/decision.ts'
-import type { Effects } from '../../lib/ledger/effects.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { isCancellable, type PaymentRecord } from '../../lib/payments/payment.ts'
-import { movePayment, type Withdrawal } from '../../lib/payments/payment-moves.ts'
+import { movePayment } from '../../lib/payments/payment-moves.ts'
+import type { Withdrawal } from '../../lib/payments/payment-state.ts'
 import { refuse, type Problem } from '../../lib/problems.ts'
 import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
 import type { StoredOutcome } from '../../storage/commit.ts'
 import type { Database } from '../../storage/database.ts'
-import type { AuditBy } from '../../storage/identity-audit.ts'
 import { findPayment } from '../../storage/queries/payments.ts'
-import { readPayment } from '../../storage/states.ts'
+import { readPayment } from '../../storage/payment-states.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import type { Approvals } from '../approvals.ts'
 import { paymentActor } from '../payment.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import type { Asker, PayWorld } from './submit-payment.ts'
+import type { PayWorld } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
+import { auditBy, remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
 
 export interface CancelWorld extends PayWorld {
   readonly database: Database
@@ -98,36 +99,4 @@ export async function withdrawWaiting(
 
 async function sayNo(world: CancelWorld, asker: Asker, { status }: PaymentRecord): Promise<CancelOutcome> {
   return await rememberedNo(world, asker, { slug: 'not-cancellable', detail: 'The payment can no longer be cancelled.', extra: { currentStatus: status } })
-}
-
-/** A no is remembered under its key as a yes is. */
-export async function rememberedNo({ database, clock }: Pick<CancelWorld, 'database' | 'clock'>, asker: Asker, problem: Problem): Promise<Extract<CancelOutcome, { kind: 'refused' | 'recorded' }>> {
-  if (asker.key === null) return { kind: 'refused', problem, body: null }
-  const body = asker.problemText(problem)
-  const outcome = await unlessRecorded(async () => {
-    await inTransaction(database, (client) => writeEffects({ client, now: clock.now() }, remembered(asker.key, asker.problemStatus(problem), null, body, clock.now())))
-    return 'moved_on' as const
-  })
-  return typeof outcome === 'string' ? { kind: 'refused', problem, body } : outcome
-}
-
-/** What is kept under a key. */
-export function remembered(key: CommandKey | null, status: number, resourceId: string | null, answer: string | null, now: number): Effects {
-  return key === null ? {} : { idempotency: { ...key, status, resourceId, answer, createdAt: now } }
-}
-
-/** What the work says, or what the key was answered before. */
-export async function unlessRecorded<Result>(work: () => Promise<Result>): Promise<Result | Extract<CancelOutcome, { kind: 'recorded' }>> {
-  try {
-    return await work()
-  } catch (error) {
-    const recorded = error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'recorded') : undefined
-    if (recorded?.kind === 'recorded') return { kind: 'recorded', outcome: recorded.outcome }
-    throw error
-  }
-}
-
-/** Who asks, for the trail. */
-export function auditBy({ createdBy, createdByName, createdVia }: Asker): AuditBy {
-  return { actor: { type: createdVia === 'api_key' ? 'key' : 'member', id: createdBy, name: createdByName }, address: null, requestId: null }
 }

@@ -20,7 +20,8 @@ import { defaultBalances } from '../../storage/exchange-balances.ts'
 import type { PayableRecipient } from '../../storage/recipient-directory.ts'
 import { loadBalances } from '../../storage/states.ts'
 import { examinePayment, type PaymentIssue } from './check-payment.ts'
-import type { Asker, PaymentInput, PayWorld } from './submit-payment.ts'
+import type { PaymentInput, PayWorld } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 
 /** Rows between two turns of the event loop: some two milliseconds. */
 const ROWS_PER_TURN = 25

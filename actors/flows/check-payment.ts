@@ -19,7 +19,8 @@ import { paymentWithExternalId } from '../../storage/drafts.ts'
 import type { PayableRecipient } from '../../storage/recipient-directory.ts'
 import { loadBalances } from '../../storage/states.ts'
 import type { CancelWorld } from './cancel-payment.ts'
-import { commandOf, convertAt, payeeOnPlatform, type Asker, type PaymentInput, type PayWorld } from './submit-payment.ts'
+import { commandOf, convertAt, payeeOnPlatform, type PaymentInput, type PayWorld } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 
 export interface PaymentIssue {
   readonly severity: 'error' | 'warning'

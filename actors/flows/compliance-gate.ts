@@ -6,10 +6,10 @@
  * remember it reads for them. Only where something was found it is looked up whether people have let it pass before.
  */
 import type { Screener, ScreeningHit, ScreeningSubject } from '../../lib/compliance/screening.ts'
-import type { PaymentState } from '../../lib/payments/payment-moves.ts'
+import type { PaymentState } from '../../lib/payments/payment-state.ts'
 import { plainArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
-import { loadPayments } from '../../storage/states.ts'
+import { loadPayments } from '../../storage/payment-states.ts'
 import { paymentActor } from '../payment.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 

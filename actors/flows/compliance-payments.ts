@@ -1,6 +1,6 @@
 /** Payments under review: what becomes of one when its hold is decided on. */
 import { movePayment } from '../../lib/payments/payment-moves.ts'
-import { readPayment } from '../../storage/states.ts'
+import { readPayment } from '../../storage/payment-states.ts'
 import type { HeldSubjectKind } from './compliance-holds.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 

@@ -25,7 +25,7 @@ import type { FxPartner } from '../partners/fx.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { deskOf, mustHave, type QuoteWorld } from './create-quote.ts'
 import { openExchangeContract, PLAIN_TERMS, type ContractOutcome, type ForwardTerms } from './exchange-contracts.ts'
-import type { Asker } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 
 /** What exchanges need beside. */
 export interface ExchangeWorld extends QuoteWorld {

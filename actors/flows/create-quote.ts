@@ -14,7 +14,7 @@ import type { QuoteDirectory } from '../../storage/quotes.ts'
 import type { FxPartner } from '../partners/fx.ts'
 import { quoteDesk } from '../quote.ts'
 import type { ActorSystem } from '../runtime/system.ts'
-import type { Asker } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 
 /** What quotes need. */
 export interface QuoteWorld {

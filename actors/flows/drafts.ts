@@ -16,9 +16,11 @@ import { readDraftFacts } from '../../storage/drafts.ts'
 import { findPayment } from '../../storage/queries/payments.ts'
 import { inTransaction, type TransactionClient } from '../../storage/transaction.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import { rememberedNo, remembered, unlessRecorded, type CancelWorld } from './cancel-payment.ts'
+import type { CancelWorld } from './cancel-payment.ts'
+import { remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
-import { askBalance, checkDate, type Asker, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
+import { askBalance, checkDate, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 
 
 /** The last zone to see a day end is half a day behind UTC. */

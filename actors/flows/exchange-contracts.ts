@@ -29,7 +29,7 @@ import type { OrderNumbers } from '../../storage/order-numbers.ts'
 import { contractBalance, type ContractCommand, type ContractReply } from '../balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { ActorSystem } from '../runtime/system.ts'
-import type { Asker } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 
 export interface ContractWorld {
   readonly system: ActorSystem

@@ -11,7 +11,7 @@ import { defaultBalances } from '../../storage/exchange-balances.ts'
 import { feeRulesOf } from '../../storage/pricing.ts'
 import { findQuote, type ExchangeWorld, type FoundQuote } from './create-exchange.ts'
 import { deskOf } from './create-quote.ts'
-import type { Asker } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 
 /** What customers' quotes come to. */
 export interface Conversions {

@@ -9,7 +9,6 @@ import { NO_RATES, type Convert } from '../../lib/approvals/policy.ts'
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
 import { orderNumber, type IdSource } from '../../lib/ids.ts'
-import type { CommandKey } from '../../lib/ledger/decision.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { inStoredOrder } from '../../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
@@ -39,6 +38,7 @@ import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 import { paymentActor } from '../payment.ts'
 import { payeeGate } from './verify-payee.ts'
+import type { Asker } from '../commands/asker.ts'
 
 /** What the flows share. */
 export interface FlowWorld {
@@ -64,36 +64,6 @@ export interface PayWorld extends FlowWorld {
   /** What people have put in to support payments; where nobody does there is nothing. */
   readonly documents?: PaymentDocuments
   readonly queue: Pick<PaymentQueue, 'place' | 'offer'>
-}
-
-/** Who asks, under which key, and how a refusal is put into words. */
-export interface Asker {
-  readonly customerId: string
-  readonly shard: number
-  readonly createdBy: string
-  readonly createdByName: string
-  readonly createdVia: 'api_key' | 'web' | 'mobile' | 'schedule' | 'bulk'
-  /** Who else shaped the terms of what it is made from; ids of people and keys. */
-  readonly shapedBy?: readonly string[]
-  /** When what it is made from was made, epoch milliseconds: who has changed the recipient since then has shaped the terms, too. */
-  readonly termsSince?: number
-  /** Who set the amount, where that is not `createdBy`. */
-  readonly spenderId?: string
-  /** The schedule in whose name it asks. */
-  readonly scheduledPaymentId?: string
-  /** The file and the row for which it asks. */
-  readonly bulk?: { readonly bulkPaymentId: string; readonly bulkRowId: string }
-  /** The approval of the file, for which the payment waits with all others of it. */
-  readonly batchApprovalId?: string
-  /** The recipient's bank is not asked for its name: the customer has waived it for this payment. */
-  readonly skipPayeeVerification?: boolean
-  /** The id that the payment gets; made here where nobody has to know it before. */
-  readonly paymentId?: string
-  readonly key: CommandKey | null
-  /** Of the clock: what is not decided by then is refused undecided. */
-  readonly deadline: number
-  readonly problemText: (problem: Problem) => string
-  readonly problemStatus: (problem: Problem) => number
 }
 
 /** A payment as the API takes it, checked for shape. */

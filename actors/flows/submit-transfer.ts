@@ -13,7 +13,8 @@ import { balanceActor } from '../balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { transferSubject } from '../transfer-orders.ts'
 import type { ComplianceGate } from './compliance-gate.ts'
-import type { Asker, FlowOutcome, FlowWorld } from './submit-payment.ts'
+import type { FlowOutcome, FlowWorld } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 
 /** A transfer as the API takes it, checked for shape. */
 export interface TransferInput {

@@ -23,7 +23,8 @@ import type { Database } from '../../storage/database.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import { endRun, lockRun } from '../flows/bulk-runs.ts'
 import { paymentInput } from '../flows/check-bulk-rows.ts'
-import { submitPayment, type Asker, type PayWorld } from '../flows/submit-payment.ts'
+import { type PayWorld, submitPayment } from '../flows/submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 import { JobPaused, type JobContext, type JobOutcome, type JobWork } from './jobs.ts'
 
 /** Rows asked for at a time, alone and while others pay. */

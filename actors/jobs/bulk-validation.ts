@@ -19,7 +19,7 @@ import { inTransaction } from '../../storage/transaction.ts'
 import type { BulkFiles } from '../../workers/bulk-files.ts'
 import { BulkRowChecker, type BulkCheckWorld } from '../flows/check-bulk-rows.ts'
 import { makeRecipientOfRow, type RecipientFactory } from '../flows/make-bulk-recipient.ts'
-import type { Asker } from '../flows/submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
 import type { JobContext, JobWork } from './jobs.ts'
 
 /** In whose name rows are checked, and recipients made. */

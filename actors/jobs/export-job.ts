@@ -2,8 +2,7 @@
  * The job that exports transactions: read a batch at a time, written in a thread, kept as one file. camt.053 and MT940 are
  * statements by nature, so they are made of the lines of one balance and not of the list.
  */
-import type { Clock } from '../../lib/clock.ts'
-import { dateIn } from '../../lib/clock.ts'
+import { type Clock, dateIn } from '../../lib/clock.ts'
 import { defaultColumns, isExportColumn, tableRow, type ExportedTransaction, type ExportFormat } from '../../lib/exports/transaction-table.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import { FAIL_TOKEN, NO_RESULT } from '../../lib/jobs/job.ts'
@@ -17,7 +16,7 @@ import type { Database } from '../../storage/database.ts'
 import { attachmentsOf } from '../../storage/documents.ts'
 import { transactionsOf, type ExportQuestion } from '../../storage/exports.ts'
 import { findFile, type StoredFile } from '../../storage/files.ts'
-import { readDatabase } from '../../storage/queries/queries.ts'
+import { readDatabase } from '../../storage/read-database.ts'
 import type { TransactionFilters } from '../../storage/queries/transactions.ts'
 import { holderOf, measureStatement, statementBalance } from '../../storage/statements.ts'
 import { inTransaction } from '../../storage/transaction.ts'

@@ -5,7 +5,7 @@ import { route } from '../route.ts'
 import { Attachment, attachmentList, AttachmentUpload, transactionAttachmentList } from '../schemas/document.ts'
 import { DownloadLink } from '../schemas/download-link.ts'
 import { PageOf } from '../schemas/page.ts'
-import type { ReadUpload } from '../upload.ts'
+import type { ReadUpload } from '../../actors/documents/uploads.ts'
 
 const read = { method: 'get', tag: 'activity', callers: 'key', scope: 'transactions:read', tenant: 'customer', idempotency: 'none' } as const
 const written = { tag: 'activity', callers: 'session', scope: null, capability: 'transactions.annotate', tenant: 'customer', idempotency: 'none' } as const

@@ -3,7 +3,8 @@ import { created, json, resource } from '../answer.ts'
 import { route } from '../route.ts'
 import { AccountDetails } from '../schemas/account-details.ts'
 import { AccountDetailsRequest, Balance, BalanceClose, BalanceOpen, BalanceUpdate } from '../schemas/balance.ts'
-import type { ReadWorld, Tenant } from '../world.ts'
+import type { ReadWorld } from '../world.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 
 const shared = { tag: 'accounts', callers: 'session', scope: null, capability: 'balances.manage', tenant: 'customer', idempotency: 'none' } as const
 

@@ -3,7 +3,8 @@ import { created, page, resource } from '../answer.ts'
 import { route } from '../route.ts'
 import { ComplianceHold, ComplianceHoldDetail, complianceHoldList, HoldBlock, HoldNoteCreate, HoldRelease } from '../schemas/compliance-hold.ts'
 import { PageOf } from '../schemas/page.ts'
-import type { ReadWorld, Tenant } from '../world.ts'
+import type { ReadWorld } from '../world.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 
 const STAFF = { tag: 'payments', callers: 'staff', capability: 'compliance.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
 const exists = async (tenant: Tenant, { holdId }: { readonly holdId: string }, { compliance }: ReadWorld) => await compliance.getComplianceHold(tenant, holdId) !== null

@@ -1,10 +1,12 @@
 /** Currencies: what the operator offers, and what the customer has enabled. */
 import { refuse } from '../../lib/problems.ts'
 import { etagOf } from '../etag.ts'
-import { route, type Answer } from '../route.ts'
+import { route } from '../route.ts'
+import type { Answer } from '../../lib/commands/answer.ts'
 import { CurrenciesWrite, CurrencyQuery, CurrencySetting } from '../schemas/currency-setting.ts'
 import { PAGE_LIMIT_MAX, PageOf } from '../schemas/page.ts'
-import type { Tenant, Versioned } from '../world.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 
 const CurrencyPage = PageOf('CurrencyPage', CurrencySetting)
 

@@ -4,7 +4,8 @@ import { created, empty, json, resource } from '../answer.ts'
 import { route } from '../route.ts'
 import { CustomerAddress, CustomerAddressCreate, CustomerAddressUpdate, CustomerClosure } from '../schemas/customer-address.ts'
 import { PAGE_LIMIT_MAX, PageOf } from '../schemas/page.ts'
-import type { ReadWorld, Tenant } from '../world.ts'
+import type { ReadWorld } from '../world.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 
 /** The customer in the path: the tenant, or one of its operator's. @throws ProblemError `not-found` for any other */
 async function reach(tenant: Tenant | null, { customerId }: { readonly customerId: string }, { settings }: ReadWorld): Promise<string> {

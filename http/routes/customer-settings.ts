@@ -4,7 +4,8 @@ import { resource } from '../answer.ts'
 import { route } from '../route.ts'
 import { CustomerLimits, CustomerLimitsWrite } from '../schemas/customer-limits.ts'
 import { AlertSettings, AlertSettingsWrite, ApprovedDomains, ApprovedDomainsWrite, CustomerPreferences, CustomerPreferencesUpdate } from '../schemas/customer-settings.ts'
-import type { ReadWorld, Tenant } from '../world.ts'
+import type { ReadWorld } from '../world.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 
 /** @throws ProblemError `not-found` for a customer that the tenant does not reach */
 async function reach(tenant: Tenant, customerId: string, { settings }: ReadWorld): Promise<void> {

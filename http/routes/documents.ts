@@ -5,7 +5,7 @@ import { route } from '../route.ts'
 import { Document, documentList, DocumentUpload } from '../schemas/document.ts'
 import { DownloadLink } from '../schemas/download-link.ts'
 import { PageOf } from '../schemas/page.ts'
-import type { ReadUpload } from '../upload.ts'
+import type { ReadUpload } from '../../actors/documents/uploads.ts'
 
 const shared = { tag: 'activity', tenant: 'customer', idempotency: 'none' } as const
 

@@ -6,7 +6,7 @@ import {
   Invitation, InvitationCreate, invitationList, Member, memberList, MemberUpdate, PrimaryOwner, Team, TeamCreate, teamList, TeamUpdate,
 } from '../schemas/member.ts'
 import { PageOf } from '../schemas/page.ts'
-import type { Tenant } from '../world.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 
 /** The customer in the path, which must be the tenant. @throws ProblemError `not-found` when it is another one */
 function own(tenant: Tenant | null, { customerId }: { readonly customerId: string }): string {

@@ -1,6 +1,6 @@
 /** The contract, served by the service it describes. */
-import type { Answer, Route } from '../route.ts'
-import { route } from '../route.ts'
+import { type Route, route } from '../route.ts'
+import type { Answer } from '../../lib/commands/answer.ts'
 import Type from 'typebox'
 
 /** The route of the document. `document` is asked once, when the first request comes: it describes this route too. */

@@ -2,7 +2,8 @@
 import { resource } from '../answer.ts'
 import { route, type CurrentContext } from '../route.ts'
 import { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from '../schemas/operator.ts'
-import type { ReadWorld, Versioned } from '../world.ts'
+import type { ReadWorld } from '../world.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
 
 const shared = { tag: 'tenants', callers: 'staff', capability: 'operator.manage', scope: null, tenant: 'operator', idempotency: 'none', problems: [] } as const
 

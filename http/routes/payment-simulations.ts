@@ -1,9 +1,10 @@
 /** What a sandbox can make of a payment that its bank has, and the catalogue of all that can be simulated. */
 import { json } from '../answer.ts'
 import { route } from '../route.ts'
-import { SandboxPaymentStatus, SimPaymentRecall, SimPaymentReturn, SimPaymentStatus } from '../schemas/payment-outcome.ts'
+import { SandboxPaymentStatus, SimPaymentRecall, SimPaymentReturn, SimPaymentStatus } from '../schemas/payment-simulation.ts'
 import { SandboxSimulation, SimulationCatalogue, SimulationResult } from '../schemas/simulation.ts'
-import type { ReadWorld, Tenant } from '../world.ts'
+import type { ReadWorld } from '../world.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
 
 const SIMULATION = { callers: 'key', scope: 'payments:write', tenant: 'customer', idempotency: 'optional', limits: ['simulate'] } as const
 const exists = async (tenant: Tenant, { paymentId }: { readonly paymentId: string }, { queries }: ReadWorld) => await queries.getPayment(tenant, paymentId) !== null

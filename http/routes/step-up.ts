@@ -5,7 +5,8 @@ import { refuse } from '../../lib/problems.ts'
 import { json } from '../answer.ts'
 import { route } from '../route.ts'
 import { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpVerified } from '../schemas/step-up.ts'
-import type { Principal, ReadWorld, Tenant } from '../world.ts'
+import type { ReadWorld } from '../world.ts'
+import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
 /** What the person is shown: the action, and of a payment, a recipient or an approval what it is about. */
 async function display(tenant: Tenant, principal: Principal, { action, subject }: ChallengeCreate, { queries, approvals }: Pick<ReadWorld, 'queries' | 'approvals'>): Promise<StepUpChallenge['display']> {

@@ -1,13 +1,11 @@
 /** Balances: the ledger accounts of a customer. */
 import Type, { type Static } from 'typebox'
-import { ACCOUNT_DETAILS_STATUSES } from '../../lib/accounts/details.ts'
 import { list } from '../list.ts'
 import { CurrencyCode, Metadata, MetadataPatch, Money, Nullable, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { AccountDetailsStatus } from './account-details.ts'
 
 const BALANCE_TYPES = ['main', 'sub'] as const
 const BALANCE_STATUSES = ['active', 'frozen', 'closing', 'closed'] as const
-
-export const AccountDetailsStatus = Words('AccountDetailsStatus', ACCOUNT_DETAILS_STATUSES, '`replaced` ones are still credited until `validUntil`.')
 
 export const Balance = Type.Object({
   id: Uuid,

@@ -2,8 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { DEPOSIT_STATUSES, EXCHANGE_KINDS, EXCHANGE_STATUSES, FORWARD_TYPES } from '../../lib/exchange/exchange.ts'
 import { list } from '../list.ts'
-import { CreatedVia, Failure } from './payment.ts'
-import { CalendarDate, CurrencyCode, ExternalId, Metadata, Money, Nullable, PositiveMoney, Rate, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { CalendarDate, CreatedVia, CurrencyCode, ExternalId, Failure, Metadata, Money, Nullable, PositiveMoney, Rate, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 export const FixedSide = Words('FixedSide', ['sell', 'buy'], 'The side that was asked for; the other one follows from the rate.')
 const ExchangeKind = Words('ExchangeKind', EXCHANGE_KINDS, '`drawdown`: of a forward or a held rate.')

@@ -4,8 +4,7 @@ import { RECALL_REASONS, SHOWN_STATUSES, SUSPENSE_REASONS, SUSPENSE_STATUSES } f
 import { list } from '../list.ts'
 import { AccountDetails } from './account-details.ts'
 import { Exchange } from './exchange.ts'
-import { RecallStatus } from './payment.ts'
-import { CalendarDate, CountryCode, Money, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { CalendarDate, CountryCode, Money, Nullable, PositiveMoney, Rail, RecallStatus, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 const RecallReason = Words('IncomingRecallReason', RECALL_REASONS)
 

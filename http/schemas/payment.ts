@@ -1,14 +1,13 @@
 /** Payments: money that leaves a balance for a recipient. */
 import Type, { type Static } from 'typebox'
 import { list } from '../list.ts'
-import { CalendarDate, CountryCode, CurrencyCode, ExternalId, Metadata, MetadataPatch, Money, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { CalendarDate, CountryCode, CREATED_VIA, CreatedVia, CurrencyCode, ExternalId, Failure, Metadata, MetadataPatch, Money, Nullable, PositiveMoney, Rail, RecallStatus, Text, Timestamp, Uuid, Words } from './primitives.ts'
 import { RecipientType, RecipientVerification, VerificationOutcome } from './recipient.ts'
 
 const PAYMENT_STATUSES = [
   'draft', 'pending_approval', 'scheduled', 'processing', 'on_hold', 'completed', 'failed', 'returned', 'exception',
   'rejected', 'cancelled',
 ] as const
-const CREATED_VIA = ['api_key', 'web', 'mobile', 'bulk', 'schedule', 'system', 'operator'] as const
 
 /** References may be as long as the most generous rail allows; the rail's own limit is checked with the rail. */
 const REFERENCE_MAX = 280
@@ -17,24 +16,8 @@ const DOCUMENTS_MAX = 10
 const PURPOSE_CODE_MAX = 5
 
 export const PaymentStatus = Words('PaymentStatus', PAYMENT_STATUSES)
-export const CreatedVia = Words('CreatedVia', CREATED_VIA)
-export const RecallStatus = Words('RecallStatus', ['requested', 'accepted', 'rejected', 'expired'])
-export const ChargeBearer = Words('ChargeBearer', ['shared', 'sender', 'recipient'])
 
-export const Failure = Type.Object({
-  code: Words('FailureCode', [
-    'insufficient_funds', 'account_not_found', 'account_closed', 'account_blocked', 'account_not_eligible',
-    'invalid_account_details', 'name_mismatch', 'bank_unreachable', 'unsupported_currency', 'amount_limit_exceeded',
-    'duplicate', 'refused_by_recipient_bank', 'refused_by_recipient', 'regulatory_information_missing',
-    'reference_invalid', 'cutoff_missed', 'declined', 'approval_expired', 'rate_moved', 'recalled', 'recipient_deceased',
-    'technical_error', 'unknown',
-  ]),
-  message: Type.String(),
-  scheme: Nullable(Type.String()),
-  schemeCode: Nullable(Type.String()),
-  retryable: Type.Boolean({ description: 'A new payment may succeed unchanged.' }),
-  at: Timestamp,
-}, { title: 'Failure' })
+export const ChargeBearer = Words('ChargeBearer', ['shared', 'sender', 'recipient'])
 
 /** Money that came back after it was sent. */
 export const PaymentReturn = Type.Object({

@@ -106,3 +106,24 @@ export const Rail = Words('Rail', [
   'cz_certis', 'hu_giro', 'ro_transfond', 'bg_bisera', 'au_becs', 'au_npp', 'nz_becs', 'ca_eft', 'sg_fast', 'sg_giro',
   'hk_fps', 'hk_chats', 'jp_zengin', 'in_neft', 'in_imps', 'in_rtgs', 'mx_spei', 'za_eft', 'za_rtc', 'ae_uaefts', 'card',
 ], 'How money travels between banks.')
+
+export const CREATED_VIA = ['api_key', 'web', 'mobile', 'bulk', 'schedule', 'system', 'operator'] as const
+
+export const CreatedVia = Words('CreatedVia', CREATED_VIA)
+
+export const RecallStatus = Words('RecallStatus', ['requested', 'accepted', 'rejected', 'expired'])
+
+export const Failure = Type.Object({
+  code: Words('FailureCode', [
+    'insufficient_funds', 'account_not_found', 'account_closed', 'account_blocked', 'account_not_eligible',
+    'invalid_account_details', 'name_mismatch', 'bank_unreachable', 'unsupported_currency', 'amount_limit_exceeded',
+    'duplicate', 'refused_by_recipient_bank', 'refused_by_recipient', 'regulatory_information_missing',
+    'reference_invalid', 'cutoff_missed', 'declined', 'approval_expired', 'rate_moved', 'recalled', 'recipient_deceased',
+    'technical_error', 'unknown',
+  ]),
+  message: Type.String(),
+  scheme: Nullable(Type.String()),
+  schemeCode: Nullable(Type.String()),
+  retryable: Type.Boolean({ description: 'A new payment may succeed unchanged.' }),
+  at: Timestamp,
+}, { title: 'Failure' })

@@ -1,6 +1,6 @@
 /** Reviews: recipients that wait for the operator's people. */
 import Type, { type Static } from 'typebox'
-import { REVIEW_STATUSES } from '../../storage/recipient-reviews.ts'
+import { REVIEW_STATUSES } from '../../lib/recipients/review.ts'
 import { list } from '../list.ts'
 import { Nullable, Text, Timestamp, Uuid, Words } from './primitives.ts'
 import { Recipient } from './recipient.ts'

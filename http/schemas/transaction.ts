@@ -6,8 +6,8 @@ import { Annotation } from './annotation.ts'
 import { Attachment } from './document.ts'
 import { Hold } from './hold.ts'
 import { JournalLine, TRANSACTION_TYPES, TransactionType } from './journal-line.ts'
-import { Failure, PaymentReturn } from './payment.ts'
-import { CalendarDate, Money, Nullable, Rail, Rate, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { PaymentReturn } from './payment.ts'
+import { CalendarDate, Failure, Money, Nullable, Rail, Rate, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 const DIRECTIONS = ['in', 'out'] as const
 export const TransactionStatus = Words('TransactionStatus', TRANSACTION_STATUSES)

@@ -1,8 +1,7 @@
 /** Transfers: money that moves between two balances of one customer. */
 import Type, { type Static } from 'typebox'
 import { list } from '../list.ts'
-import { CreatedVia, Failure } from './payment.ts'
-import { ExternalId, Metadata, Money, Nullable, PositiveMoney, Text, Timestamp, Uuid, Words } from './primitives.ts'
+import { CreatedVia, ExternalId, Failure, Metadata, Money, Nullable, PositiveMoney, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 const STATUSES = ['processing', 'completed', 'on_hold', 'failed', 'exception'] as const
 

@@ -9,7 +9,7 @@ import { failureFor } from './failure-codes.ts'
 import { changeEvents, heldBy, moved, outflowReturn, ownBalance, received, recallEvent, UNCHANGED, update } from './move-parts.ts'
 import { partnerCharge, returnCharges } from './payment-charges.ts'
 import { answeredRecall, type PaymentReturn, type StatusReason } from './payment.ts'
-import type { MoveContext, PartnerMessage, PaymentCommand, PaymentDecision, PaymentState } from './payment-moves.ts'
+import type { MoveContext, PartnerMessage, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /**
  * The entry of L10 has the payment's own id. A payment is handed over once, so no second entry can want it; and L12, which

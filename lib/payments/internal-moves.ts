@@ -10,7 +10,7 @@ import { entry } from '../ledger/entry.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import type { FeeRule } from './fees.ts'
 import { changeEvents, heldBy, holdReleased, moved, outflowReturn, UNCHANGED, update } from './move-parts.ts'
-import type { MoveContext, PaymentDecision, PaymentState } from './payment-moves.ts'
+import type { MoveContext, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /** The payee's side of an internal payment. */
 export interface InternalPayee {

@@ -3,7 +3,7 @@ import { dateIn } from '../clock.ts'
 import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../ledger/effects.ts'
 import type { EntryOptions } from '../ledger/entry.ts'
 import type { PaymentRecall } from './payment.ts'
-import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-moves.ts'
+import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /** What is paid and what comes back is of one balance, which may have been closed since. */
 export const ownBalance = ({ payingBalanceId }: Pick<PaymentState, 'payingBalanceId'>): EntryOptions['balances'] => ({ from: payingBalanceId, to: { id: payingBalanceId, fence: 'open' } })

@@ -7,7 +7,7 @@ import type { Posting } from '../ledger/posting.ts'
 import { entry } from '../ledger/entry.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
 import { ownBalance } from './move-parts.ts'
-import type { MoveContext, PaymentState } from './payment-moves.ts'
+import type { MoveContext, PaymentState } from './payment-state.ts'
 
 /** L16, or L17 where the sender bears it: nothing where the partner takes nothing. */
 export function partnerCharge(payment: PaymentState, context: MoveContext, now: number): readonly Posting[] {

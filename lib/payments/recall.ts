@@ -13,7 +13,7 @@ import type { Problem } from '../problems.ts'
 import { addBusinessDays, railDate } from './business-days.ts'
 import { answeredRecall, type PaymentRecall, type PaymentRecord } from './payment.ts'
 import { recallEvent } from './move-parts.ts'
-import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-moves.ts'
+import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
 import type { Rail } from './rails.ts'
 
 /** What a customer may ask for money back for, in the codes of the banks. */

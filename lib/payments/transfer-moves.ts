@@ -11,32 +11,13 @@
  */
 import { timestamp } from '../clock.ts'
 import { endsException, opensException } from '../compliance/exception.ts'
-import type { IdSource } from '../ids.ts'
 import type { Effects } from '../ledger/effects.ts'
-import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import { entry } from '../ledger/entry.ts'
 import { intoSuspense } from '../ledger/suspense.ts'
 import { failureFor } from './failure-codes.ts'
 import { reviewTransfer, type TransferReviewMove } from './transfer-review.ts'
 import type { TransferRecord } from './transfer.ts'
-
-/** A transfer by the partner as its moves see it. Amounts are minor units. */
-export interface TransferState {
-  readonly id: string
-  readonly customerId: string
-  readonly operatorId: string
-  readonly shard: number
-  readonly number: string
-  readonly status: TransferRecord['status']
-  readonly version: number
-  readonly fromBalanceId: string
-  readonly toBalanceId: string
-  readonly currency: string
-  readonly amount: bigint
-  readonly reference: string | null
-  readonly holdId: string
-  readonly fromConnectionId: string
-  readonly toConnectionId: string
-}
+import type { MovedTransfer, TransferMoveContext, TransferState } from './transfer-state.ts'
 
 export type TransferMove =
   /** `valueDate`: the business day the money counts for. `suspenseId`: the balance takes no money any more, so it waits for its owner under this id. */
@@ -44,29 +25,6 @@ export type TransferMove =
   | { readonly kind: 'refuse'; readonly schemeCode: string }
   | { readonly kind: 'timeout' }
   | TransferReviewMove
-
-export interface TransferMoveContext {
-  readonly ids: IdSource
-  /** The internal accounts of both connections; they may be one. */
-  readonly accounts: { readonly from: InternalAccounts; readonly to: InternalAccounts }
-  /** Epoch milliseconds. */
-  readonly now: number
-}
-
-/** What is written: the transfer as it is from now on, and everything beside. */
-export interface MovedTransfer {
-  readonly change: {
-    readonly status: TransferRecord['status']
-    readonly version: number
-    readonly failure: TransferRecord['failure']
-    readonly completedAt: number | null
-  }
-  /** Nothing is left to be told or asked. */
-  readonly over: boolean
-  /** What it is held by from now on, and when the partner is told of it; null: not before people have decided. */
-  readonly order?: { readonly holdId: string; readonly dueAt: number | null }
-  readonly effects: Effects
-}
 
 /** Decides one move; null when it is none of this status. */
 export function moveTransfer(transfer: TransferState, move: TransferMove, context: TransferMoveContext): MovedTransfer | null {

@@ -13,7 +13,7 @@ import type { ScreeningHit } from '../compliance/screening.ts'
 import type { IdSource } from '../ids.ts'
 import type { Effects, HoldRow } from '../ledger/effects.ts'
 import { failureOf } from './failure-codes.ts'
-import type { MovedTransfer, TransferState } from './transfer-moves.ts'
+import type { MovedTransfer, TransferState } from './transfer-state.ts'
 
 export type TransferReviewMove =
   | { readonly kind: 'hold'; readonly hit: ScreeningHit }

@@ -5,7 +5,7 @@ import { opensComplianceHold, UNDER_REVIEW } from '../compliance/hold.ts'
 import type { Effects, HoldRow } from '../ledger/effects.ts'
 import { failureOf } from './failure-codes.ts'
 import { changeEvents, heldMoney, holdReleased, moved, outflowReturn, update } from './move-parts.ts'
-import type { Bought, MoveContext, PaymentCommand, PaymentDecision, PaymentState } from './payment-moves.ts'
+import type { Bought, MoveContext, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /** P7: it takes its place in the queue, and the hold stays; or it waits for its day. */
 export function approve(payment: PaymentState, context: Extract<PaymentCommand, { kind: 'approve' }>['context'], now: number): PaymentDecision {

@@ -76,3 +76,5 @@ export function afterStage(status: RecipientStatus, approval: RecipientApproval,
 export function canChange(status: RecipientStatus, reviewed: boolean): boolean {
   return status === 'active' || status === 'pending_approval' || (status === 'rejected' && reviewed)
 }
+
+export const REVIEW_STATUSES = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const

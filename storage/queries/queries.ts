@@ -1,5 +1,4 @@
 /** All reads behind the API, over one pool. */
-import { Kysely, PostgresDialect } from 'kysely'
 import type { Database } from '../database.ts'
 import { getAccountDetails } from './account-details.ts'
 import { findApiKey } from './api-keys.ts'
@@ -8,19 +7,15 @@ import { listHolds, type HoldListQuery } from './holds.ts'
 import { findIdempotencyRecord } from './idempotency.ts'
 import { getIncomingPayment, getSuspenseItem, listIncomingPayments, listSuspense, type IncomingListQuery, type SuspenseListQuery } from './incoming-payments.ts'
 import { JournalReader, type JournalListQuery } from './journal.ts'
-import type { ReadDatabase, Tenant } from './page.ts'
+import type { Tenant } from './page.ts'
 import { getPayment, listPayments, type PaymentListQuery, type Queue } from './payments.ts'
 import { getRecipientReview, listRecipientReviews, type RecipientReviewListQuery } from './recipient-reviews.ts'
 import { getRecipient, listRecipients, type RecipientListQuery } from './recipients.ts'
 import { getTransfer, listTransfers, type TransferListQuery } from './transfers.ts'
+import { readDatabase } from '../read-database.ts'
 
 export interface ReadOptions extends Queue {
   readonly database: Database
-}
-
-/** Statements of lists over the pool of `database`, which stays its owner's: closing this does nothing. */
-export function readDatabase(database: Database): ReadDatabase {
-  return { pool: database.pool, kysely: new Kysely<unknown>({ dialect: new PostgresDialect({ pool: database.pool }) }) }
 }
 
 /** The reads, as functions that need nothing else. */

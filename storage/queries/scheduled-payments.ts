@@ -10,7 +10,7 @@ import type { Rail } from '../../lib/payments/rails.ts'
 import type { DayPolicy, Frequency, Occurrence } from '../../lib/scheduled-payments/occurrences.ts'
 import { foreseeable } from '../../lib/scheduled-payments/rail-calendar.ts'
 import type { PaymentOutcome, ScheduleState, ScheduleStatus } from '../../lib/scheduled-payments/schedule.ts'
-import { CALENDAR_OF_CONNECTION } from '../due-payments.ts'
+import { CALENDAR_OF_CONNECTION } from '../connection-calendars.ts'
 import type { Database } from '../database.ts'
 import { Conditions, EMPTY, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from './page.ts'
 

@@ -7,7 +7,7 @@
  * The seed decides what is said; when exactly the machine hears it it cannot decide, so a failure may need a few runs.
  */
 import { Overloaded } from '../../actors/runtime/lane.ts'
-import type { CommandAnswer } from '../../http/world.ts'
+import type { CommandAnswer } from '../../lib/commands/command.ts'
 import type { ManualClock } from '../../lib/clock.ts'
 import { ProblemError, type ProblemSlug } from '../../lib/problems.ts'
 import type { Random } from '../support/random.ts'

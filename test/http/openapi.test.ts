@@ -1,6 +1,6 @@
 import t from 'tap'
 import { routes } from '../../http/routes/index.ts'
-import { problemBody } from '../../http/problem.ts'
+import { problemBody } from '../../lib/problem-document.ts'
 import { PROBLEMS, type ProblemSlug } from '../../lib/problems.ts'
 import { fakeWorld, request, startFake } from './fake-world.ts'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 
 import { incomingBranch, listIncomingPayments, type IncomingListQuery } from '../../storage/queries/incoming-payments.ts'
 import { pageStatement, type Position } from '../../storage/queries/page.ts'
-import { readDatabase } from '../../storage/queries/queries.ts'
+import { readDatabase } from '../../storage/read-database.ts'
 import { openBooks } from './books.ts'
 
 const ROWS = 2_000

@@ -4,7 +4,7 @@ import t from 'tap'
 import { chainJournal } from '../../storage/journal-chain.ts'
 import { balanceReader } from '../../storage/queries/balances.ts'
 import { JournalReader, type JournalFilters } from '../../storage/queries/journal.ts'
-import { readDatabase } from '../../storage/queries/queries.ts'
+import { readDatabase } from '../../storage/read-database.ts'
 import { openBooks } from './books.ts'
 
 type Page = NonNullable<Awaited<ReturnType<JournalReader['list']>>>

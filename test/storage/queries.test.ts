@@ -17,7 +17,7 @@ import { post, RULE_IDS } from '../../lib/ledger/postings.ts'
 import { balanceBranch } from '../../storage/queries/balances.ts'
 import { journalBranches } from '../../storage/queries/journal.ts'
 import { pageStatement, type Branch, type CursorKey, type ListResult, type Position } from '../../storage/queries/page.ts'
-import { readDatabase } from '../../storage/queries/queries.ts'
+import { readDatabase } from '../../storage/read-database.ts'
 import { recipientBranch } from '../../storage/queries/recipients.ts'
 import { openBooks, START, type Books } from './books.ts'
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 
 import type { Position } from '../../storage/queries/page.ts'
-import { readDatabase } from '../../storage/queries/queries.ts'
+import { readDatabase } from '../../storage/read-database.ts'
 import { listTransactions, type TransactionSort } from '../../storage/queries/transactions.ts'
 import { openBooks } from './books.ts'
 

@@ -1,6 +1,6 @@
 /** Commands as the flows hand them to a balance, with everything that a test does not care about filled in. */
 import { randomUUID } from 'node:crypto'
-import type { Idempotency } from '../../http/world.ts'
+import type { Idempotency } from '../../lib/commands/command.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createIdSource, orderNumber } from '../../lib/ids.ts'
 import type { BalanceState } from '../../lib/ledger/balance.ts'

@@ -7,7 +7,7 @@ import { moveExchange, type ExchangeCommand } from '../../../lib/exchange/moves.
 import { parseRate } from '../../../lib/exchange/rate.ts'
 import { createIdSource } from '../../../lib/ids.ts'
 import { CHART } from '../../../lib/ledger/chart.ts'
-import type { PaymentState } from '../../../lib/payments/payment-moves.ts'
+import type { PaymentState } from '../../../lib/payments/payment-state.ts'
 
 const NOW = Date.parse('2026-05-04T09:30:00.000Z')
 const ids = createIdSource({ now: () => NOW })

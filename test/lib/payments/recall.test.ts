@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { PaymentRecall, PaymentRecord, PaymentStatus } from '../../../lib/payments/payment.ts'
-import type { PaymentState } from '../../../lib/payments/payment-moves.ts'
+import type { PaymentState } from '../../../lib/payments/payment-state.ts'
 import { moveRecall, newRecall, recallObstacle, type RecallCommand } from '../../../lib/payments/recall.ts'
 import { ids, MONDAY } from '../../support/commands.ts'
 

@@ -1,0 +1,41 @@
+/** Outcomes of commands that are decided in a transaction: remembered under their key, and answered from the record. */
+import type { CommandKey } from '../../lib/ledger/decision.ts'
+import type { Effects } from '../../lib/ledger/effects.ts'
+import type { Problem } from '../../lib/problems.ts'
+import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
+import type { AuditBy } from '../../storage/identity-audit.ts'
+import { inTransaction } from '../../storage/transaction.ts'
+import type { Asker } from './asker.ts'
+import type { CancelOutcome, CancelWorld } from '../flows/cancel-payment.ts'
+
+/** A no is remembered under its key as a yes is. */
+export async function rememberedNo({ database, clock }: Pick<CancelWorld, 'database' | 'clock'>, asker: Asker, problem: Problem): Promise<Extract<CancelOutcome, { kind: 'refused' | 'recorded' }>> {
+  if (asker.key === null) return { kind: 'refused', problem, body: null }
+  const body = asker.problemText(problem)
+  const outcome = await unlessRecorded(async () => {
+    await inTransaction(database, (client) => writeEffects({ client, now: clock.now() }, remembered(asker.key, asker.problemStatus(problem), null, body, clock.now())))
+    return 'moved_on' as const
+  })
+  return typeof outcome === 'string' ? { kind: 'refused', problem, body } : outcome
+}
+
+/** What is kept under a key. */
+export function remembered(key: CommandKey | null, status: number, resourceId: string | null, answer: string | null, now: number): Effects {
+  return key === null ? {} : { idempotency: { ...key, status, resourceId, answer, createdAt: now } }
+}
+
+/** What the work says, or what the key was answered before. */
+export async function unlessRecorded<Result>(work: () => Promise<Result>): Promise<Result | Extract<CancelOutcome, { kind: 'recorded' }>> {
+  try {
+    return await work()
+  } catch (error) {
+    const recorded = error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'recorded') : undefined
+    if (recorded?.kind === 'recorded') return { kind: 'recorded', outcome: recorded.outcome }
+    throw error
+  }
+}
+
+/** Who asks, for the trail. */
+export function auditBy({ createdBy, createdByName, createdVia }: Asker): AuditBy {
+  return { actor: { type: createdVia === 'api_key' ? 'key' : 'member', id: createdBy, name: createdByName }, address: null, requestId: null }
+}

@@ -1,0 +1,16 @@
+/** Callers as the trail of changes keeps them. */
+import type { AuditBy } from '../../storage/identity-audit.ts'
+import type { By, ByCaller } from '../../lib/identity/caller.ts'
+
+/** Who changed something about themselves, as the trail keeps it. */
+export function auditPerson({ session, source, requestId }: By): AuditBy {
+  const staff = session.memberships.some(({ level }) => level === 'operator')
+  return { actor: { type: staff ? 'staff' : 'member', id: session.userId, name: session.name }, address: source.address, requestId }
+}
+
+/** Who changed something of a tenant, a person or a key, as the trail keeps it. */
+export function auditCaller({ principal, session, source, requestId, tenant }: ByCaller): AuditBy {
+  const own = session?.memberships.find(({ tenantId }) => tenantId === tenant.id)
+  const type = principal.kind === 'key' ? 'key' : own?.level === 'customer' ? 'member' : 'staff'
+  return { actor: { type, id: principal.id, name: principal.name }, address: source?.address ?? null, requestId }
+}
