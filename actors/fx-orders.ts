@@ -10,6 +10,7 @@
  *  * Messages may come late, twice, or contradict each other: the first that fits the exchange is booked, every one is kept.
  *  * Where a connection has no partner that exchanges, the operator itself takes and gives (L36).
  */
+import { queueDelayMs } from '../lib/sandbox/triggers.ts'
 import { dateIn, type Clock } from '../lib/clock.ts'
 import type { ExchangeRecord } from '../lib/exchange/exchange.ts'
 import { moveExchange, type ExchangeCommand, type ExchangeMoveContext, type ExchangeReply } from '../lib/exchange/moves.ts'
@@ -199,8 +200,10 @@ export async function exchangeContext(
   const [sell, buy] = await Promise.all([
     depositUsed > 0n ? accounts.accountsWith(scope, 'fx_deposit', customerId) : accounts.accounts(scope), accounts.accounts({ operatorId, connectionId, currency: buyCurrency }),
   ])
-  return { ids, accounts: { sell, buy }, valueDate: dateIn(clock.now(), 'UTC'), sandbox }
+  return { ids, accounts: { sell, buy }, valueDate: dateIn(clock.now(), 'UTC'), sandbox, queueDelayMs: sandbox ? queueDelayMs : NO_DELAY }
 }
+
+const NO_DELAY = (): number => 0
 
 function moveOf({ type, sold, bought, reason }: FxMessage): Move {
   switch (type) {

@@ -1,5 +1,6 @@
 /** Exchanges read back from their rows: for whoever moves them, and for whoever shows them. */
 import type { BoughtFor } from '../lib/exchange/bought-for.ts'
+import { BoughtPayment } from '../lib/payments/bought-payment.ts'
 import type { ExchangeState } from '../lib/exchange/moves.ts'
 import type { DepositStatus, ExchangeKind, ExchangeRecord, ExchangeStatus, ForwardType } from '../lib/exchange/exchange.ts'
 import { parseRate, type FixedSide, type Rate } from '../lib/exchange/rate.ts'
@@ -147,7 +148,7 @@ async function paymentsOf(reader: Reader, ids: readonly string[]): Promise<Reado
   const { rows } = await reader.query({ name: 'dates_of_payments_bought_for', text: DATES, values: [plainArray(ids)] })
   return new Map((rows as [string, string, CalendarTerms | null][]).flatMap(([id, executionDate, calendar]): [string, BoughtFor][] => {
     const payment = states.get(id)
-    return payment === undefined ? [] : [[id, { payment, executionDate, calendar }]]
+    return payment === undefined ? [] : [[id, new BoughtPayment(payment, executionDate, calendar)]]
   }))
 }
 

@@ -11,7 +11,6 @@
  */
 import { timestamp } from '../clock.ts'
 import { endsException, opensException, type Exceptional, type ExceptionKind } from '../compliance/exception.ts'
-import type { IdSource } from '../ids.ts'
 import type { Effects } from '../ledger/effects.ts'
 import type { ExchangeMove } from '../ledger/effects-exchange.ts'
 import type { Posting } from '../ledger/posting.ts'
@@ -19,7 +18,7 @@ import { together } from '../ledger/merge.ts'
 import { intoSuspense, type SuspenseItem } from '../ledger/suspense.ts'
 import { asContract, moveContract } from './contract.ts'
 import { contractEffects } from './contract-effects.ts'
-import { paymentAfter, queuedNow, type BoughtFor } from './bought-for.ts'
+import { paymentAfter, queuedNow, type BoughtFor, type BoughtForContext } from './bought-for.ts'
 import { bookingEntryId, exchangeEvents, exchangeUpdate } from './booking.ts'
 import { exchangeEntry, type ExchangeAccounts } from './entries.ts'
 import type { ExchangeRecord } from './exchange.ts'
@@ -32,8 +31,7 @@ export interface ExchangeState {
 }
 
 /** What a move needs beside: ids, the accounts of its connection, the business day. */
-export interface ExchangeMoveContext {
-  readonly ids: IdSource
+export interface ExchangeMoveContext extends BoughtForContext {
   /** With the customer's own `fx_deposit` where a deposit was used. */
   readonly accounts: ExchangeAccounts
   readonly valueDate: string

@@ -122,7 +122,7 @@ class Histories {
     const { id, quote } = this.#random.pick(this.exchanges)
     const selling = quote.sellCurrency === 'EUR'
     const accounts = selling ? { sell: this.#euros, buy: this.#dollars } : { sell: this.#dollars, buy: this.#euros }
-    const context = { ids, accounts, valueDate: '2026-05-04', sandbox: false }
+    const context = { ids, accounts, valueDate: '2026-05-04', sandbox: false, queueDelayMs: () => 0 }
     const words: (() => ExchangeCommand)[] = [
       () => ({ kind: 'settle', sold: quote.sellAmount, bought: quote.buyAmount + BigInt(this.#random.int(0, 9)), netted: this.#random.chance(0.2), message: { id: ids.next(), type: 'said' }, context }),
       () => ({ kind: 'refuse', reason: 'FX01', message: { id: ids.next(), type: 'said' }, context }),

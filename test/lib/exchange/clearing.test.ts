@@ -77,7 +77,7 @@ t.test(`whatever becomes of an exchange, nothing is left between (SEED=${SEED})`
         const { effects } = moveExchange({ exchange, contract: null, payment: null }, command, MONDAY)
         return gains([...booked, ...effects?.postings ?? []])
       }
-      const move = { message: null, context: { ids, accounts, valueDate: '2026-05-04', sandbox: false } }
+      const move = { message: null, context: { ids, accounts, valueDate: '2026-05-04', sandbox: false, queueDelayMs: () => 0 } }
       const balanced = (found: Map<string, bigint>, what: string) => {
         for (const currency of [sell, buy]) {
           expect(`${what} ${name}, fx_clearing in ${currency}`, found.get(`fx_clearing ${currency}`), 0n)

@@ -1,4 +1,5 @@
 /** What the partner's words make of an exchange, row by row. */
+import { BoughtPayment } from '../../../lib/payments/bought-payment.ts'
 import t from 'tap'
 
 import type { ExchangeRecord } from '../../../lib/exchange/exchange.ts'
@@ -12,7 +13,7 @@ import type { PaymentState } from '../../../lib/payments/payment-state.ts'
 const NOW = Date.parse('2026-05-04T09:30:00.000Z')
 const ids = createIdSource({ now: () => NOW })
 const accounts = Object.fromEntries(CHART.map(({ key }) => [key, key]))
-const context = { ids, accounts: { sell: accounts, buy: accounts }, valueDate: '2026-05-04', sandbox: false }
+const context = { ids, accounts: { sell: accounts, buy: accounts }, valueDate: '2026-05-04', sandbox: false, queueDelayMs: () => 0 }
 
 const EXCHANGE: ExchangeRecord = {
   id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 7, number: 'EXC0000000001', externalId: null, kind: 'spot', status: 'processing',
@@ -92,7 +93,7 @@ t.test('an exchange that buys for a payment cannot end without it', (t) => {
   }
   const exchange = { ...EXCHANGE, paymentId }
   const moved = (command: ExchangeCommand, of: Partial<PaymentState> = {}) => {
-    const { reply, effects, state } = moveExchange({ exchange, contract: null, payment: { payment: { ...payment, ...of }, executionDate: '2026-05-04', calendar: null } }, command, NOW)
+    const { reply, effects, state } = moveExchange({ exchange, contract: null, payment: new BoughtPayment({ ...payment, ...of }, '2026-05-04', null) }, command, NOW)
     return { reply, state, part: effects?.exchangeChanges?.[0]?.payment }
   }
   const settled = moved(settle(10_000n, 10_800n))
