@@ -18,7 +18,7 @@ import type { InternalAccountDirectory, InternalAccountReader } from '../storage
 import { takesMoney } from '../storage/balance-funds.ts'
 import { inTransaction } from '../storage/transaction.ts'
 import { askTransferAt, lockTransfer, takeDueTransfers, writeTransfer, type DueTransfer } from '../storage/transfers.ts'
-import type { ComplianceGate } from './flows/compliance-gate.ts'
+import type { ScreeningGate } from '../lib/compliance/screening.ts'
 import type { HeldSubjectKind } from './flows/compliance-holds.ts'
 import type { ExceptionSubjectKind } from './flows/resolve-exception.ts'
 import type { BookTransferPartner } from './partners/book-transfers.ts'
@@ -41,7 +41,7 @@ export interface TransferOrdersOptions {
   readonly accounts: Pick<InternalAccountDirectory, 'within'>
   readonly partner: BookTransferPartner
   /** Asked before the partner is told of a transfer. */
-  readonly gate: Pick<ComplianceGate, 'screen'>
+  readonly gate: ScreeningGate
   readonly clock: Clock
   readonly ids: IdSource
   readonly shards: Shards

@@ -12,7 +12,7 @@ import { ProblemError, refuse, type FieldError, type Problem } from '../lib/prob
 import { depositDetailsOf } from '../storage/account-details.ts'
 import type { KnownBalance } from '../storage/balance-directory.ts'
 import type { TransactionClient } from '../storage/transaction.ts'
-import type { Answers } from './commands.ts'
+import type { Answers } from './answers.ts'
 import { answerOnce, type RememberingWorld } from './remembered.ts'
 import type { AddMoney } from './schemas/incoming-payment.ts'
 import type { Command, CommandAnswer } from '../lib/commands/command.ts'

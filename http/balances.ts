@@ -18,7 +18,7 @@ import type { ByInTenant } from '../lib/identity/caller.ts'
 import { auditCaller } from '../actors/commands/trail.ts'
 import type { AccountDetailsRequest, Balance, BalanceClose, BalanceOpen, BalanceUpdate } from './schemas/balance.ts'
 import { fitsMetadata } from './schemas/primitives.ts'
-import type { Queries } from './world.ts'
+import type { Tenant } from '../lib/commands/caller.ts'
 import type { Versioned } from '../lib/commands/command.ts'
 
 /** Of one customer, those that are not closed: more than any treasury keeps apart, few enough to be read at once. */
@@ -26,7 +26,7 @@ const BALANCES_MAX = 200
 
 export interface BalanceWorld extends CloseBalanceWorld {
   readonly accountPartner: AccountPartner
-  readonly queries: Pick<Queries, 'getBalance'>
+  readonly queries: { getBalance(tenant: Tenant, id: string): Promise<Versioned<Balance> | null> }
 }
 
 /** Writes. Everything that is refused is thrown as a problem. */

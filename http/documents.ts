@@ -18,7 +18,6 @@ import type { ByCaller } from '../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import type { Attachment, attachmentList, Document, documentList, transactionAttachmentList } from './schemas/document.ts'
 import type { DownloadLink } from './schemas/download-link.ts'
-import type { TransactionReads } from './transactions.ts'
 import type { ArrivingFile, ReadUpload } from '../actors/documents/uploads.ts'
 import type { Versioned } from '../lib/commands/command.ts'
 import type { Tenant } from '../lib/commands/caller.ts'
@@ -47,7 +46,8 @@ export interface DocumentWorld {
   readonly clock: { now(): number }
   readonly ids: IdSource
   readonly downloads: DownloadReads
-  readonly transactions: TransactionReads
+  /** Whether a transaction is the tenant's. */
+  readonly transactions: { exists(tenant: Tenant, transactionId: string): Promise<boolean> }
 }
 
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')

@@ -20,7 +20,7 @@ import { findConnection, type ConnectionRow } from '../storage/queries/sandbox-c
 import { QuoteDirectory } from '../storage/quotes.ts'
 import { through } from '../storage/transaction.ts'
 import { contractAnswer } from './contracts.ts'
-import { exchangeAnswer, quoteAnswer, type Answers } from './commands.ts'
+import { type Answers, exchangeAnswer, quoteAnswer } from './answers.ts'
 import type { ListQuery, ListResult } from './list.ts'
 import { decideOnce, type RememberingWorld } from './remembered.ts'
 import type { Exchange, ExchangeCreate, exchangeList, IndicativeRates, Quote, QuoteCreate, SimExchangeStatus, SimFxRate } from './schemas/exchange.ts'

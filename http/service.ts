@@ -96,7 +96,9 @@ import { createApp } from './app.ts'
 import { Arrivals } from './arrivals.ts'
 import { createAuthentication } from './authentication.ts'
 import { createApprovalCommands, createApprovalReads } from './approvals.ts'
-import { type Commands, createAnswers, createCommands, storedAnswer } from './commands.ts'
+import { type Commands, createCommands } from './commands.ts'
+import { createTransferCommands } from '../actors/transfer-operations.ts'
+import { createAnswers, storedAnswer } from './answers.ts'
 import { createComplianceCommands, createComplianceReads } from './compliance.ts'
 import { createContractCommands, createContractReads } from './contracts.ts'
 import { createBulkReportReads } from './bulk-reports.ts'
@@ -501,9 +503,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       ...reads,
       ...createIntegrationReads({ database, clock, deprecated: deprecatedOperations(table), links: () => integrationLinks(config.publicUrl ?? url, config.problemBase) }),
     },
-    commands: overrides.commands?.(database, shared) ?? createCommands({
-      ...shared, ...paying, approvals, database, balances, gate, findIdempotencyRecord,
-    }),
+    commands: overrides.commands?.(database, shared) ?? createCommands({ ...shared, ...paying, approvals, database }, answers),
+    transferCommands: createTransferCommands({ ...paying, balances, gate }, answers),
     health: () => ({ status: 'ok', version: BUILD.version, commit: BUILD.commit, time: timestamp(clock.now()) }),
     readiness: () => readiness(database, shards, begun),
     findApiKey: reads.findApiKey,

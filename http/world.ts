@@ -4,6 +4,7 @@
  * Views are exactly the JSON of the API's resources, so a route never rearranges what it is given. Reads receive
  * `queries` only; a GET handler cannot write because nothing that writes is within its reach.
  */
+import type { TransferCommands } from '../actors/transfer-operations.ts'
 import type { AddMoneyCommand } from './add-money.ts'
 import type { ApprovalCommands, ApprovalReads } from './approvals.ts'
 import type { BalanceCommands } from './balances.ts'
@@ -157,6 +158,7 @@ export interface ReadWorld {
 /** What a command's route may use. */
 export interface World extends ReadWorld {
   readonly commands: Commands
+  readonly transferCommands: TransferCommands
   readonly people: IdentityCommands
   readonly recipients: RecipientCommands
   readonly balanceCommands: BalanceCommands

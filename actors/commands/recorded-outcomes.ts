@@ -6,10 +6,12 @@ import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
 import type { AuditBy } from '../../storage/identity-audit.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import type { Asker } from './asker.ts'
-import type { CancelOutcome, CancelWorld } from '../flows/cancel-payment.ts'
+import type { Unmade } from '../../http/answers.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Clock } from '../../lib/clock.ts'
 
 /** A no is remembered under its key as a yes is. */
-export async function rememberedNo({ database, clock }: Pick<CancelWorld, 'database' | 'clock'>, asker: Asker, problem: Problem): Promise<Extract<CancelOutcome, { kind: 'refused' | 'recorded' }>> {
+export async function rememberedNo({ database, clock }: { readonly database: Database; readonly clock: Clock }, asker: Asker, problem: Problem): Promise<Unmade> {
   if (asker.key === null) return { kind: 'refused', problem, body: null }
   const body = asker.problemText(problem)
   const outcome = await unlessRecorded(async () => {
@@ -25,7 +27,7 @@ export function remembered(key: CommandKey | null, status: number, resourceId: s
 }
 
 /** What the work says, or what the key was answered before. */
-export async function unlessRecorded<Result>(work: () => Promise<Result>): Promise<Result | Extract<CancelOutcome, { kind: 'recorded' }>> {
+export async function unlessRecorded<Result>(work: () => Promise<Result>): Promise<Result | Extract<Unmade, { kind: 'recorded' }>> {
   try {
     return await work()
   } catch (error) {

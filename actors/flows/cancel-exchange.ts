@@ -14,7 +14,7 @@ import { findExchange, readExchange } from '../../storage/exchanges.ts'
 import { inTransaction } from '../../storage/transaction.ts'
 import type { Approvals } from '../approvals.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import type { CancelOutcome } from './cancel-payment.ts'
+import type { Unmade } from '../../http/answers.ts'
 import { auditBy, remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { accountsOfContract, type ContractWorld } from './exchange-contracts.ts'
 import type { Asker } from '../commands/asker.ts'
@@ -23,11 +23,11 @@ export interface CancelExchangeWorld extends ContractWorld {
   readonly approvals: Pick<Approvals, 'cancel'>
 }
 
-type Recorded = Extract<CancelOutcome, { readonly kind: 'recorded' }>
+type Recorded = Extract<Unmade, { readonly kind: 'recorded' }>
 
 export type CancelExchangeOutcome =
   | { readonly kind: 'exchange_cancelled'; readonly exchange: ExchangeRecord }
-  | Extract<CancelOutcome, { readonly kind: 'refused' }>
+  | Extract<Unmade, { readonly kind: 'refused' }>
   | Recorded
 
 /**

@@ -20,7 +20,7 @@ import { inTransaction, type TransactionClient } from '../../storage/transaction
 import { beginClosing } from '../account-details.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { transferSubject } from '../transfer-orders.ts'
-import type { ComplianceGate } from './compliance-gate.ts'
+import type { ScreeningGate } from '../../lib/compliance/screening.ts'
 
 /** How often it is begun again because money came or went meanwhile. */
 const ATTEMPTS_MAX = 5
@@ -31,7 +31,7 @@ export interface CloseBalanceWorld {
   readonly ids: IdSource
   readonly orderNumbers: OrderNumbers
   /** Asked before what is left is moved. */
-  readonly gate: Pick<ComplianceGate, 'screen'>
+  readonly gate: ScreeningGate
 }
 
 export interface Closing {

@@ -5,7 +5,7 @@
  * It asks no more of the database than the payments' actors do: what it screens is what they remember, and what they do not
  * remember it reads for them. Only where something was found it is looked up whether people have let it pass before.
  */
-import type { Screener, ScreeningHit, ScreeningSubject } from '../../lib/compliance/screening.ts'
+import type { Screener, ScreeningGate, ScreeningHit, ScreeningSubject } from '../../lib/compliance/screening.ts'
 import type { PaymentState } from '../../lib/payments/payment-state.ts'
 import { plainArray } from '../../storage/array-literal.ts'
 import type { Database } from '../../storage/database.ts'
@@ -19,7 +19,7 @@ export interface ComplianceGateOptions {
   readonly system: Pick<ActorSystem, 'recall' | 'remember'>
 }
 
-export class ComplianceGate {
+export class ComplianceGate implements ScreeningGate {
   readonly #options: ComplianceGateOptions
 
   constructor(options: ComplianceGateOptions) { this.#options = options }

@@ -1,19 +1,22 @@
 /** A transfer between two own balances, brought to the balance that pays it. */
-import { dateIn } from '../../lib/clock.ts'
-import { orderNumber } from '../../lib/ids.ts'
+import { dateIn, type Clock } from '../../lib/clock.ts'
+import { orderNumber, type IdSource } from '../../lib/ids.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { CurrencyCode } from '../../lib/currency.ts'
 import { inStoredOrder } from '../../lib/metadata.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
-import type { CreateTransfer } from '../../lib/payments/transfer.ts'
+import type { CreateTransfer, TransferCreated } from '../../lib/payments/transfer.ts'
 import { refuseField, type Problem } from '../../lib/problems.ts'
 import { planTransfer } from '../../lib/sandbox/triggers.ts'
 import type { BalanceDirectory } from '../../storage/balance-directory.ts'
 import { balanceActor } from '../balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { transferSubject } from '../transfer-orders.ts'
-import type { ComplianceGate } from './compliance-gate.ts'
-import type { FlowOutcome, FlowWorld } from './submit-payment.ts'
+import type { ScreeningGate } from '../../lib/compliance/screening.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+import type { StoredOutcome } from '../../storage/commit.ts'
+import type { Refused } from '../../lib/ledger/decision.ts'
+import type { OrderNumbers } from '../../storage/order-numbers.ts'
 import type { Asker } from '../commands/asker.ts'
 
 /** A transfer as the API takes it, checked for shape. */
@@ -26,11 +29,24 @@ export interface TransferInput {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** What transfers need beside. */
-export interface TransferWorld extends FlowWorld {
+/** Dependencies of transfers. */
+export interface TransferWorld {
+  readonly system: ActorSystem
+  readonly orderNumbers: Pick<OrderNumbers, 'take'>
+  readonly ids: IdSource
+  readonly clock: Clock
+  /** In a sandbox an amount decides whether the partner carries the transfer. */
+  readonly sandbox: boolean
   readonly balances: BalanceDirectory
-  readonly gate: Pick<ComplianceGate, 'screen'>
+  readonly gate: ScreeningGate
 }
+
+/** A transfer that was made, a refusal, or the record of the same key. */
+export type TransferOutcome =
+  | TransferCreated
+  | Refused
+  /** The same key was decided before. */
+  | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
 /**
  * Moves money between two balances of one customer and currency: at once (T1), or by the partner (T2).
@@ -38,7 +54,7 @@ export interface TransferWorld extends FlowWorld {
  * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
  *   repeat under the same key.
  */
-export async function submitTransfer(world: TransferWorld, asker: Asker, input: TransferInput): Promise<FlowOutcome> {
+export async function submitTransfer(world: TransferWorld, asker: Asker, input: TransferInput): Promise<TransferOutcome> {
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
   if (input.toBalanceId === input.fromBalanceId) refuseField('/toBalanceId', 'invalid_value', 'The two balances must be different.')
@@ -63,7 +79,7 @@ export async function submitTransfer(world: TransferWorld, asker: Asker, input: 
     const outcome = await world.system.ask(balanceActor, input.fromBalanceId, asker.shard, command, asker.deadline)
     switch (outcome.kind) {
       case 'decided':
-        if (outcome.reply.kind === 'payment_released' || outcome.reply.kind === 'rails_changed') throw new Error('A balance has answered another question.')
+        if (outcome.reply.kind !== 'transfer_created' && outcome.reply.kind !== 'refused') throw new Error('A balance has answered another question.')
         return outcome.reply
       case 'recorded': return outcome
       case 'credit_refused': creditRefused = true; break

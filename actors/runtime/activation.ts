@@ -1,11 +1,15 @@
 /** An actor in memory: its mailbox, and what Postgres held when it was read. Forgetting it loses nothing (I2). */
 import type { ActorKind, Ask } from './actor.ts'
-import type { Lane } from './lane.ts'
+
+/** The lane that runs an activation's turns. */
+export interface TurnRunner {
+  enqueue(activation: Activation, ask: Ask<unknown, unknown>): void
+}
 
 export class Activation<State = unknown, Command = unknown, Reply = unknown> {
   readonly kind: ActorKind<State, Command, Reply>
   readonly id: string
-  readonly lane: Lane
+  readonly lane: TurnRunner
   /** Undefined: not loaded. Null: loaded, and there is no such row. */
   state: State | null | undefined = undefined
   /** In the lane's queue, or in the round that is running. */
@@ -20,7 +24,7 @@ export class Activation<State = unknown, Command = unknown, Reply = unknown> {
   lastAskedAt = 0
   #mailbox: Ask<Command, Reply>[] = []
 
-  constructor(kind: ActorKind<State, Command, Reply>, id: string, lane: Lane) {
+  constructor(kind: ActorKind<State, Command, Reply>, id: string, lane: TurnRunner) {
     this.kind = kind
     this.id = id
     this.lane = lane

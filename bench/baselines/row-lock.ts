@@ -10,7 +10,8 @@ import pg from 'pg'
 import type { PaymentQueue } from '../../actors/flows/payment-queue.ts'
 import type { Approvals } from '../../actors/approvals.ts'
 import type { ActorSystem } from '../../actors/runtime/system.ts'
-import { type Commands, createCommands, storedAnswer } from '../../http/commands.ts'
+import { type Commands, createCommands } from '../../http/commands.ts'
+import { createAnswers, storedAnswer } from '../../http/answers.ts'
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import type { BalanceState } from '../../lib/ledger/balance.ts'
@@ -58,16 +59,18 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
   const { createPayment: create } = createCommands({
     // The flow asks nothing else of them.
     system: system as unknown as ActorSystem, queue: queue as unknown as PaymentQueue, approvals: null as unknown as Approvals,
-    payees: { verifyPayee: async (question) => sandboxPayee(question) }, gate: { screen: async () => new Map() },
-    ids, clock, sandbox: true, problemBase, database,
+    payees: { verifyPayee: async (question) => sandboxPayee(question) },
+    ids, clock, sandbox: true, database,
     balances: new BalanceDirectory(database), recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database),
+  }, createAnswers({
+    database, problemBase,
     findIdempotencyRecord: async (id) => {
       const record = await reads.findIdempotencyRecord(id)
       return record === null ? null : { fingerprint: record.fingerprint, createdAt: record.createdAt, answer: storedAnswer(record) }
     },
-  })
+  }))
   return {
-    commands: { createPayment: create, checkPayment: paymentsOnly, submitPayment: paymentsOnly, cancelPayment: paymentsOnly, createTransfer: paymentsOnly },
+    commands: { createPayment: create, checkPayment: paymentsOnly, submitPayment: paymentsOnly, cancelPayment: paymentsOnly },
     close: () => payments.close(),
   }
 }

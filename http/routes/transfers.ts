@@ -36,8 +36,8 @@ export const createTransfer = route({
   body: TransferCreate,
   success: { status: 201, description: 'The transfer as it was created.', schema: Transfer, etag: true, location: true },
   problems: ['insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-exceeded'],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { commands }) =>
-    commands.createTransfer({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { transferCommands }) =>
+    transferCommands.createTransfer({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
 
 export const getTransfer = route({

@@ -26,3 +26,9 @@ export interface Screener {
   /** The hits, by the ids of their subjects; a subject that is absent may leave. @throws when there is no answer: none of them may leave then */
   screen(subjects: readonly ScreeningSubject[]): Promise<ReadonlyMap<string, ScreeningHit>>
 }
+
+/** Screening as use cases ask for it: hits that staff have released before are left out. */
+export interface ScreeningGate {
+  /** The hits, by the ids of their subjects. @throws when the screener gives no answer: no subject may leave then */
+  screen(subjects: readonly ScreeningSubject[]): Promise<ReadonlyMap<string, ScreeningHit>>
+}

@@ -214,6 +214,8 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
       cancelPayment: async (command) => answerTo(command, 'payments'),
       submitPayment: async (command) => answerTo(command, 'payments'),
       checkPayment: async () => { throw new Error('The fake checks no payments.') },
+    },
+    transferCommands: {
       createTransfer: async (command) => {
         world.transfers.push(command)
         return answerTo(command, 'transfers')
