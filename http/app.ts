@@ -20,7 +20,7 @@ import { requestId } from './request-id.ts'
 import { accounting, type RequestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { security, type SecurityOptions } from './security.ts'
-import type { World } from './world.ts'
+import type { Services } from './services.ts'
 
 const API_PREFIX = '/v1'
 /** Of the request target. Long enough for a hundred ids in a filter. */
@@ -29,7 +29,7 @@ const TARGET_BYTES_MAX = 8 * 1024
 const CLIENT_LEFT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'])
 
 /** Turns everything that is thrown below it into a problem document. */
-function problems(world: World, arrivals: Arrivals): Middleware {
+function problems(world: Services, arrivals: Arrivals): Middleware {
   return async (context, next) => {
     try {
       await next()
@@ -113,7 +113,7 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
 }
 
 /** What no route took: 405 when the path exists with other methods, else 404. */
-function unmatched(world: World): Middleware {
+function unmatched(world: Services): Middleware {
   return (context) => {
     const layers = (context['matched'] ?? []) as readonly { readonly methods: readonly string[] }[]
     const methods = new Set(layers.flatMap((layer) => layer.methods))
@@ -143,7 +143,7 @@ export interface AppOptions {
 }
 
 /** Builds the application around a world. */
-export function createApp(routes: readonly Route[], world: World, options: AppOptions = {}): Koa {
+export function createApp(routes: readonly Route[], world: Services, options: AppOptions = {}): Koa {
   const { forwarding = null, rateLimits = null, requestLog = null, admission = null, arrivals = new Arrivals() } = options
   const authentication = options.authentication ?? createAuthentication(world, new FailedCredentials(rateLimits))
   const secured = options.security ?? { publicUrl: null, consoleOrigins: [] }

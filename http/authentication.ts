@@ -19,7 +19,7 @@ import { refuse } from '../lib/problems.ts'
 import type { FailedCredentials, LookUp } from './failed-credentials.ts'
 import { addHeaders } from './gate.ts'
 import type { SessionIdentity } from '../lib/identity/caller.ts'
-import type { ReadWorld } from './world.ts'
+import type { ReadServices } from './services.ts'
 import type { Principal, Tenant } from '../lib/commands/caller.ts'
 
 const BEARER = 'Bearer '
@@ -81,7 +81,7 @@ function unauthenticated(detail = HOW): never {
 }
 
 /** Builds the authentication of one service. */
-export function createAuthentication(world: Pick<ReadWorld, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>, failed: FailedCredentials): Authentication {
+export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'identity' | 'clock' | 'sandbox' | 'log'>, failed: FailedCredentials): Authentication {
   const { identity } = world
 
   async function load(sha256: string): Promise<KeyCaller | undefined> {

@@ -8,7 +8,7 @@ import { capabilityForScope, grantOfRole, type Role } from '../lib/identity/capa
 import { refuse } from '../lib/problems.ts'
 import type { Membership, SessionIdentity } from '../lib/identity/caller.ts'
 import type { Route } from './route.ts'
-import type { ReadWorld } from './world.ts'
+import type { ReadServices } from './services.ts'
 import type { Principal, Tenant } from '../lib/commands/caller.ts'
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
@@ -62,7 +62,7 @@ export function principalOfPerson(session: SessionIdentity, roles: readonly Role
 }
 
 /** Prepares the checks of a route. */
-export function createAuthorisation(route: Route, world: Pick<ReadWorld, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>): Authorisation {
+export function createAuthorisation(route: Route, world: Pick<ReadServices, 'identity' | 'sandbox' | 'isWorkspace' | 'operators'>): Authorisation {
   const { scope, stepUp, callers } = route
   const capabilities: readonly string[] = route.capability === undefined ? [] : typeof route.capability === 'string' ? [route.capability] : route.capability
   const level = callers === 'staff' ? 'operator' : route.tenant

@@ -37,7 +37,7 @@ function madeAnswer(outcome: Exclude<FlowOutcome | CancelOutcome | SubmitOutcome
   }
 }
 
-export function createCommands(world: CommandWorld, { answer: answerWith, recordedAnswer, askerOf }: Answers): Commands {
+export function createPaymentCommands(world: CommandWorld, { answer: answerWith, recordedAnswer, askerOf }: Answers): PaymentCommands {
   const answer = <Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>) =>
     answerWith<Body, Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>>(command, submit, madeAnswer)
 
@@ -58,7 +58,7 @@ export function createCommands(world: CommandWorld, { answer: answerWith, record
 }
 
 /** Writes. A refusal is an answer too; only operating errors and bugs are thrown. */
-export interface Commands {
+export interface PaymentCommands {
   createPayment(command: Command<PaymentCreate>): Promise<CommandAnswer>
   /** Nothing is written. */
   checkPayment(command: Command<PaymentCreate>): Promise<PaymentCheck>

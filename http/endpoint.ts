@@ -38,7 +38,9 @@ import type { Answer } from '../lib/commands/answer.ts'
 import { isMultipart, uploadReader } from './upload.ts'
 import type { ReadUpload } from '../actors/documents/uploads.ts'
 import { compileBody } from './validation.ts'
-import type { SessionIdentity, Source, World } from './world.ts'
+import type { SessionIdentity } from '../lib/identity/caller.ts'
+import type { Source } from '../lib/commands/caller.ts'
+import type { Services } from './services.ts'
 import type { Idempotency, IdempotencyRecord } from '../lib/commands/command.ts'
 import type { Principal, Tenant } from '../lib/commands/caller.ts'
 
@@ -51,7 +53,7 @@ const USER_AGENT_MAX = 256
 
 /** What endpoints share. */
 export interface EndpointParts {
-  readonly world: World
+  readonly world: Services
   readonly authentication: Authentication
   readonly cursors: Cursors
   readonly rateLimits: RateLimits | null

@@ -10,7 +10,9 @@ import type { ProblemSlug } from '../lib/problems.ts'
 import type { ListDeclaration, ListQuery } from './list.ts'
 import type { RoutePolicy } from './rate-policies.ts'
 import type { ReadUpload } from '../actors/documents/uploads.ts'
-import type { ReadWorld, SessionIdentity, Source, World } from './world.ts'
+import type { ReadServices, Services } from './services.ts'
+import type { SessionIdentity } from '../lib/identity/caller.ts'
+import type { Source } from '../lib/commands/caller.ts'
 import type { Idempotency, Versioned } from '../lib/commands/command.ts'
 import type { Principal, Tenant } from '../lib/commands/caller.ts'
 import type { Answer } from '../lib/commands/answer.ts'
@@ -123,7 +125,7 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
    */
   readonly ifMatch?: true | 'when sent'
   /** What is in the path as it is now, exactly as reading it would show it; null when there is none in the tenant. */
-  readonly current?: (context: CurrentContext<Path>, world: ReadWorld) => Promise<Versioned<unknown> | null>
+  readonly current?: (context: CurrentContext<Path>, world: ReadServices) => Promise<Versioned<unknown> | null>
   readonly tenant: 'customer' | 'operator' | 'any' | 'none'
   /**
    * `only`: exists only where there is a sandbox. `simulation`: and is open to test keys, and to people of a developer's
@@ -158,19 +160,19 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
    * Whether the resource in the path exists in the tenant. Asked only when the body is not valid, so that a missing
    * resource wins over a bad body without costing good requests a query.
    */
-  readonly exists?: (tenant: Tenant, params: Readonly<Record<PathParameter<Path>, string>>, world: ReadWorld) => Promise<boolean>
+  readonly exists?: (tenant: Tenant, params: Readonly<Record<PathParameter<Path>, string>>, world: ReadServices) => Promise<boolean>
   readonly handle: (
     context: RouteContext<Path, Caller, List, Query, Body>,
-    world: M extends 'get' ? ReadWorld : World,
+    world: M extends 'get' ? ReadServices : Services,
   ) => Answer | Promise<Answer>
 }
 
 /** A declaration whose types have been forgotten; what the table holds. */
 export interface Route extends Omit<RouteDeclaration<Method, string, Callers, ListDeclaration, TSchema, TSchema>, 'handle' | 'exists' | 'stepUp' | 'current'> {
   readonly stepUp?: Omit<StepUp<string>, 'subject'> & { readonly subject?: string }
-  readonly current?: (context: CurrentContext<string> & { readonly params: Readonly<Record<string, string>> }, world: ReadWorld) => Promise<Versioned<unknown> | null>
-  readonly exists?: (tenant: Tenant, params: Readonly<Record<string, string>>, world: ReadWorld) => Promise<boolean>
-  readonly handle: (context: any, world: World) => Answer | Promise<Answer>
+  readonly current?: (context: CurrentContext<string> & { readonly params: Readonly<Record<string, string>> }, world: ReadServices) => Promise<Versioned<unknown> | null>
+  readonly exists?: (tenant: Tenant, params: Readonly<Record<string, string>>, world: ReadServices) => Promise<boolean>
+  readonly handle: (context: any, world: Services) => Answer | Promise<Answer>
 }
 
 /** Declares a route. */

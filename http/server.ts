@@ -5,7 +5,7 @@ import { FairShare } from '../lib/fair-share.ts'
 import type { Problem } from '../lib/problems.ts'
 import { problemBody, problemStatus } from '../lib/problem-document.ts'
 import { addressBlock } from './rate-limits.ts'
-import type { World } from './world.ts'
+import type { Services } from './services.ts'
 
 /** All header lines together, the request line included. */
 const HEADER_BYTES_MAX = 16 * 1024
@@ -41,7 +41,7 @@ export interface Patience {
 }
 
 /** A node server that answers broken HTTP with problem documents too. It does not listen yet. */
-export function createHttpServer(listener: RequestListener, world: Pick<World, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
+export function createHttpServer(listener: RequestListener, world: Pick<Services, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
   const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS, lookMs = TIMEOUT_LOOK_MS, connectionsMax = CONNECTIONS_MAX } = patience
   const server = createServer(
     {

@@ -96,7 +96,7 @@ import { createApp } from './app.ts'
 import { Arrivals } from './arrivals.ts'
 import { createAuthentication } from './authentication.ts'
 import { createApprovalCommands, createApprovalReads } from './approvals.ts'
-import { type Commands, createCommands } from './commands.ts'
+import { createPaymentCommands, type PaymentCommands } from './commands.ts'
 import { createTransferCommands } from '../actors/transfer-operations.ts'
 import { createAnswers, storedAnswer } from './answers.ts'
 import { createComplianceCommands, createComplianceReads } from './compliance.ts'
@@ -139,7 +139,7 @@ import { createTransactions } from './transactions.ts'
 import { BUILD } from './build.ts'
 import { createTreasuryCommands, createTreasuryReads } from './treasury.ts'
 import { createEndpointOwners, createWebhookCommands, createWebhookReads } from './webhooks.ts'
-import type { World } from './world.ts'
+import type { Services } from './services.ts'
 import type { IdempotencyRecord } from '../lib/commands/command.ts'
 
 /** What a test or a bench replaces. */
@@ -169,7 +169,7 @@ export interface Overrides {
   /** False takes requests however late the event loop runs: how busy the machine is, is no part of most tests. */
   readonly refuseWhenLate?: boolean
   /** Other commands over the same storage: a baseline of the bench. */
-  readonly commands?: (database: Database, world: Pick<World, 'ids' | 'clock' | 'problemBase'>) => Commands
+  readonly commands?: (database: Database, world: Pick<Services, 'ids' | 'clock' | 'problemBase'>) => PaymentCommands
 }
 
 /** One running node. */
@@ -437,78 +437,51 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const answers = createAnswers({ database, problemBase: config.problemBase, findIdempotencyRecord })
   /** Everything that a start does is done. */
   let begun = false
-  const world: World = {
+  const world: Services = {
     ...shared,
     sandbox: config.sandbox,
     cursorKey: cursorKey(masterSecret),
-    identity,
-    people,
-    recipients: recipientCommands,
-    balanceCommands: createBalanceCommands({ database, clock, ids, orderNumbers, gate, accountPartner, queries: reads }),
-    approvals: approvalReads,
-    bulkPayments: bulk.reads,
-    bulkPaymentCommands: bulk.commands({ ...jobWorld, orderNumbers }),
-    bulkSubmissions: createBulkSubmissions({ ...jobWorld, market: exchange.world.market }),
-    bulkReports: createBulkReportReads({ ...writing, snapshots, downloads }),
-    bankLookups: recipients.lookups,
-    compliance: complianceReads,
-    complianceCommands: createComplianceCommands({ holds, exceptions, reads: complianceReads }),
-    members,
-    memberCommands,
-    customerLife: customerLife.reads,
-    documents: documents.reads,
-    documentCommands: documents.commands,
-    downloads,
-    transactions: transactions.reads,
-    transactionCommands: transactions.commands,
-    jobs: createJobReads(jobWorld),
-    jobCommands: createJobCommands(jobWorld),
-    statements: createStatementReads(jobWorld),
-    statementCommands: createStatementCommands(jobWorld),
-    exportCommands: createExportCommands({ ...jobWorld, documents: workers.documents, identity, cursorKey: cursorKey(masterSecret) }),
-    fundsRequests: createFundsRequestReads(fundsRequestWorld),
-    fundsRequestCommands: createFundsRequestCommands(fundsRequestWorld),
-    customerLifeCommands: customerLife.commands,
-    contracts: createContractReads(database),
-    contractCommands: createContractCommands({ ...exchange.world, approvals }, answers),
-    exchanges: exchange.reads,
-    exchangeCommands: exchange.commands(answers, { problemBase: config.problemBase, findIdempotencyRecord }),
-    notices: notices.reads,
-    noticeCommands: notices.commands,
-    operators: operators.reads,
-    operatorCommands: operators.commands,
-    paymentOutcomes: createPaymentOutcomeReads(outcomeWorld),
-    pricing: pricing.reads,
-    pricingCommands: pricing.commands,
-    connectionCalendars: connectionCalendars.reads,
-    connectionCalendarCommands: connectionCalendars.commands,
-    paymentChanges: createPaymentChanges({ database, clock, ids }),
-    paymentOutcomeCommands: createPaymentOutcomeCommands(outcomeWorld),
-    scheduledPayments: createScheduledPaymentReads({ database }),
-    confirmations: createConfirmations({ database, clock, render: workers.renderConfirmation }),
-    scheduleCommands: createScheduledPaymentCommands({ ...shared, database, orderNumbers, balances, recipients: recipients.directory, findIdempotencyRecord }),
-    settings: createSettingsReads({ database, ids, clock }),
-    settingsCommands: createSettingsCommands({ database, ids, clock, forgetRecipientsOf: recipients.forgetOf }),
-    approvalCommands: createApprovalCommands({ database, approvals, ids, clock }, approvalReads),
-    addMoney: createAddMoney({ ...exchange.world, answers, findIdempotencyRecord }),
-    incomingCommands: createIncomingCommands({ database, accounts, balances, ids, clock, bank: credits, findIdempotencyRecord }),
-    treasury,
-    treasuryCommands: createTreasuryCommands({ database, clock, breaks: new Breaks({ database, accounts, clock, ids }), reconciliations, reads: treasury }),
-    webhooks: createWebhookReads({ database, clock }),
-    webhookCommands: createWebhookCommands({ database, clock, ids, log, mailer, secrets, random: randomBytes, policy: config.webhookTargets, resolve, webhooks, owners, findIdempotencyRecord }),
+    log,
     isWorkspace: (customerId) => customerId === sandbox?.customer.id,
     limitSignIn: (email) => rateLimits?.admitLogin(email),
-    log,
-    queries: {
-      ...reads,
-      ...createIntegrationReads({ database, clock, deprecated: deprecatedOperations(table), links: () => integrationLinks(config.publicUrl ?? url, config.problemBase) }),
-    },
-    commands: overrides.commands?.(database, shared) ?? createCommands({ ...shared, ...paying, approvals, database }, answers),
-    transferCommands: createTransferCommands({ ...paying, balances, gate }, answers),
     health: () => ({ status: 'ok', version: BUILD.version, commit: BUILD.commit, time: timestamp(clock.now()) }),
     readiness: () => readiness(database, shards, begun),
     findApiKey: reads.findApiKey,
     findIdempotencyRecord,
+    identity: { ...identity, ...people },
+    members: { ...members, ...memberCommands },
+    approvals: { ...approvalReads, ...createApprovalCommands({ database, approvals, ids, clock }, approvalReads) },
+    accounts: { getAccountDetails: reads.getAccountDetails, addMoney: createAddMoney({ ...exchange.world, answers, findIdempotencyRecord }) },
+    balances: { ...reads, ...createBalanceCommands({ database, clock, ids, orderNumbers, gate, accountPartner, queries: reads }) },
+    bulkPayments: { ...bulk.reads, ...createBulkReportReads({ ...writing, snapshots, downloads }), ...bulk.commands({ ...jobWorld, orderNumbers }), ...createBulkSubmissions({ ...jobWorld, market: exchange.world.market }) },
+    bankLookups: recipients.lookups,
+    compliance: { ...complianceReads, ...createComplianceCommands({ holds, exceptions, reads: complianceReads }) },
+    confirmations: createConfirmations({ database, clock, render: workers.renderConfirmation }),
+    connectionCalendars: { ...connectionCalendars.reads, ...connectionCalendars.commands },
+    contracts: { ...createContractReads(database), ...createContractCommands({ ...exchange.world, approvals }, answers) },
+    customers: { ...createSettingsReads({ database, ids, clock }), ...createSettingsCommands({ database, ids, clock, forgetRecipientsOf: recipients.forgetOf }), ...customerLife.reads, ...customerLife.commands },
+    documents: { ...documents.reads, ...documents.commands },
+    downloads,
+    exchanges: { ...exchange.reads, ...exchange.commands(answers, { problemBase: config.problemBase, findIdempotencyRecord }) },
+    exports: createExportCommands({ ...jobWorld, documents: workers.documents, identity, cursorKey: cursorKey(masterSecret) }),
+    fundsRequests: { ...createFundsRequestReads(fundsRequestWorld), ...createFundsRequestCommands(fundsRequestWorld) },
+    incomingPayments: { ...reads, ...createIncomingCommands({ database, accounts, balances, ids, clock, bank: credits, findIdempotencyRecord }) },
+    integration: createIntegrationReads({ database, clock, deprecated: deprecatedOperations(table), links: () => integrationLinks(config.publicUrl ?? url, config.problemBase) }),
+    jobs: { ...createJobReads(jobWorld), ...createJobCommands(jobWorld) },
+    notices: { ...notices.reads, ...notices.commands },
+    operators: { ...operators.reads, ...operators.commands },
+    payments: {
+      ...reads, ...createPaymentOutcomeReads(outcomeWorld), ...createPaymentOutcomeCommands(outcomeWorld), ...createPaymentChanges({ database, clock, ids }),
+      ...(overrides.commands?.(database, shared) ?? createPaymentCommands({ ...shared, ...paying, approvals, database }, answers)),
+    },
+    pricing: { ...pricing.reads, ...pricing.commands },
+    recipients: { ...reads, ...recipientCommands },
+    reconciliation: { ...treasury, ...createTreasuryCommands({ database, clock, breaks: new Breaks({ database, accounts, clock, ids }), reconciliations, reads: treasury }) },
+    scheduledPayments: { ...createScheduledPaymentReads({ database }), ...createScheduledPaymentCommands({ ...shared, database, orderNumbers, balances, recipients: recipients.directory, findIdempotencyRecord }) },
+    statements: { ...createStatementReads(jobWorld), ...createStatementCommands(jobWorld) },
+    transactions: { ...transactions.reads, ...transactions.commands },
+    transfers: { ...reads, ...createTransferCommands({ ...paying, balances, gate }, answers) },
+    webhooks: { ...createWebhookReads({ database, clock }), ...createWebhookCommands({ database, clock, ids, log, mailer, secrets, random: randomBytes, policy: config.webhookTargets, resolve, webhooks, owners, findIdempotencyRecord }) },
   }
   const forwarding = config.nodeSecret === null ? null : createForwarding({ shards, nodeSecret: config.nodeSecret, instance, clock, log })
   started.defer(async () => { await forwarding?.close() })
@@ -540,7 +513,7 @@ const REDACTED = [
 ]
 
 /** Ready: the start is over, its sandbox written down; the database answers, and the shards of this node are known. */
-async function readiness(database: Database, shards: Shards, begun: boolean): ReturnType<World['readiness']> {
+async function readiness(database: Database, shards: Shards, begun: boolean): ReturnType<Services['readiness']> {
   const from = performance.now()
   const postgres = await database.query({ name: 'ready', text: 'select 1', values: [] }).then(() => true, () => false)
   const latencyMs = Math.round(performance.now() - from)
@@ -585,7 +558,7 @@ function integrationLinks(baseUrl: string, problemBase: string) {
 }
 
 /** The 503 of admission. */
-function overloaded({ ids, problemBase }: World, path: string): { readonly body: string; readonly requestId: string } {
+function overloaded({ ids, problemBase }: Services, path: string): { readonly body: string; readonly requestId: string } {
   const requestId = ids.next()
   const instance = path.split('?', 1)[0] as string
   return { requestId, body: problemBody({ slug: 'service-unavailable', detail: TOO_MANY, retryAfterSeconds: 1 }, { problemBase, instance, requestId }) }

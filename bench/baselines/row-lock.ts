@@ -10,7 +10,7 @@ import pg from 'pg'
 import type { PaymentQueue } from '../../actors/flows/payment-queue.ts'
 import type { Approvals } from '../../actors/approvals.ts'
 import type { ActorSystem } from '../../actors/runtime/system.ts'
-import { type Commands, createCommands } from '../../http/commands.ts'
+import { createPaymentCommands, type PaymentCommands } from '../../http/commands.ts'
 import { createAnswers, storedAnswer } from '../../http/answers.ts'
 import { timestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
@@ -48,7 +48,7 @@ export interface RowLockOptions {
  * The commands of the API with row locks behind them. Everything around the transaction is the service's own flow: what
  * is read beforehand, its caches and the answer's bytes; only the ask to the balance's actor is a transaction here.
  */
-export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, problemBase }: RowLockOptions): { commands: Commands; close(): Promise<void> } {
+export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, problemBase }: RowLockOptions): { commands: PaymentCommands; close(): Promise<void> } {
   const payments = new RowLockPayments(databaseUrl, poolMax)
   const system = {
     ask: (_kind: unknown, balanceId: string, _shard: number, command: CreatePayment) => payments.create(balanceId, command, clock.now()),
@@ -56,7 +56,7 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
   }
   const queue = { place: (now: number) => ({ position: 1, etaSeconds: 1, estimatedAt: timestamp(now + 1_000) }), offer: () => undefined }
   const reads = createReads({ database, clock, drainPerSecond: () => 1 })
-  const { createPayment: create } = createCommands({
+  const { createPayment: create } = createPaymentCommands({
     // The flow asks nothing else of them.
     system: system as unknown as ActorSystem, queue: queue as unknown as PaymentQueue, approvals: null as unknown as Approvals,
     payees: { verifyPayee: async (question) => sandboxPayee(question) },

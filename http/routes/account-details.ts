@@ -19,8 +19,8 @@ export const getBalanceAccountDetails = route({
   query: AccountDetailsQuery,
   success: { status: 200, description: 'All of them.', schema: PageOf('AccountDetailsPage', AccountDetails) },
   problems: [],
-  handle: async ({ tenant, params, query }, { queries }) => {
-    const details = await queries.getAccountDetails(tenant, params.balanceId)
+  handle: async ({ tenant, params, query }, { accounts }) => {
+    const details = await accounts.getAccountDetails(tenant, params.balanceId)
     if (details === null) refuse('not-found', 'No such resource exists in this tenant.')
     const { rail } = query
     const data = rail === undefined ? details : details.filter(({ rails }) => (rails as readonly string[]).includes(rail))

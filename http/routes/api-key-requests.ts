@@ -21,8 +21,8 @@ export const listApiKeyRequests = route({
   query: RequestLogQuery,
   success: { status: 200, description: 'The last calls.', schema: ApiKeyRequestLog },
   problems: [],
-  handle: async ({ tenant, params, query }, { queries }) => {
-    const log = await queries.apiKeyRequests(tenant, params.apiKeyId, logQuestion(query))
+  handle: async ({ tenant, params, query }, { integration }) => {
+    const log = await integration.apiKeyRequests(tenant, params.apiKeyId, logQuestion(query))
     if (log === null) refuse('not-found', 'No such resource exists in this tenant.')
     return json(200, log)
   },
@@ -43,8 +43,8 @@ export const getApiKeyUsage = route({
   query: Type.Object(usageDays),
   success: { status: 200, description: 'The report, of this key alone.', schema: ApiUsageReport },
   problems: [],
-  handle: async ({ tenant, params, query }, { queries, clock }) => {
-    const report = await queries.apiUsage(tenant, { ...usageWindow(query, clock.now()), apiKeyId: params.apiKeyId, environment: null, customerId: null })
+  handle: async ({ tenant, params, query }, { integration, clock }) => {
+    const report = await integration.apiUsage(tenant, { ...usageWindow(query, clock.now()), apiKeyId: params.apiKeyId, environment: null, customerId: null })
     if (report.keys.length === 0) refuse('not-found', 'No such resource exists in this tenant.')
     return json(200, report)
   },

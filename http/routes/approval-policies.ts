@@ -62,8 +62,8 @@ export const updateApprovalPolicy = route({
   body: ApprovalPolicyWrite,
   success: { status: 200, description: 'The policy as it is now.', schema: ApprovalPolicy, etag: true, or: { status: 202, description: 'The policy, and the change that waits.', location: true } },
   problems: [],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { approvalCommands }) => {
-    const { policy, approvalId } = await approvalCommands.changePolicy({ session, source, requestId, tenant, principal }, params.kind as PolicyKind, body, expectedVersion)
+  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { approvals }) => {
+    const { policy, approvalId } = await approvals.changePolicy({ session, source, requestId, tenant, principal }, params.kind as PolicyKind, body, expectedVersion)
     const answer = resource(policy)
     return approvalId === null ? answer : { ...answer, status: 202, location: `/v1/approvals/${approvalId}` }
   },

@@ -55,8 +55,8 @@ export const decideApproval = route({
   exists: async (tenant, { approvalId }, { approvals }) => await approvals.approvalExists(tenant, approvalId),
   success: { status: 200, description: 'The approval with the decision.', schema: Approval, etag: true },
   problems: ['invalid-transition', 'approval-subject-changed'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { approvalCommands }) =>
-    resource(await approvalCommands.decide({ session, source, requestId, tenant, principal }, params.approvalId, body, expectedVersion)),
+  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { approvals }) =>
+    resource(await approvals.decide({ session, source, requestId, tenant, principal }, params.approvalId, body, expectedVersion)),
 })
 
 export const remindApprovers = route({
@@ -73,8 +73,8 @@ export const remindApprovers = route({
   idempotency: 'none',
   success: { status: 202, description: 'They are being told.' },
   problems: ['invalid-transition', 'rate-limited'],
-  handle: async ({ params, session, source, requestId, tenant, principal }, { approvalCommands }) => {
-    await approvalCommands.remind({ session, source, requestId, tenant, principal }, params.approvalId)
+  handle: async ({ params, session, source, requestId, tenant, principal }, { approvals }) => {
+    await approvals.remind({ session, source, requestId, tenant, principal }, params.approvalId)
     return empty(202)
   },
 })

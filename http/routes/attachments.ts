@@ -43,8 +43,8 @@ export const uploadTransactionAttachment = route({
   form: AttachmentUpload,
   success: { status: 201, description: 'The attachment, waiting for its check.', schema: Attachment, etag: true, location: true },
   problems: ['limit-reached'],
-  handle: async ({ params, upload, ...by }, { documentCommands }) => {
-    const made = await documentCommands.attach(by, params.transactionId, upload as ReadUpload)
+  handle: async ({ params, upload, ...by }, { documents }) => {
+    const made = await documents.attach(by, params.transactionId, upload as ReadUpload)
     return created(made, `/v1/attachments/${made.view.id}`)
   },
 })
@@ -79,8 +79,8 @@ export const deleteAttachment = route({
   current: async ({ tenant, params }, { documents }) => (tenant === null ? null : await documents.getAttachment(tenant, params.attachmentId)),
   success: { status: 204, description: 'It is gone.' },
   problems: [],
-  handle: async ({ params, expectedVersion, ...by }, { documentCommands }) => {
-    await documentCommands.deleteAttachment(by, params.attachmentId, expectedVersion)
+  handle: async ({ params, expectedVersion, ...by }, { documents }) => {
+    await documents.deleteAttachment(by, params.attachmentId, expectedVersion)
     return empty()
   },
 })

@@ -3,14 +3,14 @@ import { created, json, resource } from '../answer.ts'
 import { route } from '../route.ts'
 import { AccountDetails } from '../schemas/account-details.ts'
 import { AccountDetailsRequest, Balance, BalanceClose, BalanceOpen, BalanceUpdate } from '../schemas/balance.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
 const shared = { tag: 'accounts', callers: 'session', scope: null, capability: 'balances.manage', tenant: 'customer', idempotency: 'none' } as const
 
-const current = async ({ tenant, params }: { readonly tenant: Tenant | null; readonly params: { readonly balanceId: string } }, { queries }: ReadWorld) =>
-  (tenant === null ? null : await queries.getBalance(tenant, params.balanceId))
-const exists = async (tenant: Tenant, { balanceId }: { readonly balanceId: string }, { queries }: ReadWorld) => await queries.getBalance(tenant, balanceId) !== null
+const current = async ({ tenant, params }: { readonly tenant: Tenant | null; readonly params: { readonly balanceId: string } }, { balances }: ReadServices) =>
+  (tenant === null ? null : await balances.getBalance(tenant, params.balanceId))
+const exists = async (tenant: Tenant, { balanceId }: { readonly balanceId: string }, { balances }: ReadServices) => await balances.getBalance(tenant, balanceId) !== null
 
 export const openBalance = route({
   ...shared,
@@ -22,8 +22,8 @@ export const openBalance = route({
   body: BalanceOpen,
   success: { status: 201, description: 'The balance.', schema: Balance, etag: true, location: true },
   problems: ['customer-not-active', 'limit-reached'],
-  handle: async ({ body, session, source, requestId, tenant, principal }, { balanceCommands }) => {
-    const balance = await balanceCommands.open({ session, source, requestId, tenant, principal }, body)
+  handle: async ({ body, session, source, requestId, tenant, principal }, { balances }) => {
+    const balance = await balances.open({ session, source, requestId, tenant, principal }, body)
     return created(balance, `/v1/balances/${balance.view.id}`)
   },
 })
@@ -40,8 +40,8 @@ export const updateBalance = route({
   body: BalanceUpdate,
   success: { status: 200, description: 'The balance as it is now.', schema: Balance, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { balanceCommands }) =>
-    resource(await balanceCommands.update({ session, source, requestId, tenant, principal }, params.balanceId, body, expectedVersion)),
+  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { balances }) =>
+    resource(await balances.update({ session, source, requestId, tenant, principal }, params.balanceId, body, expectedVersion)),
 })
 
 export const closeBalance = route({
@@ -56,8 +56,8 @@ export const closeBalance = route({
   exists,
   success: { status: 200, description: 'The balance as it is now.', schema: Balance, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { balanceCommands }) =>
-    resource(await balanceCommands.close({ session, source, requestId, tenant, principal }, params.balanceId, body)),
+  handle: async ({ params, body, session, source, requestId, tenant, principal }, { balances }) =>
+    resource(await balances.close({ session, source, requestId, tenant, principal }, params.balanceId, body)),
 })
 
 export const requestAccountDetails = route({
@@ -71,8 +71,8 @@ export const requestAccountDetails = route({
   exists,
   success: { status: 202, description: 'The details as they were asked for.', schema: AccountDetails, location: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { balanceCommands }) => {
-    const details = await balanceCommands.requestDetails({ session, source, requestId, tenant, principal }, params.balanceId, body)
+  handle: async ({ params, body, session, source, requestId, tenant, principal }, { balances }) => {
+    const details = await balances.requestDetails({ session, source, requestId, tenant, principal }, params.balanceId, body)
     return { ...json(202, details), location: `/v1/balances/${params.balanceId}/details` }
   },
 })

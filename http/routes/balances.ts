@@ -20,7 +20,7 @@ export const listBalances = route({
   list: balanceList,
   success: { status: 200, description: 'A page of balances.', schema: PageOf('BalancePage', Balance), etag: true },
   problems: [],
-  handle: async ({ list }, { queries }) => page(list, await queries.listBalances(list)),
+  handle: async ({ list }, { balances }) => page(list, await balances.listBalances(list)),
 })
 
 export const getBalance = route({
@@ -35,7 +35,7 @@ export const getBalance = route({
   idempotency: 'none',
   success: { status: 200, description: 'The balance.', schema: Balance, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { queries }) => keptResource(await queries.getBalance(tenant, params.balanceId)),
+  handle: async ({ tenant, params }, { balances }) => keptResource(await balances.getBalance(tenant, params.balanceId)),
 })
 
 export const listBalanceJournal = route({
@@ -51,7 +51,7 @@ export const listBalanceJournal = route({
   list: journalList,
   success: { status: 200, description: 'A page of journal lines.', schema: PageOf('JournalPage', JournalLine), etag: true },
   problems: [],
-  handle: async ({ list, params }, { queries }) => keptPage(list, await queries.listJournal({ ...list, balanceId: params.balanceId })),
+  handle: async ({ list, params }, { balances }) => keptPage(list, await balances.listJournal({ ...list, balanceId: params.balanceId })),
 })
 
 export const listBalanceHolds = route({
@@ -68,5 +68,5 @@ export const listBalanceHolds = route({
   list: holdList,
   success: { status: 200, description: 'A page of holds.', schema: PageOf('HoldPage', Hold), etag: true },
   problems: [],
-  handle: async ({ list, params }, { queries }) => page(list, await queries.listHolds({ ...list, balanceId: params.balanceId })),
+  handle: async ({ list, params }, { balances }) => page(list, await balances.listHolds({ ...list, balanceId: params.balanceId })),
 })

@@ -78,10 +78,10 @@ export const createBulkPayment = route({
   bodyBytesMax: JSON_BYTES_MAX,
   success: { status: 202, description: 'The bulk payment; `jobId` is the job that checks its rows.', schema: BulkPayment, etag: true, location: true },
   problems: ['duplicate-file'],
-  handle: ({ tenant, principal, session, source, body, upload, idempotency, requestId, instance, deadline }, { bulkPaymentCommands }) => {
+  handle: ({ tenant, principal, session, source, body, upload, idempotency, requestId, instance, deadline }, { bulkPayments }) => {
     const by = { tenant, principal, session, source, requestId }
     const command = { tenantId: tenant.id, principal, idempotency, requestId, instance, deadline }
-    return upload === null ? bulkPaymentCommands.create(by, { ...command, body }) : bulkPaymentCommands.upload(by, command, upload)
+    return upload === null ? bulkPayments.create(by, { ...command, body }) : bulkPayments.upload(by, command, upload)
   },
 })
 
@@ -99,8 +99,8 @@ export const revalidateBulkPayment = route({
   idempotency: 'none',
   success: { status: 202, description: 'The bulk payment, whose rows are being checked.', schema: BulkPayment, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, principal, session, source, params, requestId }, { bulkPaymentCommands }) =>
-    ({ ...resource(await bulkPaymentCommands.revalidate({ tenant, principal, session, source, requestId }, params.bulkPaymentId)), status: 202 }),
+  handle: async ({ tenant, principal, session, source, params, requestId }, { bulkPayments }) =>
+    ({ ...resource(await bulkPayments.revalidate({ tenant, principal, session, source, requestId }, params.bulkPaymentId)), status: 202 }),
 })
 
 export const cancelBulkPayment = route({
@@ -117,6 +117,6 @@ export const cancelBulkPayment = route({
   idempotency: 'optional',
   success: { status: 200, description: 'The bulk payment, cancelled, or ended with what was made of it.', schema: BulkPayment },
   problems: ['not-found', 'not-cancellable'],
-  handle: ({ tenant, principal, session, source, params, idempotency, requestId }, { bulkPaymentCommands }) =>
-    bulkPaymentCommands.cancel({ tenant, principal, session, source, requestId }, params.bulkPaymentId, idempotency),
+  handle: ({ tenant, principal, session, source, params, idempotency, requestId }, { bulkPayments }) =>
+    bulkPayments.cancel({ tenant, principal, session, source, requestId }, params.bulkPaymentId, idempotency),
 })

@@ -22,7 +22,7 @@ export const downloadBulkTemplate = route({
   idempotency: 'none',
   success: { status: 200, description: 'The file.', contentType: '*/*', etag: true },
   problems: [],
-  handle: async ({ params }, { bulkReports }) => await bulkReports.template(params.format as TemplateFormat),
+  handle: async ({ params }, { bulkPayments }) => await bulkPayments.template(params.format as TemplateFormat),
 })
 
 export const downloadBulkReport = route({
@@ -41,5 +41,5 @@ export const downloadBulkReport = route({
   limits: ['export'],
   success: { status: 200, description: 'The link.', schema: DownloadLink },
   problems: ['not-found', 'document-not-ready'],
-  handle: async ({ tenant, params, query }, { bulkReports }) => json(200, await bulkReports.report(tenant, params.bulkPaymentId, query.format ?? 'csv')),
+  handle: async ({ tenant, params, query }, { bulkPayments }) => json(200, await bulkPayments.report(tenant, params.bulkPaymentId, query.format ?? 'csv')),
 })

@@ -18,6 +18,6 @@ export const submitBulkPayment = route({
   limits: ['money'],
   success: { status: 202, description: 'Its payments are being made.', schema: BulkPaymentSubmitAccepted, etag: true, location: true },
   problems: ['not-found', 'invalid-transition', 'rate-limited'],
-  handle: ({ tenant, principal, session, source, params, idempotency, requestId, instance, deadline }, { bulkSubmissions }) =>
-    bulkSubmissions.submit({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, idempotency, requestId, instance, deadline }, params.bulkPaymentId),
+  handle: ({ tenant, principal, session, source, params, idempotency, requestId, instance, deadline }, { bulkPayments }) =>
+    bulkPayments.submit({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, idempotency, requestId, instance, deadline }, params.bulkPaymentId),
 })

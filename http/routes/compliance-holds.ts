@@ -3,11 +3,11 @@ import { created, page, resource } from '../answer.ts'
 import { route } from '../route.ts'
 import { ComplianceHold, ComplianceHoldDetail, complianceHoldList, HoldBlock, HoldNoteCreate, HoldRelease } from '../schemas/compliance-hold.ts'
 import { PageOf } from '../schemas/page.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
 const STAFF = { tag: 'payments', callers: 'staff', capability: 'compliance.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
-const exists = async (tenant: Tenant, { holdId }: { readonly holdId: string }, { compliance }: ReadWorld) => await compliance.getComplianceHold(tenant, holdId) !== null
+const exists = async (tenant: Tenant, { holdId }: { readonly holdId: string }, { compliance }: ReadServices) => await compliance.getComplianceHold(tenant, holdId) !== null
 
 const FOUR_EYES = 'Where the operator wants two people, the first one\'s word is noted (202), and the same word of another person decides; one that differs takes its place.'
 const decided = {
@@ -49,8 +49,8 @@ export const releaseComplianceHold = route({
   exists,
   success: decided,
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { complianceCommands }) => {
-    const { hold, waits } = await complianceCommands.decide({ tenant, principal, session, source, requestId }, params.holdId, { decision: 'released', reason: body.reason, freezeFunds: false })
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) => {
+    const { hold, waits } = await compliance.decide({ tenant, principal, session, source, requestId }, params.holdId, { decision: 'released', reason: body.reason, freezeFunds: false })
     return { ...resource(hold), status: waits ? 202 : 200 }
   },
 })
@@ -66,8 +66,8 @@ export const blockComplianceHold = route({
   exists,
   success: decided,
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { complianceCommands }) => {
-    const { hold, waits } = await complianceCommands.decide({ tenant, principal, session, source, requestId }, params.holdId, { decision: 'blocked', reason: body.reason, freezeFunds: body.freezeFunds ?? false })
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) => {
+    const { hold, waits } = await compliance.decide({ tenant, principal, session, source, requestId }, params.holdId, { decision: 'blocked', reason: body.reason, freezeFunds: body.freezeFunds ?? false })
     return { ...resource(hold), status: waits ? 202 : 200 }
   },
 })
@@ -82,6 +82,6 @@ export const addComplianceHoldNote = route({
   exists,
   success: { status: 201, description: 'The hold with the note.', schema: ComplianceHoldDetail, etag: true, location: true },
   problems: ['not-found', 'limit-reached'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { complianceCommands }) =>
-    created(await complianceCommands.note({ tenant, principal, session, source, requestId }, params.holdId, body.text), `/v1/compliance-holds/${params.holdId}`),
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) =>
+    created(await compliance.note({ tenant, principal, session, source, requestId }, params.holdId, body.text), `/v1/compliance-holds/${params.holdId}`),
 })

@@ -2,10 +2,10 @@
 import { resource } from '../answer.ts'
 import { route, type CurrentContext } from '../route.ts'
 import { ConnectionCalendar, ConnectionCalendarUpdate } from '../schemas/connection-calendar.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 
 const STAFF = { tag: 'providers', callers: 'staff', capability: 'providers.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
-const current = async ({ tenant, params }: CurrentContext<'/provider-connections/{connectionId}/calendar'>, { connectionCalendars }: ReadWorld) =>
+const current = async ({ tenant, params }: CurrentContext<'/provider-connections/{connectionId}/calendar'>, { connectionCalendars }: ReadServices) =>
   (tenant === null ? null : await connectionCalendars.get(tenant.id, params.connectionId))
 
 export const getConnectionCalendar = route({
@@ -31,6 +31,6 @@ export const updateConnectionCalendar = route({
   body: ConnectionCalendarUpdate,
   success: { status: 200, description: 'What is set for it now.', schema: ConnectionCalendar, etag: true },
   problems: [],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { connectionCalendarCommands }) =>
-    resource(await connectionCalendarCommands.update({ tenant, principal, session, source, requestId }, params.connectionId, body, expectedVersion)),
+  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { connectionCalendars }) =>
+    resource(await connectionCalendars.update({ tenant, principal, session, source, requestId }, params.connectionId, body, expectedVersion)),
 })

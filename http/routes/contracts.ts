@@ -38,8 +38,8 @@ export const createForwardContract = route({
   body: ForwardContractCreate,
   success: { status: 201, description: 'The forward as it was made.', schema: Exchange, etag: true, location: true },
   problems: ['insufficient-funds', ...OPENING_PROBLEMS],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { contractCommands }) =>
-    contractCommands.openForward({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { contracts }) =>
+    contracts.openForward({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
 
 export const getForwardContract = route({
@@ -63,8 +63,8 @@ export const payForwardDeposit = route({
   exists: async (tenant, params, { contracts }) => await contracts.get(tenant, params.exchangeId, 'forward') !== null,
   success: { status: 200, description: 'The forward, its deposit paid.', schema: Exchange },
   problems: ['insufficient-funds', 'invalid-transition'],
-  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contractCommands }) =>
-    contractCommands.payDeposit({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId),
+  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contracts }) =>
+    contracts.payDeposit({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId),
 })
 
 export const listForwardDrawdowns = route({
@@ -89,8 +89,8 @@ export const createForwardDrawdown = route({
   exists: async (tenant, params, { contracts }) => await contracts.get(tenant, params.exchangeId, 'forward') !== null,
   success: DRAWN,
   problems: DRAWING_PROBLEMS,
-  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contractCommands }) =>
-    contractCommands.draw({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId, 'forward'),
+  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contracts }) =>
+    contracts.draw({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId, 'forward'),
 })
 
 // ── Held rates ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -116,8 +116,8 @@ export const createHeldRate = route({
   body: HeldRateCreate,
   success: { status: 201, description: 'The held rate as it was made.', schema: Exchange, etag: true, location: true },
   problems: OPENING_PROBLEMS,
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { contractCommands }) =>
-    contractCommands.holdRate({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { contracts }) =>
+    contracts.holdRate({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
 
 export const getHeldRate = route({
@@ -152,8 +152,8 @@ export const createHeldRateDrawdown = route({
   exists: async (tenant, params, { contracts }) => await contracts.get(tenant, params.exchangeId, 'held_rate') !== null,
   success: DRAWN,
   problems: DRAWING_PROBLEMS,
-  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contractCommands }) =>
-    contractCommands.draw({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId, 'held_rate'),
+  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { contracts }) =>
+    contracts.draw({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId, 'held_rate'),
 })
 
 export const cancelHeldRate = route({
@@ -166,6 +166,6 @@ export const cancelHeldRate = route({
   idempotency: 'optional',
   success: { status: 200, description: 'The held rate, cancelled.', schema: Exchange },
   problems: ['not-cancellable'],
-  handle: ({ tenant, principal, params, idempotency, requestId, instance, deadline }, { contractCommands }) =>
-    contractCommands.cancelHeldRate({ tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline }, params.exchangeId),
+  handle: ({ tenant, principal, params, idempotency, requestId, instance, deadline }, { contracts }) =>
+    contracts.cancelHeldRate({ tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline }, params.exchangeId),
 })

@@ -36,7 +36,7 @@ export const listCurrencies = route({
   query: CurrencyQuery,
   success: { status: 200, description: 'All of them, by code.', schema: CurrencyPage, etag: true },
   problems: [],
-  handle: async ({ tenant, query }, { settings }) => rows(await settings.listCurrencies(tenant.id), query.enabled),
+  handle: async ({ tenant, query }, { customers }) => rows(await customers.listCurrencies(tenant.id), query.enabled),
 })
 
 export const listCustomerCurrencies = route({
@@ -52,7 +52,7 @@ export const listCustomerCurrencies = route({
   query: CurrencyQuery,
   success: { status: 200, description: 'All of them, by code.', schema: CurrencyPage, etag: true },
   problems: [],
-  handle: async ({ tenant, params, query }, { settings }) => rows(await settings.listCurrencies(await reach(tenant, params.customerId, settings)), query.enabled),
+  handle: async ({ tenant, params, query }, { customers }) => rows(await customers.listCurrencies(await reach(tenant, params.customerId, customers)), query.enabled),
 })
 
 export const updateCustomerCurrencies = route({
@@ -68,10 +68,10 @@ export const updateCustomerCurrencies = route({
   tenant: 'customer',
   idempotency: 'none',
   ifMatch: true,
-  current: async ({ tenant, params }, { settings }) => await settings.listCurrencies(await reach(tenant, params.customerId, settings)),
+  current: async ({ tenant, params }, { customers }) => await customers.listCurrencies(await reach(tenant, params.customerId, customers)),
   body: CurrenciesWrite,
   success: { status: 200, description: 'All of them as they are now.', schema: CurrencyPage, etag: true },
   problems: [],
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { settingsCommands }) =>
-    rows(await settingsCommands.updateCurrencies({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
+    rows(await customers.updateCurrencies({ session, source, requestId, tenant, principal }, body, expectedVersion)),
 })

@@ -4,12 +4,12 @@ import { created, empty, json, resource } from '../answer.ts'
 import { route } from '../route.ts'
 import { CustomerAddress, CustomerAddressCreate, CustomerAddressUpdate, CustomerClosure } from '../schemas/customer-address.ts'
 import { PAGE_LIMIT_MAX, PageOf } from '../schemas/page.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
 /** The customer in the path: the tenant, or one of its operator's. @throws ProblemError `not-found` for any other */
-async function reach(tenant: Tenant | null, { customerId }: { readonly customerId: string }, { settings }: ReadWorld): Promise<string> {
-  if (tenant === null || !(await settings.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
+async function reach(tenant: Tenant | null, { customerId }: { readonly customerId: string }, { customers }: ReadServices): Promise<string> {
+  if (tenant === null || !(await customers.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
   return customerId
 }
 
@@ -25,7 +25,7 @@ export const listCustomerAddresses = route({
   success: { status: 200, description: 'All of them, oldest first.', schema: PageOf('CustomerAddressPage', CustomerAddress) },
   problems: [],
   handle: async ({ tenant, params }, world) =>
-    json(200, { data: await world.customerLife.listAddresses(await reach(tenant, params, world)), page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } }),
+    json(200, { data: await world.customers.listAddresses(await reach(tenant, params, world)), page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } }),
 })
 
 export const createCustomerAddress = route({
@@ -40,7 +40,7 @@ export const createCustomerAddress = route({
   problems: ['limit-reached'],
   handle: async ({ params, body, session, source, requestId, tenant, principal }, world) => {
     const customerId = await reach(tenant, params, world)
-    const address = await world.customerLifeCommands.createAddress({ session, source, requestId, tenant, principal }, customerId, body)
+    const address = await world.customers.createAddress({ session, source, requestId, tenant, principal }, customerId, body)
     return created(address, `/v1/customers/${customerId}/settings/addresses/${address.view.id}`)
   },
 })
@@ -53,7 +53,7 @@ export const getCustomerAddress = route({
   summary: 'Read an address',
   success: { status: 200, description: 'The address.', schema: CustomerAddress, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, world) => resource(await world.customerLife.getAddress(await reach(tenant, params, world), params.addressId)),
+  handle: async ({ tenant, params }, world) => resource(await world.customers.getAddress(await reach(tenant, params, world), params.addressId)),
 })
 
 export const updateCustomerAddress = route({
@@ -63,12 +63,12 @@ export const updateCustomerAddress = route({
   operationId: 'updateCustomerAddress',
   summary: 'Change an address',
   ifMatch: true,
-  current: async ({ tenant, params }, world) => await world.customerLife.getAddress(await reach(tenant, params, world), params.addressId),
+  current: async ({ tenant, params }, world) => await world.customers.getAddress(await reach(tenant, params, world), params.addressId),
   body: CustomerAddressUpdate,
   success: { status: 200, description: 'The address as it is now.', schema: CustomerAddress, etag: true },
   problems: [],
   handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, world) =>
-    resource(await world.customerLifeCommands.updateAddress({ session, source, requestId, tenant, principal }, await reach(tenant, params, world), params.addressId, body, expectedVersion)),
+    resource(await world.customers.updateAddress({ session, source, requestId, tenant, principal }, await reach(tenant, params, world), params.addressId, body, expectedVersion)),
 })
 
 export const deleteCustomerAddress = route({
@@ -78,11 +78,11 @@ export const deleteCustomerAddress = route({
   operationId: 'deleteCustomerAddress',
   summary: 'Remove an address',
   ifMatch: true,
-  current: async ({ tenant, params }, world) => await world.customerLife.getAddress(await reach(tenant, params, world), params.addressId),
+  current: async ({ tenant, params }, world) => await world.customers.getAddress(await reach(tenant, params, world), params.addressId),
   success: { status: 204, description: 'The address is gone.' },
   problems: [],
   handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, world) => {
-    await world.customerLifeCommands.deleteAddress({ session, source, requestId, tenant, principal }, await reach(tenant, params, world), params.addressId, expectedVersion)
+    await world.customers.deleteAddress({ session, source, requestId, tenant, principal }, await reach(tenant, params, world), params.addressId, expectedVersion)
     return empty()
   },
 })
@@ -99,7 +99,7 @@ export const requestClosure = route({
   problems: ['invalid-transition'],
   handle: async ({ params, session, source, requestId, tenant, principal }, world) => {
     await reach(tenant, params, world)
-    return json(200, await world.customerLifeCommands.requestClosure({ session, source, requestId, tenant, principal }))
+    return json(200, await world.customers.requestClosure({ session, source, requestId, tenant, principal }))
   },
 })
 
@@ -112,7 +112,7 @@ export const withdrawClosure = route({
   problems: ['invalid-transition'],
   handle: async ({ params, session, source, requestId, tenant, principal }, world) => {
     await reach(tenant, params, world)
-    await world.customerLifeCommands.withdrawClosure({ session, source, requestId, tenant, principal })
+    await world.customers.withdrawClosure({ session, source, requestId, tenant, principal })
     return empty()
   },
 })

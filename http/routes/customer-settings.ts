@@ -4,12 +4,12 @@ import { resource } from '../answer.ts'
 import { route } from '../route.ts'
 import { CustomerLimits, CustomerLimitsWrite } from '../schemas/customer-limits.ts'
 import { AlertSettings, AlertSettingsWrite, ApprovedDomains, ApprovedDomainsWrite, CustomerPreferences, CustomerPreferencesUpdate } from '../schemas/customer-settings.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
 /** @throws ProblemError `not-found` for a customer that the tenant does not reach */
-async function reach(tenant: Tenant, customerId: string, { settings }: ReadWorld): Promise<void> {
-  if (!(await settings.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
+async function reach(tenant: Tenant, customerId: string, { customers }: ReadServices): Promise<void> {
+  if (!(await customers.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
 }
 
 export const getCustomerLimits = route({
@@ -27,7 +27,7 @@ export const getCustomerLimits = route({
   problems: [],
   handle: async ({ tenant, params }, world) => {
     await reach(tenant, params.customerId, world)
-    return resource(await world.settings.getCustomerLimits(params.customerId))
+    return resource(await world.customers.getCustomerLimits(params.customerId))
   },
 })
 
@@ -44,12 +44,12 @@ export const updateCustomerLimits = route({
   tenant: 'any',
   idempotency: 'none',
   body: CustomerLimitsWrite,
-  exists: (tenant, { customerId }, { settings }) => settings.reaches(tenant, customerId),
+  exists: (tenant, { customerId }, { customers }) => customers.reaches(tenant, customerId),
   success: { status: 200, description: 'The limits as they are now.', schema: CustomerLimits, etag: true },
   problems: [],
   handle: async ({ params, body, session, source, requestId, tenant, principal }, world) => {
     await reach(tenant, params.customerId, world)
-    return resource(await world.settingsCommands.updateCustomerLimits({ session, source, requestId, tenant, principal }, params.customerId, body))
+    return resource(await world.customers.updateCustomerLimits({ session, source, requestId, tenant, principal }, params.customerId, body))
   },
 })
 
@@ -69,7 +69,7 @@ export const getAlertSettings = route({
   summary: 'Read what members are alerted about',
   capability: ['settings.read', 'settings.manage'],
   success: { status: 200, description: 'The alerts.', schema: AlertSettings, etag: true },
-  handle: async ({ tenant, params }, { settings }) => resource(await settings.getSetting(own(tenant, params), 'alerts')),
+  handle: async ({ tenant, params }, { customers }) => resource(await customers.getSetting(own(tenant, params), 'alerts')),
 })
 
 export const updateAlertSettings = route({
@@ -80,11 +80,11 @@ export const updateAlertSettings = route({
   summary: 'Set what members are alerted about',
   capability: 'settings.manage',
   ifMatch: true,
-  current: async ({ tenant, params }, { settings }) => await settings.getSetting(own(tenant, params), 'alerts'),
+  current: async ({ tenant, params }, { customers }) => await customers.getSetting(own(tenant, params), 'alerts'),
   body: AlertSettingsWrite,
   success: { status: 200, description: 'The alerts as they are now.', schema: AlertSettings, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { settingsCommands }) =>
-    resource(await settingsCommands.updateSetting({ session, source, requestId, tenant, principal }, 'alerts', body, expectedVersion)),
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
+    resource(await customers.updateSetting({ session, source, requestId, tenant, principal }, 'alerts', body, expectedVersion)),
 })
 
 export const getApprovedDomains = route({
@@ -95,7 +95,7 @@ export const getApprovedDomains = route({
   summary: 'Read the domains whose addresses may be invited',
   capability: ['settings.read', 'settings.manage'],
   success: { status: 200, description: 'The domains.', schema: ApprovedDomains, etag: true },
-  handle: async ({ tenant, params }, { settings }) => resource(await settings.getSetting(own(tenant, params), 'approved_domains')),
+  handle: async ({ tenant, params }, { customers }) => resource(await customers.getSetting(own(tenant, params), 'approved_domains')),
 })
 
 export const updateApprovedDomains = route({
@@ -107,11 +107,11 @@ export const updateApprovedDomains = route({
   capability: 'settings.manage',
   stepUp: { action: 'settings.change' },
   ifMatch: true,
-  current: async ({ tenant, params }, { settings }) => await settings.getSetting(own(tenant, params), 'approved_domains'),
+  current: async ({ tenant, params }, { customers }) => await customers.getSetting(own(tenant, params), 'approved_domains'),
   body: ApprovedDomainsWrite,
   success: { status: 200, description: 'The domains as they are now.', schema: ApprovedDomains, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { settingsCommands }) =>
-    resource(await settingsCommands.updateSetting({ session, source, requestId, tenant, principal }, 'approved_domains', body, expectedVersion)),
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
+    resource(await customers.updateSetting({ session, source, requestId, tenant, principal }, 'approved_domains', body, expectedVersion)),
 })
 
 export const getCustomerPreferences = route({
@@ -122,7 +122,7 @@ export const getCustomerPreferences = route({
   summary: 'Read the preferences',
   capability: ['settings.read', 'settings.manage'],
   success: { status: 200, description: 'The preferences.', schema: CustomerPreferences, etag: true },
-  handle: async ({ tenant, params }, { settings }) => resource(await settings.getSetting(own(tenant, params), 'preferences')),
+  handle: async ({ tenant, params }, { customers }) => resource(await customers.getSetting(own(tenant, params), 'preferences')),
 })
 
 export const updateCustomerPreferences = route({
@@ -133,15 +133,15 @@ export const updateCustomerPreferences = route({
   summary: 'Change the preferences',
   capability: 'settings.manage',
   ifMatch: true,
-  current: async ({ tenant, params }, { settings }) => await settings.getSetting(own(tenant, params), 'preferences'),
+  current: async ({ tenant, params }, { customers }) => await customers.getSetting(own(tenant, params), 'preferences'),
   body: CustomerPreferencesUpdate,
   success: { status: 200, description: 'The preferences as they are now.', schema: CustomerPreferences, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { settingsCommands }) => {
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) => {
     if (body.timezone !== undefined && !isTimeZone(body.timezone)) {
       const message = 'No such time zone.'
       refuse('validation-error', message, { errors: [{ field: '/timezone', code: 'invalid_value', message }] })
     }
-    return resource(await settingsCommands.updateSetting({ session, source, requestId, tenant, principal }, 'preferences', body, expectedVersion))
+    return resource(await customers.updateSetting({ session, source, requestId, tenant, principal }, 'preferences', body, expectedVersion))
   },
 })
 

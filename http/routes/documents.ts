@@ -22,8 +22,8 @@ export const uploadDocument = route({
   form: DocumentUpload,
   success: { status: 201, description: 'The document, waiting for its check.', schema: Document, etag: true, location: true },
   problems: [],
-  handle: async ({ upload, ...by }, { documentCommands }) => {
-    const made = await documentCommands.upload(by, upload as ReadUpload)
+  handle: async ({ upload, ...by }, { documents }) => {
+    const made = await documents.upload(by, upload as ReadUpload)
     return created(made, `/v1/documents/${made.view.id}`)
   },
 })
@@ -82,8 +82,8 @@ export const deleteDocument = route({
   current: async ({ tenant, params }, { documents }) => (tenant === null ? null : await documents.get(tenant, params.documentId)),
   success: { status: 204, description: 'It is gone.' },
   problems: ['invalid-transition'],
-  handle: async ({ params, expectedVersion, ...by }, { documentCommands }) => {
-    await documentCommands.delete(by, params.documentId, expectedVersion)
+  handle: async ({ params, expectedVersion, ...by }, { documents }) => {
+    await documents.delete(by, params.documentId, expectedVersion)
     return empty()
   },
 })

@@ -41,8 +41,8 @@ export const resolveException = route({
   exists: async (tenant, { exceptionId }, { compliance }) => await compliance.getException(tenant, exceptionId) !== null,
   success: { status: 200, description: 'The exception with what became of it.', schema: Exception, etag: true, or: { status: 202, description: 'The exception, which waits for a second person.' } },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { complianceCommands }) => {
-    const { exception, waits } = await complianceCommands.resolve({ tenant, principal, session, source, requestId }, params.exceptionId, body)
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { compliance }) => {
+    const { exception, waits } = await compliance.resolve({ tenant, principal, session, source, requestId }, params.exceptionId, body)
     return { ...resource(exception), status: waits ? 202 : 200 }
   },
 })

@@ -16,6 +16,6 @@ export const cancelExchange = route({
   exists: async (tenant, { exchangeId }, { exchanges }) => await exchanges.getExchange(tenant, exchangeId) !== null,
   success: { status: 200, description: 'The exchange, cancelled.', schema: Exchange },
   problems: ['not-cancellable'],
-  handle: ({ tenant, principal, params, idempotency, requestId, instance, deadline }, { contractCommands }) =>
-    contractCommands.cancelExchange({ tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline }, params.exchangeId),
+  handle: ({ tenant, principal, params, idempotency, requestId, instance, deadline }, { contracts }) =>
+    contracts.cancelExchange({ tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline }, params.exchangeId),
 })

@@ -22,8 +22,8 @@ export const createQuote = route({
   body: QuoteCreate,
   success: QUOTED,
   problems: ['feature-disabled', 'limit-exceeded', 'provider-error'],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { exchangeCommands }) =>
-    exchangeCommands.createQuote({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
+    exchanges.createQuote({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
 
 export const getQuote = route({
@@ -49,8 +49,8 @@ export const refreshQuote = route({
   description: 'The old one stays valid until its own end.',
   success: QUOTED,
   problems: ['not-found', 'feature-disabled', 'invalid-transition', 'limit-exceeded', 'provider-error'],
-  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { exchangeCommands }) =>
-    exchangeCommands.refreshQuote({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.quoteId),
+  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
+    exchanges.refreshQuote({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.quoteId),
 })
 
 export const getIndicativeRates = route({
@@ -93,8 +93,8 @@ export const createExchange = route({
   body: ExchangeCreate,
   success: { status: 201, description: 'The exchange as it was created.', schema: Exchange, etag: true, location: true },
   problems: ['feature-disabled', 'quote-expired', 'invalid-transition', 'insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-reached', 'limit-exceeded', 'provider-error'],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { exchangeCommands }) =>
-    exchangeCommands.createExchange({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
+    exchanges.createExchange({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
 
 export const getExchange = route({
@@ -119,8 +119,8 @@ export const simulateExchangeStatus = route({
   exists: async (tenant, { exchangeId }, { exchanges }) => await exchanges.getExchange(tenant, exchangeId) !== null,
   success: { status: 202, description: 'The bank is about to say so.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: ({ tenant, params, body, idempotency, requestId, instance }, { exchangeCommands }) =>
-    exchangeCommands.simulateStatus({ tenantId: tenant.id, body, idempotency, requestId, instance }, params.exchangeId),
+  handle: ({ tenant, params, body, idempotency, requestId, instance }, { exchanges }) =>
+    exchanges.simulateStatus({ tenantId: tenant.id, body, idempotency, requestId, instance }, params.exchangeId),
 })
 
 export const simulateFxRateMove = route({
@@ -133,5 +133,5 @@ export const simulateFxRateMove = route({
   body: SimFxRate,
   success: { status: 202, description: 'The rate as it is now.', schema: SimulationResult },
   problems: ['provider-error'],
-  handle: ({ tenant, body, idempotency, requestId, instance }, { exchangeCommands }) => exchangeCommands.simulateRate({ tenantId: tenant.id, body, idempotency, requestId, instance }),
+  handle: ({ tenant, body, idempotency, requestId, instance }, { exchanges }) => exchanges.simulateRate({ tenantId: tenant.id, body, idempotency, requestId, instance }),
 })

@@ -19,6 +19,6 @@ export const exportTransactions = route({
   body: ExportRequest,
   success: { status: 202, description: 'The job that makes it.', schema: Job, etag: true, location: true },
   problems: [],
-  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { exportCommands }) =>
-    exportCommands.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { exports }) =>
+    exports.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })

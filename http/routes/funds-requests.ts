@@ -45,8 +45,8 @@ export const createFundsRequest = route({
   body: FundsRequestCreate,
   success: { status: 201, description: 'The funds request as it was created.', schema: FundsRequest, etag: true, location: true },
   problems: ['duplicate-external-id', 'limit-reached', 'limit-exceeded'],
-  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { fundsRequestCommands }) =>
-    fundsRequestCommands.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { fundsRequests }) =>
+    fundsRequests.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
 
 export const updateFundsRequest = route({
@@ -62,8 +62,8 @@ export const updateFundsRequest = route({
   body: FundsRequestUpdate,
   success: { status: 200, description: 'The funds request as it is now.', schema: FundsRequest, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { fundsRequestCommands }) =>
-    resource(await fundsRequestCommands.update({ tenant, principal, session, source, requestId }, params.fundsRequestId, body, expectedVersion)),
+  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { fundsRequests }) =>
+    resource(await fundsRequests.update({ tenant, principal, session, source, requestId }, params.fundsRequestId, body, expectedVersion)),
 })
 
 export const cancelFundsRequest = route({
@@ -77,8 +77,8 @@ export const cancelFundsRequest = route({
   idempotency: 'optional',
   success: { status: 200, description: 'The funds request, cancelled.', schema: FundsRequest },
   problems: ['not-found', 'not-cancellable'],
-  handle: ({ tenant, principal, session, source, requestId, instance, idempotency, params }, { fundsRequestCommands }) =>
-    fundsRequestCommands.cancel({ tenant, principal, session, source, requestId }, params.fundsRequestId, { idempotency, requestId, instance }),
+  handle: ({ tenant, principal, session, source, requestId, instance, idempotency, params }, { fundsRequests }) =>
+    fundsRequests.cancel({ tenant, principal, session, source, requestId }, params.fundsRequestId, { idempotency, requestId, instance }),
 })
 
 export const remindFundsRequest = route({
@@ -92,8 +92,8 @@ export const remindFundsRequest = route({
   idempotency: 'none',
   success: { status: 200, description: 'The funds request; a mail is on its way.', schema: FundsRequest },
   problems: ['not-found', 'invalid-transition', 'limit-reached', 'rate-limited', 'validation-error'],
-  handle: async ({ tenant, principal, session, source, requestId, params }, { fundsRequestCommands }) =>
-    json(200, (await fundsRequestCommands.remind({ tenant, principal, session, source, requestId }, params.fundsRequestId)).view),
+  handle: async ({ tenant, principal, session, source, requestId, params }, { fundsRequests }) =>
+    json(200, (await fundsRequests.remind({ tenant, principal, session, source, requestId }, params.fundsRequestId)).view),
 })
 
 export const allocateIncomingPayment = route({
@@ -112,6 +112,6 @@ export const allocateIncomingPayment = route({
   body: ArrivalAllocation,
   success: { status: 200, description: 'The funds request with what it has been paid.', schema: FundsRequest },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params, body }, { fundsRequestCommands }) =>
-    json(200, (await fundsRequestCommands.allocate({ tenant, principal, session, source, requestId }, params.incomingPaymentId, body.fundsRequestId)).view),
+  handle: async ({ tenant, principal, session, source, requestId, params, body }, { fundsRequests }) =>
+    json(200, (await fundsRequests.allocate({ tenant, principal, session, source, requestId }, params.incomingPaymentId, body.fundsRequestId)).view),
 })

@@ -17,7 +17,7 @@ export const listIncomingPayments = route({
   list: incomingPaymentList,
   success: { status: 200, description: 'A page of incoming payments.', schema: PageOf('IncomingPaymentPage', IncomingPayment), etag: true },
   problems: [],
-  handle: async ({ list }, { queries }) => page(list, await queries.listIncomingPayments(list)),
+  handle: async ({ list }, { incomingPayments }) => page(list, await incomingPayments.listIncomingPayments(list)),
 })
 
 export const getIncomingPayment = route({
@@ -32,7 +32,7 @@ export const getIncomingPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The incoming payment.', schema: IncomingPayment, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { queries }) => resource(await queries.getIncomingPayment(tenant, params.incomingPaymentId)),
+  handle: async ({ tenant, params }, { incomingPayments }) => resource(await incomingPayments.getIncomingPayment(tenant, params.incomingPaymentId)),
 })
 
 export const addMoney = route({
@@ -50,6 +50,6 @@ export const addMoney = route({
   body: AddMoney,
   success: { status: 200, description: 'How to go on.', schema: AddMoneyResult },
   problems: ['insufficient-funds', 'quote-expired', 'invalid-transition', 'limit-exceeded', 'customer-not-active', 'limit-reached', 'feature-disabled', 'provider-error'],
-  handle: async ({ body, idempotency, tenant, principal, requestId, instance, deadline }, { addMoney: add }) =>
-    await add({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: async ({ body, idempotency, tenant, principal, requestId, instance, deadline }, { accounts }) =>
+    await accounts.addMoney({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })

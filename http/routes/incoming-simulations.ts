@@ -19,8 +19,8 @@ export const simulateIncomingPayment = route({
   body: SimIncomingPayment,
   success: { status: 202, description: 'The bank is about to report it.', schema: SimulationResult },
   problems: ['simulation-not-possible', 'limit-exceeded'],
-  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
-    await incomingCommands.simulate({ tenant, principal, session, source, requestId }, body, idempotency, 'result'),
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingPayments }) =>
+    await incomingPayments.simulate({ tenant, principal, session, source, requestId }, body, idempotency, 'result'),
 })
 
 export const simulateSandboxIncomingPayment = route({
@@ -39,8 +39,8 @@ export const simulateSandboxIncomingPayment = route({
   body: SandboxIncomingPayment,
   success: { status: 202, description: 'The bank is about to report it.', schema: SandboxSimulation },
   problems: ['simulation-not-possible', 'limit-exceeded'],
-  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
-    await incomingCommands.simulate({ tenant, principal, session, source, requestId }, body, idempotency, 'receipt'),
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingPayments }) =>
+    await incomingPayments.simulate({ tenant, principal, session, source, requestId }, body, idempotency, 'receipt'),
 })
 
 export const simulateIncomingDebit = route({
@@ -59,8 +59,8 @@ export const simulateIncomingDebit = route({
   body: SimIncomingDebit,
   success: { status: 202, description: 'The partner is about to collect.', schema: SimulationResult },
   problems: ['simulation-not-possible'],
-  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
-    await incomingCommands.simulateDebit({ tenant, principal, session, source, requestId }, body, idempotency),
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { incomingPayments }) =>
+    await incomingPayments.simulateDebit({ tenant, principal, session, source, requestId }, body, idempotency),
 })
 
 export const simulateIncomingRecall = route({
@@ -78,9 +78,9 @@ export const simulateIncomingRecall = route({
   limits: ['simulate'],
   body: SimIncomingRecall,
   bodyOptional: true,
-  exists: async (tenant, { incomingPaymentId }, { queries }) => await queries.getIncomingPayment(tenant, incomingPaymentId) !== null,
+  exists: async (tenant, { incomingPaymentId }, { incomingPayments }) => await incomingPayments.getIncomingPayment(tenant, incomingPaymentId) !== null,
   success: { status: 202, description: 'The operator\'s people have it.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, tenant, principal, session, source, requestId }, { incomingCommands }) =>
-    await incomingCommands.simulateRecall({ tenant, principal, session, source, requestId }, params.incomingPaymentId, body, idempotency),
+  handle: async ({ params, body, idempotency, tenant, principal, session, source, requestId }, { incomingPayments }) =>
+    await incomingPayments.simulateRecall({ tenant, principal, session, source, requestId }, params.incomingPaymentId, body, idempotency),
 })

@@ -16,7 +16,7 @@ export const listIncomingSuspense = route({
   list: suspenseList,
   success: { status: 200, description: 'A page of items.', schema: PageOf('SuspensePage', SuspenseItem), etag: true },
   problems: [],
-  handle: async ({ list }, { queries }) => page(list, await queries.listSuspense(list)),
+  handle: async ({ list }, { incomingPayments }) => page(list, await incomingPayments.listSuspense(list)),
 })
 
 export const getIncomingSuspense = route({
@@ -27,7 +27,7 @@ export const getIncomingSuspense = route({
   summary: 'Read an item without an owner',
   success: { status: 200, description: 'The item.', schema: SuspenseItem, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { queries }) => resource(await queries.getSuspenseItem(tenant, params.itemId)),
+  handle: async ({ tenant, params }, { incomingPayments }) => resource(await incomingPayments.getSuspenseItem(tenant, params.itemId)),
 })
 
 export const allocateIncomingSuspense = route({
@@ -38,11 +38,11 @@ export const allocateIncomingSuspense = route({
   summary: 'Give money to its owner',
   description: 'It is credited to the balance as an incoming payment.',
   body: SuspenseAllocation,
-  exists: async (tenant, { itemId }, { queries }) => await queries.getSuspenseItem(tenant, itemId) !== null,
+  exists: async (tenant, { itemId }, { incomingPayments }) => await incomingPayments.getSuspenseItem(tenant, itemId) !== null,
   success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingCommands }) =>
-    resource(await incomingCommands.allocate({ tenant, principal, session, source, requestId }, params.itemId, body)),
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingPayments }) =>
+    resource(await incomingPayments.allocate({ tenant, principal, session, source, requestId }, params.itemId, body)),
 })
 
 export const returnIncomingSuspense = route({
@@ -52,9 +52,9 @@ export const returnIncomingSuspense = route({
   operationId: 'returnIncomingSuspense',
   summary: 'Send money back',
   body: SuspenseReturn,
-  exists: async (tenant, { itemId }, { queries }) => await queries.getSuspenseItem(tenant, itemId) !== null,
+  exists: async (tenant, { itemId }, { incomingPayments }) => await incomingPayments.getSuspenseItem(tenant, itemId) !== null,
   success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingCommands }) =>
-    resource(await incomingCommands.giveBack({ tenant, principal, session, source, requestId }, params.itemId, body)),
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingPayments }) =>
+    resource(await incomingPayments.giveBack({ tenant, principal, session, source, requestId }, params.itemId, body)),
 })

@@ -59,7 +59,7 @@ export const getIntegrationHome = route({
   idempotency: 'none',
   success: { status: 200, description: 'The overview.', schema: IntegrationHome },
   problems: [],
-  handle: async ({ tenant }, { queries }) => json(200, await queries.integrationHome(tenant.id)),
+  handle: async ({ tenant }, { integration }) => json(200, await integration.integrationHome(tenant.id)),
 })
 
 export const getOperatorApiUsage = route({
@@ -76,7 +76,7 @@ export const getOperatorApiUsage = route({
   query: UsageQuery,
   success: { status: 200, description: 'The report.', schema: ApiUsageReport },
   problems: [],
-  handle: async ({ tenant, query }, { queries, clock }) => json(200, await queries.apiUsage(tenant, {
+  handle: async ({ tenant, query }, { integration, clock }) => json(200, await integration.apiUsage(tenant, {
     ...usageWindow(query, clock.now()),
     apiKeyId: query.apiKeyId?.toLowerCase() ?? null,
     environment: query.environment ?? null,
@@ -98,8 +98,8 @@ export const listOperatorApiKeyRequests = route({
   query: RequestLogQuery,
   success: { status: 200, description: 'The last calls.', schema: ApiKeyRequestLog },
   problems: [],
-  handle: async ({ tenant, params, query }, { queries }) => {
-    const log = await queries.apiKeyRequests(tenant, params.apiKeyId, logQuestion(query))
+  handle: async ({ tenant, params, query }, { integration }) => {
+    const log = await integration.apiKeyRequests(tenant, params.apiKeyId, logQuestion(query))
     if (log === null) refuse('not-found', 'No such resource exists in this tenant.')
     return json(200, log)
   },

@@ -6,13 +6,13 @@ import {
   deliveryList, IntegratorWebhook, IntegratorWebhookUpdate, IntegratorWebhookWithSecret, IntegratorWebhookWrite, WebhookDelivery, webhookList,
 } from '../schemas/webhook.ts'
 import type { CurrentContext } from '../route.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 
 const ONE = '/integrator-webhooks/{webhookId}'
 const shared = { tag: 'public-api', callers: 'key', scope: 'webhooks:manage', tenant: 'any', feature: 'webhooks', idempotency: 'none' } as const
 const change = { action: 'integrator_webhook.change' } as const
 
-const current = async ({ tenant, params }: CurrentContext<typeof ONE>, { webhooks }: ReadWorld) => (tenant === null ? null : await webhooks.get(tenant, params.webhookId))
+const current = async ({ tenant, params }: CurrentContext<typeof ONE>, { webhooks }: ReadServices) => (tenant === null ? null : await webhooks.get(tenant, params.webhookId))
 
 export const listIntegratorWebhooks = route({
   ...shared,
@@ -39,8 +39,8 @@ export const createIntegratorWebhook = route({
   answersCredential: true,
   success: { status: 201, description: 'The endpoint with its secret.', schema: IntegratorWebhookWithSecret, etag: true, location: true },
   problems: ['limit-reached', 'unsafe-url'],
-  handle: async ({ body, tenant, principal, session, source, requestId }, { webhookCommands }) => {
-    const made = await webhookCommands.create({ tenant, principal, session, source, requestId }, body)
+  handle: async ({ body, tenant, principal, session, source, requestId }, { webhooks }) => {
+    const made = await webhooks.create({ tenant, principal, session, source, requestId }, body)
     return created(made, `/v1/integrator-webhooks/${made.view.id}`, { secret: made.secret })
   },
 })
@@ -69,8 +69,8 @@ export const updateIntegratorWebhook = route({
   body: IntegratorWebhookUpdate,
   success: { status: 200, description: 'The endpoint as it is now.', schema: IntegratorWebhook, etag: true },
   problems: ['unsafe-url'],
-  handle: async ({ params, body, expectedVersion, tenant, principal, session, source, requestId }, { webhookCommands }) =>
-    resource(await webhookCommands.update({ tenant, principal, session, source, requestId }, params.webhookId, body, expectedVersion)),
+  handle: async ({ params, body, expectedVersion, tenant, principal, session, source, requestId }, { webhooks }) =>
+    resource(await webhooks.update({ tenant, principal, session, source, requestId }, params.webhookId, body, expectedVersion)),
 })
 
 export const deleteIntegratorWebhook = route({
@@ -84,8 +84,8 @@ export const deleteIntegratorWebhook = route({
   current,
   success: { status: 204, description: 'Nothing more is sent to it.' },
   problems: [],
-  handle: async ({ params, expectedVersion, tenant, principal, session, source, requestId }, { webhookCommands }) => {
-    await webhookCommands.remove({ tenant, principal, session, source, requestId }, params.webhookId, expectedVersion)
+  handle: async ({ params, expectedVersion, tenant, principal, session, source, requestId }, { webhooks }) => {
+    await webhooks.remove({ tenant, principal, session, source, requestId }, params.webhookId, expectedVersion)
     return empty()
   },
 })
@@ -101,8 +101,8 @@ export const rotateIntegratorWebhookSecret = route({
   answersCredential: true,
   success: { status: 200, description: 'The endpoint with its new secret, which is shown this once.', schema: IntegratorWebhookWithSecret, etag: true },
   problems: ['not-found'],
-  handle: async ({ params, tenant, principal, session, source, requestId }, { webhookCommands }) => {
-    const { secret, ...rotated } = await webhookCommands.rotateSecret({ tenant, principal, session, source, requestId }, params.webhookId)
+  handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) => {
+    const { secret, ...rotated } = await webhooks.rotateSecret({ tenant, principal, session, source, requestId }, params.webhookId)
     const { location: _location, ...answer } = created(rotated, '', { secret })
     return { ...answer, status: 200 }
   },
@@ -118,8 +118,8 @@ export const testIntegratorWebhook = route({
   limits: ['webhook-test'],
   success: { status: 200, description: 'The delivery.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ params, tenant, principal, session, source, requestId }, { webhookCommands }) =>
-    json(200, await webhookCommands.test({ tenant, principal, session, source, requestId }, params.webhookId)),
+  handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) =>
+    json(200, await webhooks.test({ tenant, principal, session, source, requestId }, params.webhookId)),
 })
 
 export const listWebhookDeliveries = route({
@@ -145,6 +145,6 @@ export const redeliverWebhook = route({
   limits: ['webhook-redeliver'],
   success: { status: 202, description: 'The delivery, pending again.', schema: WebhookDelivery },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ params, tenant, principal, session, source, requestId }, { webhookCommands }) =>
-    json(202, await webhookCommands.redeliver({ tenant, principal, session, source, requestId }, params.webhookId, params.deliveryId)),
+  handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) =>
+    json(202, await webhooks.redeliver({ tenant, principal, session, source, requestId }, params.webhookId, params.deliveryId)),
 })

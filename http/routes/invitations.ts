@@ -31,5 +31,5 @@ export const acceptInvitation = route({
   body: InvitationAccept,
   success: { status: 200, description: 'They are a member from here on, and sign in as ever.', schema: AcceptedInvitation },
   problems: ['unauthenticated'],
-  handle: async ({ params, body, source, requestId }, { memberCommands }) => json(200, await memberCommands.acceptInvitation(params.token, body, { source, requestId })),
+  handle: async ({ params, body, source, requestId }, { members }) => json(200, await members.acceptInvitation(params.token, body, { source, requestId })),
 })

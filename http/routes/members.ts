@@ -55,8 +55,8 @@ export const updateMembership = route({
   body: MemberUpdate,
   success: { status: 200, description: 'The member as they are now.', schema: Member, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { memberCommands }) =>
-    resource(await memberCommands.updateMember({ session, source, requestId, tenant, principal }, params.membershipId, body, expectedVersion)),
+  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { members }) =>
+    resource(await members.updateMember({ session, source, requestId, tenant, principal }, params.membershipId, body, expectedVersion)),
 })
 
 export const removeMembership = route({
@@ -70,8 +70,8 @@ export const removeMembership = route({
   current: async ({ tenant, params }, { members }) => await members.getMember(own(tenant, params), params.membershipId),
   success: { status: 204, description: 'They have no access any more.' },
   problems: ['invalid-transition'],
-  handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, { memberCommands }) => {
-    await memberCommands.removeMember({ session, source, requestId, tenant, principal }, params.membershipId, expectedVersion)
+  handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, { members }) => {
+    await members.removeMember({ session, source, requestId, tenant, principal }, params.membershipId, expectedVersion)
     return empty()
   },
 })
@@ -88,9 +88,9 @@ export const transferPrimaryOwner = route({
   body: PrimaryOwner,
   success: { status: 200, description: 'The new primary owner.', schema: Member, etag: true },
   problems: [],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { memberCommands }) => {
+  handle: async ({ params, body, session, source, requestId, tenant, principal }, { members }) => {
     own(tenant, params)
-    return resource(await memberCommands.transferPrimaryOwner({ session, source, requestId, tenant, principal }, body.membershipId))
+    return resource(await members.transferPrimaryOwner({ session, source, requestId, tenant, principal }, body.membershipId))
   },
 })
 
@@ -117,9 +117,9 @@ export const createTeam = route({
   body: TeamCreate,
   success: { status: 201, description: 'The team.', schema: Team, etag: true, location: true },
   problems: ['limit-reached', 'invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { memberCommands }) => {
+  handle: async ({ params, body, session, source, requestId, tenant, principal }, { members }) => {
     const customerId = own(tenant, params)
-    const team = await memberCommands.createTeam({ session, source, requestId, tenant, principal }, body)
+    const team = await members.createTeam({ session, source, requestId, tenant, principal }, body)
     return created(team, `/v1/customers/${customerId}/teams/${team.view.id}`)
   },
 })
@@ -148,8 +148,8 @@ export const updateTeam = route({
   body: TeamUpdate,
   success: { status: 200, description: 'The team as it is now.', schema: Team, etag: true },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { memberCommands }) =>
-    resource(await memberCommands.updateTeam({ session, source, requestId, tenant, principal }, params.teamId, body, expectedVersion)),
+  handle: async ({ params, body, session, source, requestId, tenant, principal, expectedVersion }, { members }) =>
+    resource(await members.updateTeam({ session, source, requestId, tenant, principal }, params.teamId, body, expectedVersion)),
 })
 
 export const deleteTeam = route({
@@ -163,8 +163,8 @@ export const deleteTeam = route({
   current: async ({ tenant, params }, { members }) => await members.getTeam(own(tenant, params), params.teamId),
   success: { status: 204, description: 'The team is gone.' },
   problems: [],
-  handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, { memberCommands }) => {
-    await memberCommands.deleteTeam({ session, source, requestId, tenant, principal }, params.teamId, expectedVersion)
+  handle: async ({ params, session, source, requestId, tenant, principal, expectedVersion }, { members }) => {
+    await members.deleteTeam({ session, source, requestId, tenant, principal }, params.teamId, expectedVersion)
     return empty()
   },
 })
@@ -192,9 +192,9 @@ export const createInvitation = route({
   body: InvitationCreate,
   success: { status: 201, description: 'The invitation, without its link.', schema: Invitation, etag: true, location: true },
   problems: ['invitation_domains_required', 'domain_not_approved', 'limit-reached'],
-  handle: async ({ params, body, session, source, requestId, tenant, principal }, { memberCommands }) => {
+  handle: async ({ params, body, session, source, requestId, tenant, principal }, { members }) => {
     const customerId = own(tenant, params)
-    const invitation = await memberCommands.invite({ session, source, requestId, tenant, principal }, body)
+    const invitation = await members.invite({ session, source, requestId, tenant, principal }, body)
     return created(invitation, `/v1/customers/${customerId}/invitations/${invitation.view.id}`)
   },
 })
@@ -219,9 +219,9 @@ export const revokeInvitation = route({
   stepUp,
   success: { status: 204, description: 'Its link no longer works.' },
   problems: ['invalid-transition'],
-  handle: async ({ params, session, source, requestId, tenant, principal }, { memberCommands }) => {
+  handle: async ({ params, session, source, requestId, tenant, principal }, { members }) => {
     own(tenant, params)
-    await memberCommands.revokeInvitation({ session, source, requestId, tenant, principal }, params.invitationId)
+    await members.revokeInvitation({ session, source, requestId, tenant, principal }, params.invitationId)
     return empty()
   },
 })
@@ -236,8 +236,8 @@ export const resendInvitation = route({
   stepUp,
   success: { status: 200, description: 'The invitation.', schema: Invitation, etag: true },
   problems: ['invalid-transition', 'invitation_domains_required', 'domain_not_approved'],
-  handle: async ({ params, session, source, requestId, tenant, principal }, { memberCommands }) => {
+  handle: async ({ params, session, source, requestId, tenant, principal }, { members }) => {
     own(tenant, params)
-    return resource(await memberCommands.resendInvitation({ session, source, requestId, tenant, principal }, params.invitationId))
+    return resource(await members.resendInvitation({ session, source, requestId, tenant, principal }, params.invitationId))
   },
 })

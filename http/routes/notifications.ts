@@ -24,7 +24,7 @@ export const readNotification = route({
   operationId: 'readNotification',
   summary: 'Note that you have read something',
   success: { status: 200, description: 'The notification.', schema: Notification },
-  handle: async ({ params, session, tenant }, { noticeCommands }) => json(200, await noticeCommands.readNotification(session.userId, tenant.id, params.notificationId)),
+  handle: async ({ params, session, tenant }, { notices }) => json(200, await notices.readNotification(session.userId, tenant.id, params.notificationId)),
 })
 
 export const getNotificationPreferences = route({
@@ -45,5 +45,5 @@ export const updateNotificationPreferences = route({
   summary: 'Set what you want to hear of',
   body: NotificationPreferences,
   success: { status: 200, description: 'Your preferences.', schema: NotificationPreferences },
-  handle: async ({ body, session }, { noticeCommands }) => json(200, await noticeCommands.setNotificationPreferences(session.userId, body)),
+  handle: async ({ body, session }, { notices }) => json(200, await notices.setNotificationPreferences(session.userId, body)),
 })

@@ -2,14 +2,14 @@
 import { resource } from '../answer.ts'
 import { route, type CurrentContext } from '../route.ts'
 import { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from '../schemas/operator.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
 const shared = { tag: 'tenants', callers: 'staff', capability: 'operator.manage', scope: null, tenant: 'operator', idempotency: 'none', problems: [] } as const
 
 /** What is being changed, which every operator has. */
-const current = (read: (world: ReadWorld, operatorId: string) => Promise<Versioned<unknown>>) =>
-  async ({ tenant }: CurrentContext<string>, world: ReadWorld) => (tenant === null ? null : await read(world, tenant.id))
+const current = (read: (world: ReadServices, operatorId: string) => Promise<Versioned<unknown>>) =>
+  async ({ tenant }: CurrentContext<string>, world: ReadServices) => (tenant === null ? null : await read(world, tenant.id))
 
 export const getOperator = route({
   ...shared,
@@ -31,8 +31,8 @@ export const updateOperator = route({
   current: current(({ operators }, id) => operators.getOperator(id)),
   body: OperatorUpdate,
   success: { status: 200, description: 'The operator as it is now.', schema: Operator, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operatorCommands }) =>
-    resource(await operatorCommands.updateOperator({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operators }) =>
+    resource(await operators.updateOperator({ session, source, requestId, tenant, principal }, body, expectedVersion)),
 })
 
 export const getOperatorSettings = route({
@@ -56,8 +56,8 @@ export const updateOperatorSettings = route({
   current: current(({ operators }, id) => operators.getSettings(id)),
   body: OperatorSettingsUpdate,
   success: { status: 200, description: 'The settings as they are now.', schema: OperatorSettings, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operatorCommands }) =>
-    resource(await operatorCommands.updateSettings({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operators }) =>
+    resource(await operators.updateSettings({ session, source, requestId, tenant, principal }, body, expectedVersion)),
 })
 
 export const getFeatureFlags = route({
@@ -81,6 +81,6 @@ export const updateFeatureFlags = route({
   current: current(({ operators }, id) => operators.getFlags(id)),
   body: FeatureFlagsUpdate,
   success: { status: 200, description: 'The features as they are now.', schema: FeatureFlags, etag: true },
-  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operatorCommands }) =>
-    resource(await operatorCommands.updateFlags({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operators }) =>
+    resource(await operators.updateFlags({ session, source, requestId, tenant, principal }, body, expectedVersion)),
 })

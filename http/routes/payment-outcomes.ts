@@ -18,11 +18,11 @@ export const requestPaymentRecall = route({
   idempotency: 'required',
   limits: ['money'],
   body: PaymentRecallRequest,
-  exists: async (tenant, { paymentId }, { queries }) => await queries.getPayment(tenant, paymentId) !== null,
+  exists: async (tenant, { paymentId }, { payments }) => await payments.getPayment(tenant, paymentId) !== null,
   success: { status: 202, description: 'The payment, whose recall is on its way.', schema: Payment },
   problems: ['not-found', 'invalid-transition'],
-  handle: ({ tenant, params, principal, session, source, body, idempotency, requestId, instance }, { paymentOutcomeCommands }) =>
-    paymentOutcomeCommands.requestRecall({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
+  handle: ({ tenant, params, principal, session, source, body, idempotency, requestId, instance }, { payments }) =>
+    payments.requestRecall({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
 })
 
 export const listPaymentUpdates = route({
@@ -38,5 +38,5 @@ export const listPaymentUpdates = route({
   list: paymentStatusUpdateList,
   success: { status: 200, description: 'A page of its history.', schema: PageOf('PaymentStatusUpdatePage', PaymentStatusUpdate), etag: true },
   problems: [],
-  handle: async ({ list, params }, { paymentOutcomes }) => page(list, await paymentOutcomes.updates({ ...list, paymentId: params.paymentId })),
+  handle: async ({ list, params }, { payments }) => page(list, await payments.updates({ ...list, paymentId: params.paymentId })),
 })

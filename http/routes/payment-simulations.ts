@@ -3,11 +3,11 @@ import { json } from '../answer.ts'
 import { route } from '../route.ts'
 import { SandboxPaymentStatus, SimPaymentRecall, SimPaymentReturn, SimPaymentStatus } from '../schemas/payment-simulation.ts'
 import { SandboxSimulation, SimulationCatalogue, SimulationResult } from '../schemas/simulation.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
 const SIMULATION = { callers: 'key', scope: 'payments:write', tenant: 'customer', idempotency: 'optional', limits: ['simulate'] } as const
-const exists = async (tenant: Tenant, { paymentId }: { readonly paymentId: string }, { queries }: ReadWorld) => await queries.getPayment(tenant, paymentId) !== null
+const exists = async (tenant: Tenant, { paymentId }: { readonly paymentId: string }, { payments }: ReadServices) => await payments.getPayment(tenant, paymentId) !== null
 const queued = { status: 202, description: 'The bank is about to say so.', schema: SimulationResult } as const
 
 export const listSimulations = route({
@@ -25,7 +25,7 @@ export const listSimulations = route({
   limits: ['simulate'],
   success: { status: 200, description: 'The catalogue.', schema: SimulationCatalogue },
   problems: [],
-  handle: async ({ tenant }, { paymentOutcomes }) => json(200, await paymentOutcomes.simulations(tenant)),
+  handle: async ({ tenant }, { payments }) => json(200, await payments.simulations(tenant)),
 })
 
 export const simulatePaymentStatus = route({
@@ -41,8 +41,8 @@ export const simulatePaymentStatus = route({
   exists,
   success: queued,
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { paymentOutcomeCommands }) =>
-    await paymentOutcomeCommands.simulateStatus({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }, 'result'),
+  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
+    await payments.simulateStatus({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }, 'result'),
 })
 
 export const simulateSandboxPaymentStatus = route({
@@ -58,8 +58,8 @@ export const simulateSandboxPaymentStatus = route({
   exists,
   success: { ...queued, schema: SandboxSimulation },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { paymentOutcomeCommands }) =>
-    await paymentOutcomeCommands.simulateStatus({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }, 'receipt'),
+  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
+    await payments.simulateStatus({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }, 'receipt'),
 })
 
 export const simulatePaymentReturn = route({
@@ -76,8 +76,8 @@ export const simulatePaymentReturn = route({
   exists,
   success: queued,
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { paymentOutcomeCommands }) =>
-    await paymentOutcomeCommands.simulateReturn({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
+  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
+    await payments.simulateReturn({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
 })
 
 export const simulatePaymentRecall = route({
@@ -93,6 +93,6 @@ export const simulatePaymentRecall = route({
   exists,
   success: queued,
   problems: ['not-found', 'simulation-not-possible'],
-  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { paymentOutcomeCommands }) =>
-    await paymentOutcomeCommands.simulateRecall({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
+  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
+    await payments.simulateRecall({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
 })

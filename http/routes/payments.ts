@@ -23,8 +23,8 @@ export const createPayment = route({
     'insufficient-funds', 'duplicate-external-id', 'quote-expired', 'customer-not-active', 'limit-exceeded',
     'recipient-not-approved', 'verification-mismatch', 'rail-unavailable', 'document-not-clean',
   ],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { commands }) =>
-    commands.createPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { payments }) =>
+    payments.createPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
 
 export const validatePayment = route({
@@ -42,8 +42,8 @@ export const validatePayment = route({
   body: PaymentCreate,
   success: { status: 200, description: 'What would become of it.', schema: PaymentCheck },
   problems: [],
-  handle: async ({ tenant, principal, body, requestId, instance, deadline }, { commands }) =>
-    json(200, await commands.checkPayment({ tenantId: tenant.id, principal, body, idempotency: null, requestId, instance, deadline })),
+  handle: async ({ tenant, principal, body, requestId, instance, deadline }, { payments }) =>
+    json(200, await payments.checkPayment({ tenantId: tenant.id, principal, body, idempotency: null, requestId, instance, deadline })),
 })
 
 export const listPayments = route({
@@ -59,7 +59,7 @@ export const listPayments = route({
   list: paymentList,
   success: { status: 200, description: 'A page of payments.', schema: PageOf('PaymentPage', Payment), etag: true },
   problems: [],
-  handle: async ({ list }, { queries }) => page(list, await queries.listPayments(list)),
+  handle: async ({ list }, { payments }) => page(list, await payments.listPayments(list)),
 })
 
 export const getPayment = route({
@@ -74,7 +74,7 @@ export const getPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The payment.', schema: Payment, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { queries }) => resource(await queries.getPayment(tenant, params.paymentId)),
+  handle: async ({ tenant, params }, { payments }) => resource(await payments.getPayment(tenant, params.paymentId)),
 })
 
 export const updatePayment = route({
@@ -89,13 +89,13 @@ export const updatePayment = route({
   tenant: 'customer',
   idempotency: 'none',
   ifMatch: true,
-  current: async ({ tenant, params }, { queries }) => (tenant === null ? null : await queries.getPayment(tenant, params.paymentId)),
+  current: async ({ tenant, params }, { payments }) => (tenant === null ? null : await payments.getPayment(tenant, params.paymentId)),
   body: PaymentUpdate,
   success: { status: 200, description: 'The payment as it is now.', schema: Payment, etag: true },
   problems: ['duplicate-external-id'],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { paymentChanges, queries }) => {
-    await paymentChanges.update({ tenant, principal, session, source, requestId }, params.paymentId, body, expectedVersion)
-    return resource(await queries.getPayment(tenant, params.paymentId))
+  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { payments }) => {
+    await payments.update({ tenant, principal, session, source, requestId }, params.paymentId, body, expectedVersion)
+    return resource(await payments.getPayment(tenant, params.paymentId))
   },
 })
 
@@ -111,11 +111,11 @@ export const deletePayment = route({
   tenant: 'customer',
   idempotency: 'none',
   ifMatch: true,
-  current: async ({ tenant, params }, { queries }) => (tenant === null ? null : await queries.getPayment(tenant, params.paymentId)),
+  current: async ({ tenant, params }, { payments }) => (tenant === null ? null : await payments.getPayment(tenant, params.paymentId)),
   success: { status: 204, description: 'It is gone.' },
   problems: ['invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { paymentChanges }) => {
-    await paymentChanges.remove({ tenant, principal, session, source, requestId }, params.paymentId, expectedVersion)
+  handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { payments }) => {
+    await payments.remove({ tenant, principal, session, source, requestId }, params.paymentId, expectedVersion)
     return empty()
   },
 })
@@ -135,14 +135,14 @@ export const submitPayment = route({
   limits: ['money'],
   body: PaymentSubmit,
   bodyOptional: true,
-  exists: async (tenant, { paymentId }, { queries }) => await queries.getPayment(tenant, paymentId) !== null,
+  exists: async (tenant, { paymentId }, { payments }) => await payments.getPayment(tenant, paymentId) !== null,
   success: { status: 200, description: 'The payment as it was submitted.', schema: Payment },
   problems: [
     'invalid-transition', 'precondition-failed', 'insufficient-funds', 'quote-expired', 'customer-not-active', 'limit-exceeded', 'recipient-not-approved', 'verification-mismatch',
     'rail-unavailable', 'document-not-clean',
   ],
-  handle: ({ tenant, params, principal, body, idempotency, requestId, instance, deadline }, { commands }) =>
-    commands.submitPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.paymentId),
+  handle: ({ tenant, params, principal, body, idempotency, requestId, instance, deadline }, { payments }) =>
+    payments.submitPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.paymentId),
 })
 
 export const cancelPayment = route({
@@ -158,9 +158,9 @@ export const cancelPayment = route({
   idempotency: 'optional',
   body: PaymentCancel,
   bodyOptional: true,
-  exists: async (tenant, { paymentId }, { queries }) => await queries.getPayment(tenant, paymentId) !== null,
+  exists: async (tenant, { paymentId }, { payments }) => await payments.getPayment(tenant, paymentId) !== null,
   success: { status: 200, description: 'The payment, cancelled.', schema: Payment },
   problems: ['not-cancellable'],
-  handle: ({ tenant, params, principal, body, idempotency, requestId, instance, deadline }, { commands }) =>
-    commands.cancelPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.paymentId),
+  handle: ({ tenant, params, principal, body, idempotency, requestId, instance, deadline }, { payments }) =>
+    payments.cancelPayment({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.paymentId),
 })

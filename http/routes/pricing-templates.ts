@@ -3,10 +3,10 @@ import { created, empty, page, resource } from '../answer.ts'
 import { route, type CurrentContext } from '../route.ts'
 import { PageOf } from '../schemas/page.ts'
 import { PricingTemplate, PricingTemplateCreate, pricingTemplateList, PricingTemplateUpdate } from '../schemas/pricing-template.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 
 const STAFF = { tag: 'tenants', callers: 'staff', capability: 'pricing.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
-const current = async ({ tenant, params }: CurrentContext<'/pricing-templates/{templateId}'>, { pricing }: ReadWorld) =>
+const current = async ({ tenant, params }: CurrentContext<'/pricing-templates/{templateId}'>, { pricing }: ReadServices) =>
   (tenant === null ? null : await pricing.get(tenant.id, params.templateId))
 
 export const listPricingTemplates = route({
@@ -31,8 +31,8 @@ export const createPricingTemplate = route({
   body: PricingTemplateCreate,
   success: { status: 201, description: 'The list.', schema: PricingTemplate, etag: true, location: true },
   problems: ['limit-reached'],
-  handle: async ({ tenant, principal, session, source, requestId, body }, { pricingCommands }) => {
-    const template = await pricingCommands.create({ tenant, principal, session, source, requestId }, body)
+  handle: async ({ tenant, principal, session, source, requestId, body }, { pricing }) => {
+    const template = await pricing.create({ tenant, principal, session, source, requestId }, body)
     return created(template, `/v1/pricing-templates/${template.view.id}`)
   },
 })
@@ -60,8 +60,8 @@ export const updatePricingTemplate = route({
   body: PricingTemplateUpdate,
   success: { status: 200, description: 'The list as it is now.', schema: PricingTemplate, etag: true },
   problems: [],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { pricingCommands }) =>
-    resource(await pricingCommands.update({ tenant, principal, session, source, requestId }, params.templateId, body, expectedVersion)),
+  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { pricing }) =>
+    resource(await pricing.update({ tenant, principal, session, source, requestId }, params.templateId, body, expectedVersion)),
 })
 
 export const deletePricingTemplate = route({
@@ -75,8 +75,8 @@ export const deletePricingTemplate = route({
   current,
   success: { status: 204, description: 'It is gone.' },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { pricingCommands }) => {
-    await pricingCommands.remove({ tenant, principal, session, source, requestId }, params.templateId, expectedVersion)
+  handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { pricing }) => {
+    await pricing.remove({ tenant, principal, session, source, requestId }, params.templateId, expectedVersion)
     return empty()
   },
 })

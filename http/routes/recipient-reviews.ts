@@ -16,7 +16,7 @@ export const listRecipientReviews = route({
   list: recipientReviewList,
   success: { status: 200, description: 'A page of reviews.', schema: PageOf('RecipientReviewPage', RecipientReview), etag: true },
   problems: [],
-  handle: async ({ list }, { queries }) => page(list, await queries.listRecipientReviews(list)),
+  handle: async ({ list }, { recipients }) => page(list, await recipients.listRecipientReviews(list)),
 })
 
 export const getRecipientReview = route({
@@ -27,7 +27,7 @@ export const getRecipientReview = route({
   summary: 'Read a review of a recipient',
   success: { status: 200, description: 'The review.', schema: RecipientReview, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { queries }) => resource(await queries.getRecipientReview(tenant, params.reviewId)),
+  handle: async ({ tenant, params }, { recipients }) => resource(await recipients.getRecipientReview(tenant, params.reviewId)),
 })
 
 export const approveRecipientReview = route({
@@ -40,9 +40,9 @@ export const approveRecipientReview = route({
   bodyOptional: true,
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients, queries }) => {
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
     await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, { decision: 'approved', reason: body.reason ?? null })
-    return resource(await queries.getRecipientReview(tenant, params.reviewId))
+    return resource(await recipients.getRecipientReview(tenant, params.reviewId))
   },
 })
 
@@ -55,9 +55,9 @@ export const rejectRecipientReview = route({
   body: ReviewRejection,
   success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients, queries }) => {
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
     await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, { decision: 'rejected', reason: body.reason })
-    return resource(await queries.getRecipientReview(tenant, params.reviewId))
+    return resource(await recipients.getRecipientReview(tenant, params.reviewId))
   },
 })
 

@@ -24,7 +24,7 @@ export const listRecipients = route({
   list: recipientList,
   success: { status: 200, description: 'A page of recipients.', schema: PageOf('RecipientPage', Recipient), etag: true },
   problems: [],
-  handle: async ({ list }, { queries }) => page(list, await queries.listRecipients(list)),
+  handle: async ({ list }, { recipients }) => page(list, await recipients.listRecipients(list)),
 })
 
 export const getRecipient = route({
@@ -39,7 +39,7 @@ export const getRecipient = route({
   idempotency: 'none',
   success: { status: 200, description: 'The recipient.', schema: Recipient, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { queries }) => resource(await queries.getRecipient(tenant, params.recipientId)),
+  handle: async ({ tenant, params }, { recipients }) => resource(await recipients.getRecipient(tenant, params.recipientId)),
 })
 
 export const createRecipient = route({
@@ -75,7 +75,7 @@ export const updateRecipient = route({
   idempotency: 'none',
   stepUp: { action: 'recipient.update', subject: 'recipientId' },
   ifMatch: true,
-  current: async ({ tenant, params }, { queries }) => (tenant === null ? null : await queries.getRecipient(tenant, params.recipientId)),
+  current: async ({ tenant, params }, { recipients }) => (tenant === null ? null : await recipients.getRecipient(tenant, params.recipientId)),
   limits: ['verify'],
   body: RecipientUpdate,
   success: { status: 200, description: 'The recipient as it is now.', schema: Recipient, etag: true },
@@ -96,7 +96,7 @@ export const deleteRecipient = route({
   tenant: 'customer',
   idempotency: 'none',
   ifMatch: true,
-  current: async ({ tenant, params }, { queries }) => (tenant === null ? null : await queries.getRecipient(tenant, params.recipientId)),
+  current: async ({ tenant, params }, { recipients }) => (tenant === null ? null : await recipients.getRecipient(tenant, params.recipientId)),
   success: { status: 204, description: 'The recipient can no longer be paid.' },
   problems: ['recipient-in-use'],
   handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { recipients }) => {
@@ -117,8 +117,8 @@ export const getRecipientApproval = route({
   idempotency: 'none',
   success: { status: 200, description: 'Its last review.', schema: RecipientApproval, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { queries }) => {
-    const found = await queries.getRecipient(tenant, params.recipientId)
+  handle: async ({ tenant, params }, { recipients }) => {
+    const found = await recipients.getRecipient(tenant, params.recipientId)
     if (found !== null && found.view.approval === null) refuse('not-found', 'Nobody had to look at this recipient.')
     return resource(found === null ? null : { version: found.version, view: found.view.approval })
   },

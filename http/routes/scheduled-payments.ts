@@ -6,12 +6,12 @@ import {
   occurrenceList, ScheduledPayment, ScheduledPaymentCreate, scheduledPaymentList, ScheduledPaymentOccurrencePage, ScheduledPaymentUpdate,
 } from '../schemas/scheduled-payment.ts'
 import { SimulationResult } from '../schemas/simulation.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 
 const FEATURE = 'payments.scheduled'
 const PATH = '/scheduled-payments/{scheduledPaymentId}'
 
-async function current({ tenant, params }: CurrentContext<typeof PATH>, { scheduledPayments }: ReadWorld) {
+async function current({ tenant, params }: CurrentContext<typeof PATH>, { scheduledPayments }: ReadServices) {
   return tenant === null ? null : await scheduledPayments.get(tenant, params.scheduledPaymentId)
 }
 
@@ -49,8 +49,8 @@ export const createScheduledPayment = route({
   body: ScheduledPaymentCreate,
   success: { status: 201, description: 'The schedule as it was created.', schema: ScheduledPayment, etag: true, location: true },
   problems: ['duplicate-external-id', 'limit-reached', 'limit-exceeded', 'recipient-not-approved', 'rail-unavailable'],
-  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { scheduleCommands }) =>
-    scheduleCommands.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { scheduledPayments }) =>
+    scheduledPayments.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
 
 export const getScheduledPayment = route({
@@ -86,8 +86,8 @@ export const updateScheduledPayment = route({
   body: ScheduledPaymentUpdate,
   success: { status: 200, description: 'The schedule as it is now.', schema: ScheduledPayment, etag: true },
   problems: ['invalid-transition', 'limit-exceeded', 'rail-unavailable'],
-  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { scheduleCommands }) =>
-    resource(await scheduleCommands.update({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, body, expectedVersion)),
+  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { scheduledPayments }) =>
+    resource(await scheduledPayments.update({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, body, expectedVersion)),
 })
 
 export const pauseScheduledPayment = route({
@@ -104,8 +104,8 @@ export const pauseScheduledPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The schedule, paused.', schema: ScheduledPayment, etag: true },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, principal, session, source, requestId, params }, { scheduleCommands }) =>
-    resource(await scheduleCommands.pause({ tenant, principal, session, source, requestId }, params.scheduledPaymentId)),
+  handle: async ({ tenant, principal, session, source, requestId, params }, { scheduledPayments }) =>
+    resource(await scheduledPayments.pause({ tenant, principal, session, source, requestId }, params.scheduledPaymentId)),
 })
 
 export const resumeScheduledPayment = route({
@@ -122,8 +122,8 @@ export const resumeScheduledPayment = route({
   idempotency: 'none',
   success: { status: 200, description: 'The schedule as it goes on.', schema: ScheduledPayment, etag: true },
   problems: ['not-found', 'invalid-transition', 'recipient-not-approved'],
-  handle: async ({ tenant, principal, session, source, requestId, params }, { scheduleCommands }) =>
-    resource(await scheduleCommands.resume({ tenant, principal, session, source, requestId }, params.scheduledPaymentId)),
+  handle: async ({ tenant, principal, session, source, requestId, params }, { scheduledPayments }) =>
+    resource(await scheduledPayments.resume({ tenant, principal, session, source, requestId }, params.scheduledPaymentId)),
 })
 
 export const cancelScheduledPayment = route({
@@ -140,8 +140,8 @@ export const cancelScheduledPayment = route({
   idempotency: 'optional',
   success: { status: 200, description: 'The schedule, cancelled.', schema: ScheduledPayment },
   problems: ['not-found', 'invalid-transition'],
-  handle: ({ tenant, principal, session, source, requestId, params, idempotency }, { scheduleCommands }) =>
-    scheduleCommands.cancel({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, idempotency),
+  handle: ({ tenant, principal, session, source, requestId, params, idempotency }, { scheduledPayments }) =>
+    scheduledPayments.cancel({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, idempotency),
 })
 
 export const listScheduledPaymentOccurrences = route({
@@ -179,6 +179,6 @@ export const simulateScheduledRun = route({
   limits: ['simulate'],
   success: { status: 202, description: 'The payment is made within seconds.', schema: SimulationResult },
   problems: ['not-found', 'simulation-not-possible'],
-  handle: ({ tenant, principal, session, source, requestId, params, idempotency }, { scheduleCommands }) =>
-    scheduleCommands.runNow({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, idempotency),
+  handle: ({ tenant, principal, session, source, requestId, params, idempotency }, { scheduledPayments }) =>
+    scheduledPayments.runNow({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, idempotency),
 })

@@ -40,9 +40,9 @@ export const createSession = route({
   body: SignIn,
   success: { status: 201, description: 'The session. The token is in the body and, for browsers, in the cookie `__Host-session`.', schema: OpenedSession, location: true },
   problems: ['unauthenticated'],
-  handle: async ({ body, source, requestId }, { people, limitSignIn }) => {
+  handle: async ({ body, source, requestId }, { identity, limitSignIn }) => {
     limitSignIn(body.email)
-    return { ...opened(201, await people.signIn(body, { source, requestId })), location: '/v1/sessions/current' }
+    return { ...opened(201, await identity.signIn(body, { source, requestId })), location: '/v1/sessions/current' }
   },
 })
 
@@ -61,7 +61,7 @@ export const verifySessionMfa = route({
   body: MfaVerify,
   success: { status: 200, description: 'The active session with a new token; the one before is void.', schema: OpenedSession },
   problems: ['challenge-locked', 'invalid-transition'],
-  handle: async ({ body, session, source, requestId }, { people }) => opened(200, await people.verifyMfa({ session, source, requestId }, body)),
+  handle: async ({ body, session, source, requestId }, { identity }) => opened(200, await identity.verifyMfa({ session, source, requestId }, body)),
 })
 
 export const listSessions = route({
@@ -124,8 +124,8 @@ export const deleteCurrentSession = route({
   beforeMfa: true,
   success: { status: 204, description: 'The session has ended.' },
   problems: [],
-  handle: async ({ session, source, requestId }, { people }) => {
-    await people.signOut({ session, source, requestId })
+  handle: async ({ session, source, requestId }, { identity }) => {
+    await identity.signOut({ session, source, requestId })
     return empty(204, ['Set-Cookie', setSessionCookie(null)])
   },
 })
@@ -143,7 +143,7 @@ export const refreshSession = route({
   idempotency: 'none',
   success: { status: 200, description: 'The session with a new token; the one before is void.', schema: OpenedSession },
   problems: [],
-  handle: async ({ session, source, requestId }, { people }) => opened(200, await people.refresh({ session, source, requestId })),
+  handle: async ({ session, source, requestId }, { identity }) => opened(200, await identity.refresh({ session, source, requestId })),
 })
 
 export const revokeSession = route({
@@ -158,8 +158,8 @@ export const revokeSession = route({
   idempotency: 'none',
   success: { status: 204, description: 'The session has ended.' },
   problems: [],
-  handle: async ({ params, session, source, requestId }, { people }) => {
-    if (!(await people.revokeSession({ session, source, requestId }, params.sessionId))) refuse('not-found', 'You have no such session.')
+  handle: async ({ params, session, source, requestId }, { identity }) => {
+    if (!(await identity.revokeSession({ session, source, requestId }, params.sessionId))) refuse('not-found', 'You have no such session.')
     return empty()
   },
 })

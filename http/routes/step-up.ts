@@ -5,18 +5,18 @@ import { refuse } from '../../lib/problems.ts'
 import { json } from '../answer.ts'
 import { route } from '../route.ts'
 import { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpVerified } from '../schemas/step-up.ts'
-import type { ReadWorld } from '../world.ts'
+import type { ReadServices } from '../services.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
 /** What the person is shown: the action, and of a payment, a recipient or an approval what it is about. */
-async function display(tenant: Tenant, principal: Principal, { action, subject }: ChallengeCreate, { queries, approvals }: Pick<ReadWorld, 'queries' | 'approvals'>): Promise<StepUpChallenge['display']> {
+async function display(tenant: Tenant, principal: Principal, { action, subject }: ChallengeCreate, { payments, recipients, approvals }: Pick<ReadServices, 'payments' | 'recipients' | 'approvals'>): Promise<StepUpChallenge['display']> {
   const title = ACTION_TITLES[action]
   if (subject?.type === 'payment') {
-    const payment = (await queries.getPayment(tenant, subject.id))?.view ?? refuseSubject()
+    const payment = (await payments.getPayment(tenant, subject.id))?.view ?? refuseSubject()
     return { title, amount: payment.amount, counterparty: payment.recipient.name }
   }
   if (subject?.type === 'recipient') {
-    const recipient = (await queries.getRecipient(tenant, subject.id))?.view ?? refuseSubject()
+    const recipient = (await recipients.getRecipient(tenant, subject.id))?.view ?? refuseSubject()
     return { title, amount: null, counterparty: recipient.name }
   }
   if (subject?.type === 'approval') {
@@ -45,8 +45,8 @@ export const createStepUpChallenge = route({
   body: ChallengeCreate,
   success: { status: 201, description: 'The challenge.', schema: StepUpChallenge, location: true },
   problems: ['invalid-transition'],
-  handle: async ({ body, tenant, principal, session, source, requestId }, { people, queries, approvals }) => {
-    const challenge = await people.createChallenge({ session, source, requestId, tenant, principal }, body, await display(tenant, principal, body, { queries, approvals }))
+  handle: async ({ body, tenant, principal, session, source, requestId }, { identity, payments, recipients, approvals }) => {
+    const challenge = await identity.createChallenge({ session, source, requestId, tenant, principal }, body, await display(tenant, principal, body, { payments, recipients, approvals }))
     return { ...json(201, challenge), location: `/v1/step-up/challenges/${challenge.challengeId}` }
   },
 })
@@ -66,8 +66,8 @@ export const verifyStepUpChallenge = route({
   answersCredential: true,
   success: { status: 200, description: 'What was proven, and the session\'s new token.', schema: StepUpVerified },
   problems: ['challenge-locked', 'invalid-transition'],
-  handle: async ({ params, body, session, source, requestId }, { people }) => {
-    const { proof, token } = await people.verifyChallenge({ session, source, requestId }, params.challengeId, body)
+  handle: async ({ params, body, session, source, requestId }, { identity }) => {
+    const { proof, token } = await identity.verifyChallenge({ session, source, requestId }, params.challengeId, body)
     return { ...json(200, { ...proof, token, csrfToken: csrfToken(token) }), headers: ['Set-Cookie', setSessionCookie(token)] }
   },
 })

@@ -43,7 +43,7 @@ export const updateTransaction = route({
   body: TransactionUpdateBody,
   success: { status: 200, description: 'The transaction as it is now.', schema: TransactionDetail, etag: true },
   problems: [],
-  handle: async ({ params, body, expectedVersion, ...by }, { transactionCommands }) => resource(await transactionCommands.setCategory(by, params.transactionId, body.category, expectedVersion)),
+  handle: async ({ params, body, expectedVersion, ...by }, { transactions }) => resource(await transactions.setCategory(by, params.transactionId, body.category, expectedVersion)),
 })
 
 export const listTransactionUpdates = route({
@@ -100,10 +100,10 @@ export const createAnnotation = route({
   exists: (tenant, { transactionId }, { transactions }) => transactions.exists(tenant, transactionId),
   success: { status: 201, description: 'The annotation.', schema: Annotation, etag: true, location: true },
   problems: [],
-  handle: async ({ params: { transactionId }, body, ...by }, { transactions, transactionCommands }) => {
+  handle: async ({ params: { transactionId }, body, ...by }, { transactions }) => {
     // What is not followed yet is made up for.
     await transactions.exists(by.tenant, transactionId)
-    const made = await transactionCommands.annotate(by, transactionId, body.text)
+    const made = await transactions.annotate(by, transactionId, body.text)
     return created(made, `/v1/transactions/${transactionId}/annotations/${made.view.id}`)
   },
 })
@@ -120,8 +120,8 @@ export const updateAnnotation = route({
   body: AnnotationWrite,
   success: { status: 200, description: 'The annotation as it is now.', schema: Annotation, etag: true },
   problems: [],
-  handle: async ({ params, body, expectedVersion, ...by }, { transactionCommands }) =>
-    resource(await transactionCommands.rewriteAnnotation(by, params.transactionId, params.annotationId, body.text, expectedVersion)),
+  handle: async ({ params, body, expectedVersion, ...by }, { transactions }) =>
+    resource(await transactions.rewriteAnnotation(by, params.transactionId, params.annotationId, body.text, expectedVersion)),
 })
 
 export const deleteAnnotation = route({
@@ -135,8 +135,8 @@ export const deleteAnnotation = route({
   current: async ({ tenant, params }, { transactions }) => (tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId)),
   success: { status: 204, description: 'It is gone.' },
   problems: [],
-  handle: async ({ params, expectedVersion, ...by }, { transactionCommands }) => {
-    await transactionCommands.deleteAnnotation(by, params.transactionId, params.annotationId, expectedVersion)
+  handle: async ({ params, expectedVersion, ...by }, { transactions }) => {
+    await transactions.deleteAnnotation(by, params.transactionId, params.annotationId, expectedVersion)
     return empty()
   },
 })

@@ -18,7 +18,7 @@ export const listTransfers = route({
   list: transferList,
   success: { status: 200, description: 'A page of transfers.', schema: PageOf('TransferPage', Transfer), etag: true },
   problems: [],
-  handle: async ({ list }, { queries }) => page(list, await queries.listTransfers(list)),
+  handle: async ({ list }, { transfers }) => page(list, await transfers.listTransfers(list)),
 })
 
 export const createTransfer = route({
@@ -36,8 +36,8 @@ export const createTransfer = route({
   body: TransferCreate,
   success: { status: 201, description: 'The transfer as it was created.', schema: Transfer, etag: true, location: true },
   problems: ['insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-exceeded'],
-  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { transferCommands }) =>
-    transferCommands.createTransfer({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { transfers }) =>
+    transfers.createTransfer({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
 })
 
 export const getTransfer = route({
@@ -52,5 +52,5 @@ export const getTransfer = route({
   idempotency: 'none',
   success: { status: 200, description: 'The transfer.', schema: Transfer, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { queries }) => resource(await queries.getTransfer(tenant, params.transferId)),
+  handle: async ({ tenant, params }, { transfers }) => resource(await transfers.getTransfer(tenant, params.transferId)),
 })

@@ -20,7 +20,7 @@ export const listReconciliations = route({
   list: reconciliationList,
   success: { status: 200, description: 'A page of reconciliations.', schema: PageOf('ReconciliationPage', Reconciliation), etag: true },
   problems: [],
-  handle: async ({ list }, { treasury }) => page(list, await treasury.listReconciliations(list)),
+  handle: async ({ list }, { reconciliation }) => page(list, await reconciliation.listReconciliations(list)),
 })
 
 export const runReconciliations = route({
@@ -34,7 +34,7 @@ export const runReconciliations = route({
   bodyOptional: true,
   success: { status: 202, description: 'What is being compared.', schema: ReconciliationRunAccepted },
   problems: [],
-  handle: async ({ tenant, principal, body }, { treasuryCommands }) => json(202, await treasuryCommands.runReconciliations({ tenant, principal }, body)),
+  handle: async ({ tenant, principal, body }, { reconciliation }) => json(202, await reconciliation.runReconciliations({ tenant, principal }, body)),
 })
 
 export const getReconciliation = route({
@@ -45,7 +45,7 @@ export const getReconciliation = route({
   summary: 'Read a reconciliation',
   success: { status: 200, description: 'The reconciliation.', schema: Reconciliation, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { treasury }) => resource(await treasury.getReconciliation(tenant, params.reconciliationId)),
+  handle: async ({ tenant, params }, { reconciliation }) => resource(await reconciliation.getReconciliation(tenant, params.reconciliationId)),
 })
 
 export const listReconciliationBreaks = route({
@@ -58,7 +58,7 @@ export const listReconciliationBreaks = route({
   list: reconciliationBreakList,
   success: { status: 200, description: 'A page of breaks.', schema: PageOf('ReconciliationBreakPage', ReconciliationBreak), etag: true },
   problems: [],
-  handle: async ({ list, params }, { treasury }) => page(list, await treasury.listBreaks(list, params.reconciliationId)),
+  handle: async ({ list, params }, { reconciliation }) => page(list, await reconciliation.listBreaks(list, params.reconciliationId)),
 })
 
 export const resolveReconciliationBreak = route({
@@ -69,11 +69,11 @@ export const resolveReconciliationBreak = route({
   summary: 'Say what a break was',
   description: 'Where money moves and the operator wants two people, the first one\'s word is noted (202), and the same word of another person is booked. Credits in suspense are given to their owner, or sent back, with `/incoming-suspense`.',
   body: BreakResolve,
-  exists: async (tenant, params, { treasury }) => await treasury.getBreak(tenant, params) !== null,
+  exists: async (tenant, params, { reconciliation }) => await reconciliation.getBreak(tenant, params) !== null,
   success: { status: 200, description: 'The break as it is now.', schema: ReconciliationBreak, etag: true, or: { status: 202, description: 'The break, which waits for a second person.' } },
   problems: ['not-found', 'invalid-transition'],
-  handle: async ({ tenant, params, principal, session, source, requestId, body }, { treasuryCommands }) => {
-    const { found, waits } = await treasuryCommands.resolveBreak({ tenant, principal, session, source, requestId }, params, body)
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { reconciliation }) => {
+    const { found, waits } = await reconciliation.resolveBreak({ tenant, principal, session, source, requestId }, params, body)
     return { ...resource(found), status: waits ? 202 : 200 }
   },
 })
@@ -88,5 +88,5 @@ export const getTrialBalance = route({
   query: Type.Object({ asOf: Type.Optional(Timestamp) }),
   success: { status: 200, description: 'The trial balance.', schema: TrialBalance },
   problems: [],
-  handle: async ({ tenant, query }, { treasury }) => json(200, await treasury.trialBalance(tenant.id, query.asOf ?? null)),
+  handle: async ({ tenant, query }, { reconciliation }) => json(200, await reconciliation.trialBalance(tenant.id, query.asOf ?? null)),
 })

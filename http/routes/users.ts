@@ -35,8 +35,8 @@ export const updateCurrentUser = route({
   body: UserUpdate,
   success: { status: 200, description: 'The profile as it is now.', schema: User, etag: true },
   problems: [],
-  handle: async ({ body, session, source, requestId, expectedVersion }, { people }) =>
-    resource(await people.updateUser({ session, source, requestId }, body, expectedVersion)),
+  handle: async ({ body, session, source, requestId, expectedVersion }, { identity }) =>
+    resource(await identity.updateUser({ session, source, requestId }, body, expectedVersion)),
 })
 
 export const changePassword = route({
@@ -54,8 +54,8 @@ export const changePassword = route({
   body: PasswordChange,
   success: { status: 204, description: 'The password is the new one.' },
   problems: [],
-  handle: async ({ body, session, source, requestId }, { people }) => {
-    await people.changePassword({ session, source, requestId }, body)
+  handle: async ({ body, session, source, requestId }, { identity }) => {
+    await identity.changePassword({ session, source, requestId }, body)
     return empty()
   },
 })
@@ -91,8 +91,8 @@ export const createMfaFactor = route({
   body: FactorCreate,
   success: { status: 201, description: 'The factor with its secret, which is shown this once.', schema: NewMfaFactor, etag: true, location: true },
   problems: ['limit-reached'],
-  handle: async ({ body, session, source, requestId }, { people }) => {
-    const { secret, otpauthUri, ...factor } = await people.addFactor({ session, source, requestId }, body)
+  handle: async ({ body, session, source, requestId }, { identity }) => {
+    const { secret, otpauthUri, ...factor } = await identity.addFactor({ session, source, requestId }, body)
     return created({ version: 1, view: factor }, `/v1/users/me/mfa-factors/${factor.id}`, { secret, otpauthUri })
   },
 })
@@ -111,8 +111,8 @@ export const verifyMfaFactor = route({
   body: FactorConfirm,
   success: { status: 200, description: 'The factor, which counts from now on.', schema: MfaFactor },
   problems: ['invalid-transition'],
-  handle: async ({ params, body, session, source, requestId }, { people }) =>
-    json(200, await people.confirmFactor({ session, source, requestId }, params.factorId, body.code)),
+  handle: async ({ params, body, session, source, requestId }, { identity }) =>
+    json(200, await identity.confirmFactor({ session, source, requestId }, params.factorId, body.code)),
 })
 
 export const deleteMfaFactor = route({
@@ -129,8 +129,8 @@ export const deleteMfaFactor = route({
   stepUp: { action: 'settings.change' },
   success: { status: 204, description: 'The factor is gone.' },
   problems: ['invalid-transition'],
-  handle: async ({ params, session, source, requestId }, { people }) => {
-    await people.removeFactor({ session, source, requestId }, params.factorId)
+  handle: async ({ params, session, source, requestId }, { identity }) => {
+    await identity.removeFactor({ session, source, requestId }, params.factorId)
     return empty()
   },
 })

@@ -198,7 +198,7 @@ t.test('text is trimmed and composed, ids are lower case, everything documented 
     metadata: { note: ' \u00fcber ' },
   })
   t.equal(response.status, 201)
-  t.match(world.payments.at(-1)?.body, {
+  t.match(world.createdPayments.at(-1)?.body, {
     sourceBalanceId: BALANCE,
     reference: 'Z\u00fcrich \u{1f3e6}',
     documentIds: [BALANCE],
@@ -214,5 +214,5 @@ t.test('lengths are counted in code points', async (t) => {
 t.test('a transfer has its own body', async (t) => {
   const response = await service.post('/v1/transfers', { fromBalanceId: BALANCE, toBalanceId: BALANCE, amount: { amountMinor: '1', currency: 'EUR' } })
   t.equal(response.status, 201)
-  t.equal(world.transfers.length, 1)
+  t.equal(world.createdTransfers.length, 1)
 })

@@ -12,7 +12,7 @@ import type { Payment, PaymentCreate } from '../../http/schemas/payment.ts'
 import type { TransferCreate } from '../../http/schemas/transfer.ts'
 import type { Route } from '../../http/route.ts'
 import { createHttpServer, type Patience } from '../../http/server.ts'
-import type { World } from '../../http/world.ts'
+import type { Services } from '../../http/services.ts'
 import type { Command, CommandAnswer, IdempotencyRecord } from '../../lib/commands/command.ts'
 import type { ApiKey } from '../../lib/commands/caller.ts'
 
@@ -34,12 +34,12 @@ export const PAYMENT_BODY = {
 }
 
 /** Keys, records and everything that was asked of the fake. */
-export interface FakeWorld extends World {
+export interface FakeWorld extends Services {
   nowMs: number
   readonly keys: Map<string, ApiKey>
   readonly records: Map<string, IdempotencyRecord>
-  readonly payments: Command<PaymentCreate>[]
-  readonly transfers: Command<TransferCreate>[]
+  readonly createdPayments: Command<PaymentCreate>[]
+  readonly createdTransfers: Command<TransferCreate>[]
   readonly lists: ListQuery<unknown>[]
   readonly logged: { readonly level: string; readonly fields: object }[]
   lookUps: number
@@ -50,8 +50,8 @@ export interface FakeWorld extends World {
   addKey(change?: Partial<ApiKey>): string
 }
 
-/** Nobody has ever signed in, and no other node changes a key. */
-const NOBODY: World['identity'] = {
+/** Reads of identity where no session exists and no other node changes a key. */
+const NO_SESSIONS: Partial<Services['identity']> = {
   findSession: async () => null,
   touchSession: async () => undefined,
   loginChallenge: async () => null,
@@ -66,6 +66,23 @@ const NOBODY: World['identity'] = {
   getApiKey: async () => null,
   listAuditEvents: async () => ({ rows: [], keys: [], hasMore: false }),
   capabilitiesOf: () => [],
+}
+
+/** Services of nouns; the members of `Services` that are not machinery. */
+type NounServices = Omit<Services, 'problemBase' | 'sandbox' | 'isWorkspace' | 'cursorKey' | 'ids' | 'clock' | 'log' | 'health' | 'readiness' | 'findApiKey' | 'findIdempotencyRecord' | 'limitSignIn'>
+
+const NOUNS: { readonly [Noun in keyof NounServices]: true } = {
+  accounts: true, approvals: true, balances: true, bankLookups: true, bulkPayments: true, compliance: true, confirmations: true, connectionCalendars: true, contracts: true,
+  customers: true, documents: true, downloads: true, exchanges: true, exports: true, fundsRequests: true, identity: true, incomingPayments: true, integration: true, jobs: true,
+  members: true, notices: true, operators: true, payments: true, pricing: true, recipients: true, reconciliation: true, scheduledPayments: true, statements: true,
+  transactions: true, transfers: true, webhooks: true,
+}
+
+/** Services of which a test gives the members that it needs; any other member throws when it is called. */
+function fakeServices(given: { readonly [Noun in keyof NounServices]?: Partial<NounServices[Noun]> }): NounServices {
+  return Object.fromEntries(Object.keys(NOUNS).map((noun) => [noun, new Proxy<object>(given[noun as keyof NounServices] ?? {}, {
+    get: (members, member) => Reflect.get(members, member) as unknown ?? (() => { throw new Error(`The fake has no ${noun}.${String(member)}.`) }),
+  })])) as unknown as NounServices
 }
 
 /** Builds a fake world with no keys. */
@@ -102,8 +119,8 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
     nowMs: EPOCH_MS,
     keys: new Map(),
     records: new Map(),
-    payments: [],
-    transfers: [],
+    createdPayments: [],
+    createdTransfers: [],
     lists: [],
     logged: [],
     lookUps: 0,
@@ -122,61 +139,6 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
     },
     health: () => ({ status: 'ok', version: '0.1.0', commit: 'abc', time: new Date(world.nowMs).toISOString() }),
     readiness: async () => ({ status: 'ready', checks: [] }),
-    identity: NOBODY,
-    people: new Proxy({} as World['people'], { get: () => () => { throw new Error('Nobody is signed in here.') } }),
-    bankLookups: { iban: () => { throw new Error('No bank is known here.') }, bank: () => { throw new Error('No bank is known here.') } },
-    balanceCommands: new Proxy({} as World['balanceCommands'], { get: () => () => { throw new Error('Nobody opens balances here.') } }),
-    bulkSubmissions: new Proxy({} as World['bulkSubmissions'], { get: () => () => { throw new Error('There are no files of payments here.') } }),
-    bulkReports: new Proxy({} as World['bulkReports'], { get: () => () => { throw new Error('There are no files of payments here.') } }),
-    bulkPayments: new Proxy({} as World['bulkPayments'], { get: () => () => { throw new Error('There are no files of payments here.') } }),
-    bulkPaymentCommands: new Proxy({} as World['bulkPaymentCommands'], { get: () => () => { throw new Error('There are no files of payments here.') } }),
-    recipients: new Proxy({} as World['recipients'], { get: () => () => { throw new Error('There are no recipients here.') } }),
-    compliance: new Proxy({} as World['compliance'], { get: () => () => { throw new Error('Nothing is held here.') } }),
-    complianceCommands: new Proxy({} as World['complianceCommands'], { get: () => () => { throw new Error('Nothing is held here.') } }),
-    contracts: new Proxy({} as World['contracts'], { get: () => () => { throw new Error('There are no contracts here.') } }),
-    contractCommands: new Proxy({} as World['contractCommands'], { get: () => () => { throw new Error('There are no contracts here.') } }),
-    notices: new Proxy({} as World['notices'], { get: () => () => { throw new Error('Nobody is told anything here.') } }),
-    noticeCommands: new Proxy({} as World['noticeCommands'], { get: () => () => { throw new Error('Nobody is told anything here.') } }),
-    operators: new Proxy({} as World['operators'], { get: (_, name) => (name === 'hasFeature' ? async () => true : name === 'railLimits' ? async () => ({ limits: {}, version: 1 }) : () => { throw new Error('There are no operators here.') }) }),
-    documents: new Proxy({} as World['documents'], { get: () => () => { throw new Error('There are no documents here.') } }),
-    documentCommands: new Proxy({} as World['documentCommands'], { get: () => () => { throw new Error('There are no documents here.') } }),
-    transactions: new Proxy({} as World['transactions'], { get: () => () => { throw new Error('There are no transactions here.') } }),
-    transactionCommands: new Proxy({} as World['transactionCommands'], { get: () => () => { throw new Error('There are no transactions here.') } }),
-    downloads: new Proxy({} as World['downloads'], { get: () => () => { throw new Error('There are no files here.') } }),
-    confirmations: { ofTransaction: async () => null, ofPayment: async () => null, ofExchange: async () => null },
-    scheduledPayments: new Proxy({} as World['scheduledPayments'], { get: () => () => { throw new Error('Nothing is scheduled here.') } }),
-    scheduleCommands: new Proxy({} as World['scheduleCommands'], { get: () => () => { throw new Error('Nothing is scheduled here.') } }),
-    pricing: new Proxy({} as World['pricing'], { get: () => () => { throw new Error('Nothing costs anything here.') } }),
-    connectionCalendars: new Proxy({} as World['connectionCalendars'], { get: () => () => { throw new Error('No connection has days here.') } }),
-    connectionCalendarCommands: new Proxy({} as World['connectionCalendarCommands'], { get: () => () => { throw new Error('No connection has days here.') } }),
-    pricingCommands: new Proxy({} as World['pricingCommands'], { get: () => () => { throw new Error('Nothing costs anything here.') } }),
-    paymentOutcomes: new Proxy({} as World['paymentOutcomes'], { get: () => () => { throw new Error('Nothing has become of anything here.') } }),
-    exchanges: new Proxy({} as World['exchanges'], { get: () => () => { throw new Error('Nothing is exchanged here.') } }),
-    exchangeCommands: new Proxy({} as World['exchangeCommands'], { get: () => () => { throw new Error('Nothing is exchanged here.') } }),
-    paymentChanges: new Proxy({} as World['paymentChanges'], { get: () => () => { throw new Error('Nothing is changed here.') } }),
-    paymentOutcomeCommands: new Proxy({} as World['paymentOutcomeCommands'], { get: () => () => { throw new Error('Nothing has become of anything here.') } }),
-    operatorCommands: new Proxy({} as World['operatorCommands'], { get: () => () => { throw new Error('There are no operators here.') } }),
-    exportCommands: new Proxy({} as World['exportCommands'], { get: () => () => { throw new Error('There are no exports here.') } }),
-    jobs: new Proxy({} as World['jobs'], { get: () => () => { throw new Error('There are no jobs here.') } }),
-    jobCommands: new Proxy({} as World['jobCommands'], { get: () => () => { throw new Error('There are no jobs here.') } }),
-    statements: new Proxy({} as World['statements'], { get: () => () => { throw new Error('There are no statements here.') } }),
-    statementCommands: new Proxy({} as World['statementCommands'], { get: () => () => { throw new Error('There are no statements here.') } }),
-    fundsRequests: new Proxy({} as World['fundsRequests'], { get: () => () => { throw new Error('There are no funds requests here.') } }),
-    fundsRequestCommands: new Proxy({} as World['fundsRequestCommands'], { get: () => () => { throw new Error('There are no funds requests here.') } }),
-    customerLife: new Proxy({} as World['customerLife'], { get: () => () => { throw new Error('There are no customers here.') } }),
-    customerLifeCommands: new Proxy({} as World['customerLifeCommands'], { get: () => () => { throw new Error('There are no customers here.') } }),
-    members: new Proxy({} as World['members'], { get: () => () => { throw new Error('There are no members here.') } }),
-    memberCommands: new Proxy({} as World['memberCommands'], { get: () => () => { throw new Error('There are no members here.') } }),
-    settings: new Proxy({} as World['settings'], { get: () => () => { throw new Error('There are no settings here.') } }),
-    settingsCommands: new Proxy({} as World['settingsCommands'], { get: () => () => { throw new Error('There are no settings here.') } }),
-    approvals: new Proxy({} as World['approvals'], { get: () => () => { throw new Error('Nothing waits for approval here.') } }),
-    approvalCommands: new Proxy({} as World['approvalCommands'], { get: () => () => { throw new Error('Nothing waits for approval here.') } }),
-    treasury: new Proxy({} as World['treasury'], { get: () => () => { throw new Error('There are no books here.') } }),
-    treasuryCommands: new Proxy({} as World['treasuryCommands'], { get: () => () => { throw new Error('There are no books here.') } }),
-    webhooks: new Proxy({} as World['webhooks'], { get: () => () => { throw new Error('Nobody listens here.') } }),
-    addMoney: () => { throw new Error('Nothing comes in here.') },
-    incomingCommands: new Proxy({} as World['incomingCommands'], { get: () => () => { throw new Error('Nothing comes in here.') } }),
-    webhookCommands: new Proxy({} as World['webhookCommands'], { get: () => () => { throw new Error('Nobody listens here.') } }),
     isWorkspace: () => false,
     limitSignIn: () => undefined,
     findApiKey: async (sha256) => {
@@ -184,43 +146,31 @@ export function fakeWorld(change: { readonly sandbox?: boolean } = {}): FakeWorl
       return world.keys.get(sha256) ?? null
     },
     findIdempotencyRecord: async (id) => world.records.get(id) ?? null,
-    queries: {
-      listBalances: pageOf,
-      getBalance: async () => null,
-      getAccountDetails: async () => null,
-      listJournal: pageOf,
-      listHolds: async () => null,
-      listRecipients: pageOf,
-      getRecipient: async () => null,
-      listRecipientReviews: pageOf,
-      getRecipientReview: async () => null,
-      listPayments: pageOf,
-      getPayment: async (_tenant, id) => (id === PAYMENT ? { version: 3, view: { id, status: 'processing' } as Payment } : null),
-      listTransfers: pageOf,
-      getTransfer: async () => null,
-      listIncomingPayments: pageOf,
-      getIncomingPayment: async () => null,
-      listSuspense: pageOf,
-      getSuspenseItem: async () => null,
-      apiKeyRequests: async () => null,
-      apiUsage: async () => { throw new Error('The fake has no usage.') },
-      integrationHome: async () => { throw new Error('The fake has no integrations.') },
-    },
-    commands: {
-      createPayment: async (command) => {
-        world.payments.push(command)
-        return answerTo(command, 'payments')
+    ...fakeServices({
+      identity: NO_SESSIONS,
+      operators: { hasFeature: async () => true, railLimits: async () => ({ limits: {}, version: 1 }) },
+      balances: { listBalances: pageOf, getBalance: async () => null, listJournal: pageOf, listHolds: async () => null },
+      recipients: { listRecipients: pageOf, getRecipient: async () => null, listRecipientReviews: pageOf, getRecipientReview: async () => null },
+      transfers: {
+        listTransfers: pageOf,
+        getTransfer: async () => null,
+        createTransfer: async (command) => {
+          world.createdTransfers.push(command)
+          return answerTo(command, 'transfers')
+        },
       },
-      cancelPayment: async (command) => answerTo(command, 'payments'),
-      submitPayment: async (command) => answerTo(command, 'payments'),
-      checkPayment: async () => { throw new Error('The fake checks no payments.') },
-    },
-    transferCommands: {
-      createTransfer: async (command) => {
-        world.transfers.push(command)
-        return answerTo(command, 'transfers')
+      incomingPayments: { listIncomingPayments: pageOf, getIncomingPayment: async () => null, listSuspense: pageOf, getSuspenseItem: async () => null },
+      payments: {
+        listPayments: pageOf,
+        getPayment: async (_tenant, id) => (id === PAYMENT ? { version: 3, view: { id, status: 'processing' } as Payment } : null),
+        createPayment: async (command) => {
+          world.createdPayments.push(command)
+          return answerTo(command, 'payments')
+        },
+        cancelPayment: async (command) => answerTo(command, 'payments'),
+        submitPayment: async (command) => answerTo(command, 'payments'),
       },
-    },
+    }),
     addKey: (keyChange = {}) => {
       const environment = keyChange.environment ?? 'test'
       const { secret, sha256 } = generateApiKey(environment, randomBytes)

@@ -12,7 +12,7 @@ import { RateLimits } from '../../http/rate-limits.ts'
 import { RequestLog } from '../../http/request-log.ts'
 import { routes } from '../../http/routes/index.ts'
 import { createHttpServer } from '../../http/server.ts'
-import type { SessionIdentity } from '../../http/world.ts'
+import type { SessionIdentity } from '../../lib/identity/caller.ts'
 import { generateSessionToken } from '../../lib/identity/session.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ShardHome } from '../../lib/shards.ts'
@@ -111,9 +111,9 @@ t.test('a command goes to its home and its answer comes back unchanged; a read i
   const shown = async (response: { status: number; headers: Headers; text(): Promise<string> }) =>
     ({ status: response.status, text: await response.text(), headers: Object.fromEntries([...response.headers].filter(([name]) => name !== 'date')) })
   t.strictSame(await shown(forwarded), await shown(direct), 'status, headers and bytes')
-  t.equal(owner.world.payments.length, 2)
-  t.equal(front.world.payments.length, 0)
-  t.strictSame(owner.world.payments.map(({ requestId }) => requestId), ['same', 'same'], 'the request id is carried')
+  t.equal(owner.world.createdPayments.length, 2)
+  t.equal(front.world.createdPayments.length, 0)
+  t.strictSame(owner.world.createdPayments.map(({ requestId }) => requestId), ['same', 'same'], 'the request id is carried')
 
   const refused = await front.post('/v1/payments', {}, { 'x-request-id': 'no' })
   t.match({ status: refused.status, body: await refused.json() }, { status: 422, body: { code: 'validation-error', requestId: 'no', instance: '/v1/payments' } })
@@ -131,7 +131,7 @@ t.test('an id that the first node gave is the one that the second answers with',
 t.test('what a caller still waits travels along, less what was waited for a home', async t => {
   const { owner, front, place } = await openPair(t)
   const home = place.home
-  const patience = () => owner.world.payments.at(-1)!.deadline - owner.world.nowMs
+  const patience = () => owner.world.createdPayments.at(-1)!.deadline - owner.world.nowMs
   await front.post('/v1/payments', PAYMENT_BODY)
   t.equal(patience(), LIMITS.requestDeadlineMs)
   place.home = NOWHERE
@@ -142,7 +142,7 @@ t.test('what a caller still waits travels along, less what was waited for a home
   place.home = NOWHERE
   setTimeout(() => { place.home = HERE }, 300)
   await front.post('/v1/payments', PAYMENT_BODY)
-  t.ok(front.world.payments[0]!.deadline - front.world.nowMs <= LIMITS.requestDeadlineMs - 250, 'also when the shard comes to the node that waits')
+  t.ok(front.world.createdPayments[0]!.deadline - front.world.nowMs <= LIMITS.requestDeadlineMs - 250, 'also when the shard comes to the node that waits')
 })
 
 t.test('without a home, or with one that does not answer: 503 and when to come back', async t => {
@@ -158,12 +158,12 @@ t.test('without a home, or with one that does not answer: 503 and when to come b
   t.match(await said(await front.post('/v1/payments', PAYMENT_BODY)), UNAVAILABLE, 'a home that hangs up')
   place.home = there({ origin: 'http://127.0.0.1:1', instance: 'gone' })
   t.match(await said(await front.post('/v1/payments', PAYMENT_BODY)), UNAVAILABLE, 'a home where nobody listens')
-  t.equal(front.world.payments.length + owner.world.payments.length, 0)
+  t.equal(front.world.createdPayments.length + owner.world.createdPayments.length, 0)
 })
 
 t.test('an answer that breaks off or was changed on its way is none', async t => {
   const { owner, front, wire } = await openPair(t)
-  const done = () => owner.world.payments.length
+  const done = () => owner.world.createdPayments.length
   for (const [what, change] of [
     ['its end is missing', (text: string) => (text.includes(' 201 ') ? null : text)],
     ['its status', (text: string) => text.replace('201 Created', '202 Accepted')],
@@ -189,8 +189,8 @@ t.test('a forwarded command is not forwarded again, wherever the shard has gone'
   const second = await openNode(t, { home: there(first) })
   place.home = there(second)
   t.equal((await first.post('/v1/payments', PAYMENT_BODY)).status, 201)
-  t.equal(second.world.payments.length, 1, 'it is done where it arrived')
-  t.equal(first.world.payments.length, 0)
+  t.equal(second.world.createdPayments.length, 1, 'it is done where it arrived')
+  t.equal(first.world.createdPayments.length, 0)
 })
 
 t.test('no credential travels: neither key, nor session, nor what goes with them', async t => {
@@ -229,7 +229,7 @@ t.test('whatever else listens at the address of a node is sent nothing and answe
   t.match(await said(await puzzled.post('/v1/payments', PAYMENT_BODY)), UNAVAILABLE, 'a node of another cluster')
   const anew = await openNode(t, { home: there({ origin: front.origin, instance: 'the process before' }) })
   t.match(await said(await anew.post('/v1/payments', PAYMENT_BODY)), UNAVAILABLE, 'a node that was started anew')
-  t.equal(other.world.payments.length + front.world.payments.length, 0)
+  t.equal(other.world.createdPayments.length + front.world.createdPayments.length, 0)
 })
 
 t.test('a forwarded request is good once, for one node, and as it was signed', async t => {
@@ -238,7 +238,7 @@ t.test('a forwarded request is good once, for one node, and as it was signed', a
   const bytes = forwardedBytes(wire.sent())
   t.match(await sendRaw(owner.port, bytes), /^HTTP\/1\.1 401 /, 'again')
   t.match(await sendRaw(front.port, bytes), /^HTTP\/1\.1 401 /, 'to another node')
-  t.equal(owner.world.payments.length, 1)
+  t.equal(owner.world.createdPayments.length, 1)
 
   wire.answering = () => null
   for (const [what, from, to] of [
@@ -250,12 +250,12 @@ t.test('a forwarded request is good once, for one node, and as it was signed', a
     const closed = await openNode(t, { home: there(deaf) })
     deaf.answering = (answer) => (answer.toString('latin1').includes(' 204 ') ? answer : null)
     await closed.post('/v1/payments', PAYMENT_BODY, { 'idempotency-key': 'twice' })
-    const before = owner.world.payments.length
+    const before = owner.world.createdPayments.length
     const original = forwardedBytes(deaf.sent())
     const changed = original.replace(from, to)
     t.not(changed, original, what)
     t.match(await sendRaw(owner.port, changed), /^HTTP\/1\.1 (401|400) /)
-    t.equal(owner.world.payments.length, before)
+    t.equal(owner.world.createdPayments.length, before)
   }
 })
 
@@ -280,7 +280,7 @@ t.test('a body that was changed is refused before it is looked at', async t => {
   const victim = await openNode(t, { home: there({ origin: `http://127.0.0.1:${(holding.address() as AddressInfo).port}`, instance: owner.instance }) })
   t.equal((await victim.post('/v1/payments', PAYMENT_BODY)).status, 503)
   t.match(await sendRaw(owner.port, held.replace('"12500"', '"99900"')), /^HTTP\/1\.1 401 /)
-  t.equal(owner.world.payments.length, 0)
+  t.equal(owner.world.createdPayments.length, 0)
   t.equal((await front.post('/v1/payments', PAYMENT_BODY)).status, 201, 'an unchanged one is taken')
 })
 
@@ -292,7 +292,7 @@ t.test('what a client says in the headers between nodes means nothing', async t 
   const claims = { 'x-vostro-node': header('x-vostro-node'), 'x-vostro-caller': header('x-vostro-caller'), 'x-vostro-deadline': '1', 'x-vostro-client': '203.0.113.7' }
   t.equal((await front.post('/v1/payments', PAYMENT_BODY, claims)).status, 201)
   t.equal((await front.post('/v1/payments', PAYMENT_BODY, { 'x-vostro-node': 'é'.repeat(64), 'x-vostro-caller': 'é' })).status, 201, 'nor trips it up')
-  t.strictSame(owner.world.payments.map(({ deadline }) => deadline - owner.world.nowMs), [LIMITS.requestDeadlineMs, LIMITS.requestDeadlineMs, LIMITS.requestDeadlineMs])
+  t.strictSame(owner.world.createdPayments.map(({ deadline }) => deadline - owner.world.nowMs), [LIMITS.requestDeadlineMs, LIMITS.requestDeadlineMs, LIMITS.requestDeadlineMs])
   t.equal((await owner.post('/v1/payments', PAYMENT_BODY, { ...claims, authorization: undefined })).status, 401, 'nor is it a credential')
 })
 
@@ -308,7 +308,7 @@ t.test('clocks of nodes may differ by some seconds; larger differences are refus
   other.world.nowMs = owner.world.nowMs - 11_000
   t.match(await said(await other.post('/v1/payments', PAYMENT_BODY)), UNAVAILABLE, 'over a new one')
   t.strictSame(owner.world.logged.filter(({ level }) => level === 'warn').map(({ fields }) => (fields as { differenceMs?: number }).differenceMs), [-11_000, 11_000])
-  t.equal(owner.world.payments.length, 2)
+  t.equal(owner.world.createdPayments.length, 2)
 })
 
 t.test('an address allowlist is held against the client, by the node that it reached', async t => {
@@ -318,7 +318,7 @@ t.test('an address allowlist is held against the client, by the node that it rea
   t.equal((await post('198.51.100.1')).status, 403)
   t.equal(wire.opened, 0, 'what is refused goes nowhere')
   t.equal((await post('203.0.113.9')).status, 201)
-  t.equal(owner.world.payments.length, 1)
+  t.equal(owner.world.createdPayments.length, 1)
 })
 
 t.test('a person is the same person after the hop', async t => {
@@ -334,7 +334,7 @@ t.test('a person is the same person after the hop', async t => {
   const owner = await openNode(t, { home: HERE }, { world: signedIn() })
   const front = await openNode(t, { home: there(owner) }, { world: signedIn() })
   for (const node of [owner, front]) t.equal((await node.post('/v1/payments', PAYMENT_BODY, { authorization: `Bearer ${token}`, 'idempotency-key': 'same' })).status, 201)
-  const [direct, forwarded] = owner.world.payments
+  const [direct, forwarded] = owner.world.createdPayments
   t.strictSame(forwarded!.principal, direct!.principal)
   t.equal(forwarded!.idempotency!.id, direct!.idempotency!.id, 'its keys are the same keys')
   t.equal(forwarded!.idempotency!.fingerprint, direct!.idempotency!.fingerprint)
@@ -351,7 +351,7 @@ t.test('a forwarded command is counted, limited and logged once, by the node tha
   t.equal(response.status, 201)
   t.match(response.headers.get('ratelimit-policy'), /^"key-write";q=12000;w=60, [^,]+, [^,]+, [^,]+, "concurrency";q=256/)
   t.notMatch(response.headers.get('ratelimit'), ',', 'one value, of one node')
-  t.equal(owner.world.payments.length, 1)
+  t.equal(owner.world.createdPayments.length, 1)
   t.strictSame([frontLog.counters.pending, ownerLog.counters.pending], [1, 0])
 })
 
@@ -359,8 +359,8 @@ t.test('connections to a home are kept, and not more than so many are opened', a
   let most = 0
   let now = 0
   const { owner, front, wire } = await openPair(t)
-  const { createPayment } = owner.world.commands
-  Object.assign(owner.world.commands, { createPayment: async (command: Parameters<typeof createPayment>[0]) => {
+  const { createPayment } = owner.world.payments
+  Object.assign(owner.world.payments, { createPayment: async (command: Parameters<typeof createPayment>[0]) => {
     most = Math.max(most, ++now)
     await new Promise((resolve) => setTimeout(resolve, 30))
     now -= 1
@@ -384,7 +384,7 @@ t.test('a body that arrives slowly takes nothing of another node: only a whole o
   call.end(large.slice(150_000))
   const [answer] = await once(call, 'response') as [IncomingMessage]
   t.equal(answer.resume().statusCode, 201)
-  t.equal(owner.world.payments.length, 2)
+  t.equal(owner.world.createdPayments.length, 2)
 
   const tooLarge = await front.post('/v1/payments', 'x'.repeat(300_000))
   t.match({ status: tooLarge.status, body: await tooLarge.json() }, { status: 413, body: { code: 'payload-too-large' } })
@@ -399,13 +399,13 @@ t.test('a client that goes away in the middle of its body is nobody\'s fault', a
   call.destroy()
   await front.post('/v1/payments', PAYMENT_BODY)
   t.strictSame(front.world.logged.filter(({ level }) => level !== 'info'), [])
-  t.equal(owner.world.payments.length, 1)
+  t.equal(owner.world.createdPayments.length, 1)
 })
 
 t.test('a client that goes away before its answer lets the home know', async t => {
   const { owner, front, wire } = await openPair(t)
   let arrived = false
-  Object.assign(owner.world.commands, { createPayment: () => { arrived = true; return new Promise(() => undefined) } })
+  Object.assign(owner.world.payments, { createPayment: () => { arrived = true; return new Promise(() => undefined) } })
   const call = send(`${front.origin}/v1/payments`, { method: 'POST', headers: { ...front.headers, 'content-type': 'application/json', 'idempotency-key': 'left' } })
   call.on('error', () => undefined)
   call.end(JSON.stringify(PAYMENT_BODY))

@@ -36,12 +36,12 @@ t.test('the fingerprint follows what was asked, not how it was written', async (
 
 t.test('the domain gets the identity of the command', async (t) => {
   await service.post('/v1/payments', PAYMENT_BODY, { 'idempotency-key': 'k1' })
-  const first = world.payments.at(-1)
+  const first = world.createdPayments.at(-1)
   const reordered = Object.fromEntries(Object.entries(PAYMENT_BODY).reverse())
   await service.post('/v1/payments', JSON.stringify(reordered, null, 2), { 'idempotency-key': '"k1"' })
-  t.same(world.payments.at(-1)?.idempotency, first?.idempotency)
+  t.same(world.createdPayments.at(-1)?.idempotency, first?.idempotency)
   await service.post('/v1/payments', { ...PAYMENT_BODY, reference: 'other' }, { 'idempotency-key': 'k1' })
-  t.equal(world.payments.at(-1)?.idempotency?.id, first?.idempotency?.id)
-  t.not(world.payments.at(-1)?.idempotency?.fingerprint, first?.idempotency?.fingerprint)
+  t.equal(world.createdPayments.at(-1)?.idempotency?.id, first?.idempotency?.id)
+  t.not(world.createdPayments.at(-1)?.idempotency?.fingerprint, first?.idempotency?.fingerprint)
   t.match(first, { tenantId: service.headers['x-tenant-id'], instance: '/v1/payments', principal: { name: 'test key' } })
 })

@@ -60,7 +60,7 @@ t.test('checks come in one order', async (t) => {
   await expect(400, 'malformed-request')
   body = '{"a":1}'
   await expect(422, 'validation-error')
-  t.equal(world.payments.length, 0, 'nothing reached the domain')
+  t.equal(world.createdPayments.length, 0, 'nothing reached the domain')
   body = JSON.stringify(PAYMENT_BODY)
   const response = await request(service.origin + path, { method, headers: headers as Record<string, string>, body })
   t.equal(response.status, 201)
@@ -69,7 +69,7 @@ t.test('checks come in one order', async (t) => {
 t.test('a recorded key wins over a body that is not valid', async (t) => {
   const key = { 'idempotency-key': 'recorded' }
   await service.post('/v1/payments', PAYMENT_BODY, key)
-  const { idempotency } = world.payments.at(-1) ?? {}
+  const { idempotency } = world.createdPayments.at(-1) ?? {}
   t.ok(idempotency)
   world.records.set(idempotency?.id as string, {
     fingerprint: idempotency?.fingerprint as string,

@@ -134,7 +134,7 @@ t.test('and those that take a fault of ours or another\'s request', async (t) =>
   world.failure = null
   world.findIdempotencyRecord = async () => null
   await service.post('/v1/payments', PAYMENT_BODY, { 'idempotency-key': 'one' })
-  const { idempotency } = world.payments.at(-1)!
+  const { idempotency } = world.createdPayments.at(-1)!
   world.findIdempotencyRecord = async () => ({ fingerprint: idempotency!.fingerprint, createdAt: '2026-01-02T00:00:00.000Z', answer: null })
   const body = { ...PAYMENT_BODY, amount: 5 }
   const { fingerprintOf } = await import('../../http/idempotency.ts')

@@ -85,10 +85,10 @@ t.test('a refusal takes nothing, and an Idempotency-Key is as good as new after 
   const service = await limited(0.002)
   t.teardown(service.stop)
   while ((await service.post('/v1/payments', PAYMENT_BODY)).status === 201) { /* Use it up. */ }
-  const decided = service.world.payments.length
+  const decided = service.world.createdPayments.length
   const key = { 'idempotency-key': 'the-one' }
   for (let nth = 0; nth < 10; nth++) t.equal((await service.post('/v1/payments', PAYMENT_BODY, key)).status, 429)
-  t.equal(service.world.payments.length, decided, 'nothing reached the domain')
+  t.equal(service.world.createdPayments.length, decided, 'nothing reached the domain')
   t.equal((await service.post('/v1/payments', 'not even JSON', key)).status, 429, 'limits come before everything else about a request')
   service.world.nowMs += 500
   t.equal((await service.post('/v1/payments', PAYMENT_BODY, key)).status, 201, 'ten refusals have not put it off')

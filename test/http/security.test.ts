@@ -96,7 +96,7 @@ t.test('clients that are slow with their headers or their body are cut off', asy
   const head = `POST /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nX-Tenant-Id: ${tenant}\r\nIdempotency-Key: slow\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`
   const cut = await raw(service.port, `${head}{"a":`)
   t.match(cut, /^HTTP\/1\.1 408 |^$/)
-  t.equal(service.world.payments.length, 0)
+  t.equal(service.world.createdPayments.length, 0)
   t.equal(service.world.logged.filter(({ level }) => level === 'error').length, 0)
   t.equal((await service.get('/v1/payments')).status, 200, 'others are served')
 })
@@ -179,7 +179,7 @@ t.test('a request that two readers could take for two is refused, and its connec
     t.strictSame(statuses, ['400'], `${what}: one answer, and no second request`)
     t.match(answer, /\r\nConnection: close\r\n/i, `${what}: the connection ends`)
   }
-  t.equal(service.world.payments.length, 0)
+  t.equal(service.world.createdPayments.length, 0)
 })
 
 t.test('no name in a request reaches a prototype', async (t) => {

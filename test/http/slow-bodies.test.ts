@@ -98,7 +98,7 @@ t.test('a body that arrives too slowly is answered with 408, its connection is c
   t.match(text, /\r\nConnection: close\r\n/)
   t.match(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)), { code: 'request-timeout', status: 408, retryable: true })
   t.equal(arrivals.counters.bodies, 0)
-  t.equal(world.payments.length, 0)
+  t.equal(world.createdPayments.length, 0)
   t.strictSame(world.logged.filter(({ level }) => level === 'error'), [])
 })
 

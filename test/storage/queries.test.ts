@@ -10,7 +10,12 @@ import { JournalLine } from '../../http/schemas/journal-line.ts'
 import { Payment } from '../../http/schemas/payment.ts'
 import { Recipient } from '../../http/schemas/recipient.ts'
 import { Transfer } from '../../http/schemas/transfer.ts'
-import type { Queries, ReadWorld } from '../../http/world.ts'
+import type { BalanceReads } from '../../actors/balances/balance-reads.ts'
+import type { IncomingPaymentReads } from '../../actors/incoming-payments/incoming-payment-reads.ts'
+import type { PaymentReads } from '../../actors/payments/payment-reads.ts'
+import type { RecipientReads } from '../../actors/recipients/recipient-reads.ts'
+import type { TransferReads } from '../../actors/transfers/transfer-reads.ts'
+import type { ReadServices } from '../../http/services.ts'
 import { accountOf } from '../../lib/ledger/chart.ts'
 import { JOURNAL_TYPES, journalLineId, journalMark, journalMarks, journalType } from '../../lib/ledger/journal-line.ts'
 import { post, RULE_IDS } from '../../lib/ledger/postings.ts'
@@ -59,8 +64,8 @@ function matches(t: Test, schema: TSchema, view: unknown): void {
 
 t.test('the reads are what the API asks for', async (t) => {
   const { reads } = await openBooks(t)
-  const queries: Queries = reads
-  const findApiKey: ReadWorld['findApiKey'] = reads.findApiKey
+  const queries: BalanceReads & IncomingPaymentReads & PaymentReads & RecipientReads & TransferReads = reads
+  const findApiKey: ReadServices['findApiKey'] = reads.findApiKey
   t.ok(queries.listBalances)
   t.ok(findApiKey)
   t.same(Object.keys(balanceList.filters).sort(), ['createdFrom', 'createdTo', 'currency', 'customerId', 'id', 'parentBalanceId', 'status', 'type'])

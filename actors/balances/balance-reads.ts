@@ -1,0 +1,18 @@
+/** Reads of balances. Null means: no such row in this tenant. */
+import type { ListQuery, ListResult } from '../../http/list.ts'
+import type { Balance, balanceList } from '../../http/schemas/balance.ts'
+import type { Hold, holdList } from '../../http/schemas/hold.ts'
+import type { JournalLine, journalList } from '../../http/schemas/journal-line.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+
+/** A list of rows that belong to one balance. */
+export type BalanceListQuery<List> = ListQuery<List> & { readonly balanceId: string }
+
+export interface BalanceReads {
+  listBalances(query: ListQuery<typeof balanceList>): Promise<ListResult<Balance>>
+  getBalance(tenant: Tenant, id: string): Promise<Versioned<Balance> | null>
+  /** Null when the balance itself is not the tenant's. */
+  listJournal(query: BalanceListQuery<typeof journalList>): Promise<ListResult<JournalLine> | null>
+  listHolds(query: BalanceListQuery<typeof holdList>): Promise<ListResult<Hold> | null>
+}

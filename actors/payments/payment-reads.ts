@@ -1,0 +1,10 @@
+/** Reads of payments. Null means: no such row in this tenant. */
+import type { ListQuery, ListResult } from '../../http/list.ts'
+import type { Payment, paymentList } from '../../http/schemas/payment.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+
+export interface PaymentReads {
+  listPayments(query: ListQuery<typeof paymentList>): Promise<ListResult<Payment>>
+  getPayment(tenant: Tenant, id: string): Promise<Versioned<Payment> | null>
+}

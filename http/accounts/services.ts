@@ -1,0 +1,12 @@
+/** Services of accounts, as handlers get them. */
+import type { AccountCommands } from '../../actors/accounts/account-commands.ts'
+import type { AccountReads } from '../../actors/accounts/account-reads.ts'
+
+declare module '../services.ts' {
+  interface ReadServices {
+    readonly accounts: AccountReads
+  }
+  interface Services {
+    readonly accounts: AccountReads & AccountCommands
+  }
+}

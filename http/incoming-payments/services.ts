@@ -1,0 +1,12 @@
+/** Services of incoming payments, as handlers get them. */
+import type { IncomingPaymentReads } from '../../actors/incoming-payments/incoming-payment-reads.ts'
+import type { IncomingCommands } from '../incoming-payments.ts'
+
+declare module '../services.ts' {
+  interface ReadServices {
+    readonly incomingPayments: IncomingPaymentReads
+  }
+  interface Services {
+    readonly incomingPayments: IncomingPaymentReads & IncomingCommands
+  }
+}

@@ -1,0 +1,8 @@
+/** Services of integration, as handlers get them. */
+import type { IntegrationQueries } from '../../actors/integration/integration-reads.ts'
+
+declare module '../services.ts' {
+  interface ReadServices {
+    readonly integration: IntegrationQueries
+  }
+}

@@ -1,0 +1,12 @@
+/** Services of transfers, as handlers get them. */
+import type { TransferCommands } from '../../actors/transfer-operations.ts'
+import type { TransferReads } from '../../actors/transfers/transfer-reads.ts'
+
+declare module '../services.ts' {
+  interface ReadServices {
+    readonly transfers: TransferReads
+  }
+  interface Services {
+    readonly transfers: TransferReads & TransferCommands
+  }
+}
