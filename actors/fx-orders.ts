@@ -26,7 +26,6 @@ import { askFxOrdersAt, keepFxMessages, takeDueFxOrders, type DueFxOrder } from 
 import type { InternalAccountDirectory, InternalAccountReader } from '../storage/internal-accounts.ts'
 import { isKeptAlready } from '../storage/provider-events.ts'
 import { exchangeActor } from './exchange.ts'
-import type { PaymentQueue } from './flows/payment-queue.ts'
 import type { ExceptionSubjectKind } from './flows/resolve-exception.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from './partners/fx.ts'
 import type { Outcome } from './runtime/actor.ts'
@@ -57,7 +56,8 @@ export interface FxOrdersOptions {
   readonly shards: Shards
   readonly sandbox: boolean
   /** Learns of payments whose money was bought. */
-  readonly queue: Pick<PaymentQueue, 'offer'>
+  /** The bank's queue is told of a payment whose money was bought. */
+  readonly queue: { offer(paymentId: string, shard: number): void }
   readonly onError: (error: unknown, what: string) => void
 }
 

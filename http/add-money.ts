@@ -14,7 +14,7 @@ import type { KnownBalance } from '../storage/balance-directory.ts'
 import type { TransactionClient } from '../storage/transaction.ts'
 import type { Answers } from './answers.ts'
 import { answerOnce, type RememberingWorld } from './remembered.ts'
-import type { AddMoney } from './schemas/incoming-payment.ts'
+import type { AddMoney } from './schemas/add-money.ts'
 import type { Command, CommandAnswer } from '../lib/commands/command.ts'
 
 export interface AddMoneyWorld extends ExchangeWorld, Pick<RememberingWorld, 'findIdempotencyRecord'> {

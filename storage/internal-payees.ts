@@ -1,7 +1,7 @@
 /** The payee's side of payments on the rail `internal`, read before they are booked. */
 import type { AccountIdentifiers } from '../lib/accounts/details.ts'
 import { feeRuleOf, type FeeRuleJson } from '../lib/payments/fees.ts'
-import type { InternalPayee } from '../lib/payments/internal-moves.ts'
+import type { InternalPayee } from '../lib/payments/payment-state.ts'
 import { maskAccountNumber, maskIban } from '../lib/recipients/masking.ts'
 import { plainArray } from './array-literal.ts'
 import type { Database } from './database.ts'

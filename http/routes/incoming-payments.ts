@@ -1,7 +1,8 @@
 /** Money that came in, and how to let it come. */
 import { page, resource } from '../answer.ts'
 import { route } from '../route.ts'
-import { AddMoney, AddMoneyResult, IncomingPayment, incomingPaymentList } from '../schemas/incoming-payment.ts'
+import { IncomingPayment, incomingPaymentList } from '../schemas/incoming-payment.ts'
+import { AddMoney, AddMoneyResult } from '../schemas/add-money.ts'
 import { PageOf } from '../schemas/page.ts'
 
 export const listIncomingPayments = route({

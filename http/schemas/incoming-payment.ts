@@ -2,8 +2,6 @@
 import Type, { type Static } from 'typebox'
 import { RECALL_REASONS, SHOWN_STATUSES, SUSPENSE_REASONS, SUSPENSE_STATUSES } from '../../lib/incoming-payments/incoming-payment.ts'
 import { list } from '../list.ts'
-import { AccountDetails } from './account-details.ts'
-import { Exchange } from './exchange.ts'
 import { CalendarDate, CountryCode, Money, Nullable, PositiveMoney, Rail, RecallStatus, Text, Timestamp, Uuid, Words } from './primitives.ts'
 
 const RecallReason = Words('IncomingRecallReason', RECALL_REASONS)
@@ -140,19 +138,3 @@ export const SimIncomingRecall = Type.Object({
 export type SimIncomingRecall = Static<typeof SimIncomingRecall>
 
 // ── Adding money ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-export const AddMoney = Type.Object({
-  method: Words('AddMoneyMethod', ['bank_transfer', 'conversion']),
-  balanceId: Uuid,
-  amount: Type.Optional(Nullable(PositiveMoney)),
-  fromBalanceId: Type.Optional(Nullable(Uuid, { description: 'What is sold; conversions only.' })),
-  quoteId: Type.Optional(Nullable(Uuid, { description: 'A rate that was locked; conversions only.' })),
-  fixedSide: Type.Optional(Nullable(Type.Enum(['sell', 'buy']), { description: 'Which side the amount is; conversions only.' })),
-}, { title: 'AddMoney', additionalProperties: false, examples: [{ method: 'bank_transfer', balanceId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f' }] })
-export type AddMoney = Static<typeof AddMoney>
-
-export const AddMoneyResult = Type.Object({
-  method: Words('AddMoneyMethod', ['bank_transfer', 'conversion']),
-  depositDetails: Type.Array(AccountDetails, { description: 'Where to send it; empty for a conversion.' }),
-  exchange: Nullable(Exchange, { description: 'Null: nothing is exchanged by a bank transfer.' }),
-}, { title: 'AddMoneyResult' })

@@ -8,27 +8,8 @@ import { feePostings, incomingEvent, incomingFee } from '../incoming-payments/po
 import type { IncomingPaymentRow } from '../incoming-payments/effects.ts'
 import { entry } from '../ledger/entry.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
-import type { FeeRule } from './fees.ts'
 import { changeEvents, heldBy, holdReleased, moved, outflowReturn, UNCHANGED, update } from './move-parts.ts'
-import type { MoveContext, PaymentDecision, PaymentState } from './payment-state.ts'
-
-/** The payee's side of an internal payment. */
-export interface InternalPayee {
-  readonly balanceId: string
-  readonly customerId: string
-  readonly shard: number
-  readonly connectionId: string
-  /** What the payee is charged by. */
-  readonly fees: readonly FeeRule[]
-  /** The payer as the payee is told. */
-  readonly payer: {
-    readonly name: string
-    readonly maskedIdentifier: string | null
-    readonly bankName: string | null
-    readonly country: string | null
-  }
-  readonly endToEndId: string | null
-}
+import type { InternalPayee, MoveContext, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /** The bank scheme's code for an account that takes no money any more. */
 const CLOSED_CODE = 'AC04'

@@ -5,8 +5,7 @@ import type { Effects } from '../ledger/effects.ts'
 import type { PaymentDue } from './effects.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 import type { Conversion } from './conversion.ts'
-import type { PaymentCharges } from './fees.ts'
-import type { InternalPayee } from './internal-moves.ts'
+import type { FeeRule, PaymentCharges } from './fees.ts'
 import type { PaymentRecall, PaymentStatus, StatusReason } from './payment.ts'
 
 /** What the payment's actor remembers. */
@@ -112,4 +111,22 @@ export interface PaymentDecision {
   readonly reply: PaymentReply
   readonly effects: Effects | null
   readonly refused?: boolean
+}
+
+/** The payee's side of an internal payment. */
+export interface InternalPayee {
+  readonly balanceId: string
+  readonly customerId: string
+  readonly shard: number
+  readonly connectionId: string
+  /** What the payee is charged by. */
+  readonly fees: readonly FeeRule[]
+  /** The payer as the payee is told. */
+  readonly payer: {
+    readonly name: string
+    readonly maskedIdentifier: string | null
+    readonly bankName: string | null
+    readonly country: string | null
+  }
+  readonly endToEndId: string | null
 }
