@@ -1,10 +1,8 @@
 /** Account details: where payers send money for a balance. */
 import Type, { type Static } from 'typebox'
 import { Address } from './address.ts'
-import { CountryCode, CurrencyCode, Nullable, Rail, Timestamp, Uuid, Words } from './primitives.ts'
-import { ACCOUNT_DETAILS_STATUSES } from '../../lib/accounts/details.ts'
-
-export const AccountDetailsStatus = Words('AccountDetailsStatus', ACCOUNT_DETAILS_STATUSES, '`replaced` ones are still credited until `validUntil`.')
+import { CountryCode, CurrencyCode, Nullable, Rail, Timestamp, Uuid } from './primitives.ts'
+import { AccountDetailsStatus } from './balance.ts'
 
 const Identifier = Nullable(Type.String())
 

@@ -2,7 +2,9 @@
 import Type, { type Static } from 'typebox'
 import { list } from '../list.ts'
 import { CurrencyCode, Metadata, MetadataPatch, Money, Nullable, Rail, Text, Timestamp, Uuid, Words } from './primitives.ts'
-import { AccountDetailsStatus } from './account-details.ts'
+import { ACCOUNT_DETAILS_STATUSES } from '../../lib/balances/details-status.ts'
+
+export const AccountDetailsStatus = Words('AccountDetailsStatus', ACCOUNT_DETAILS_STATUSES, '`replaced` ones are still credited until `validUntil`.')
 
 const BALANCE_TYPES = ['main', 'sub'] as const
 const BALANCE_STATUSES = ['active', 'frozen', 'closing', 'closed'] as const

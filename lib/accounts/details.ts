@@ -1,8 +1,8 @@
 /** How a balance is reached from outside: the identifiers that payers are given, as they are kept and as they are shown. */
 import { timestamp } from '../clock.ts'
 import type { Rail } from '../payments/rails.ts'
+import { ACCOUNT_DETAILS_STATUSES } from '../balances/details-status.ts'
 
-export const ACCOUNT_DETAILS_STATUSES = ['pending', 'active', 'replaced', 'closing', 'closed', 'failed'] as const
 export type AccountDetailsStatus = typeof ACCOUNT_DETAILS_STATUSES[number]
 
 /** What names the account; null what its bank or country does not use. */
