@@ -2,9 +2,9 @@
  * The ledger's actors without HTTP in front: payments asked of the balances themselves, with a fixed number of asks on
  * their way at any time. In a process of its own, as in the service.
  */
-import { balanceActor } from '../actors/balance.ts'
+import { balanceActor } from '../actors/balances/balance.ts'
 import { ActorSystem } from '../actors/runtime/system.ts'
-import { systemClock } from '../lib/clock.ts'
+import { systemClock } from '../lib/base/clock.ts'
 import type { Payer } from './database.ts'
 import { Draw } from './draw.ts'
 import { Histogram } from './histogram.ts'

@@ -6,9 +6,9 @@
  * Two balances of a customer pass amounts to and fro, often: each goes there in one round and comes back in the next, so every
  * balance ends with what it had and only its sequence has moved on.
  */
-import { Database } from '../storage/database.ts'
-import { chainJournal } from '../storage/journal-chain.ts'
-import { followTransactions } from '../storage/transactions.ts'
+import { Database } from '../storage/db/database.ts'
+import { chainJournal } from '../storage/journal/journal-chain.ts'
+import { followTransactions } from '../storage/transactions/transactions.ts'
 import type { BenchDatabase } from './database.ts'
 
 /** Transfers in one statement: large enough to be quick, small enough to be held in memory. */

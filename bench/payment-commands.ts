@@ -3,8 +3,8 @@
  * balance for the smallest body. The engine and the ceiling are both measured with these.
  */
 import { randomInt, randomUUID } from 'node:crypto'
-import { systemClock } from '../lib/clock.ts'
-import { createIdSource, orderNumber } from '../lib/ids.ts'
+import { systemClock } from '../lib/base/clock.ts'
+import { createIdSource, orderNumber } from '../lib/base/ids.ts'
 import type { CreatePayment } from '../lib/payments/create-payment.ts'
 import type { Payer } from './database.ts'
 

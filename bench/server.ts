@@ -2,10 +2,10 @@
  * The service under test, in a process of its own: the real composition root with its own defaults, on a database of the
  * bench. With `rowLock` the same service has the baseline's commands behind the same routes.
  */
-import { RateLimits } from '../http/rate-limits.ts'
-import { createService, type Overrides, type Service } from '../http/service.ts'
-import { systemClock } from '../lib/clock.ts'
-import { readConfig } from '../lib/config.ts'
+import { RateLimits } from '../http/access/rate-limits.ts'
+import { createService, type Overrides, type Service } from '../http/server/service.ts'
+import { systemClock } from '../lib/base/clock.ts'
+import { readConfig } from '../lib/config/config.ts'
 import { rowLockCommands } from './baselines/row-lock.ts'
 import { answerParent } from './process.ts'
 

@@ -14,7 +14,7 @@ import { createRequire, enableCompileCache, flushCompileCache } from 'node:modul
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-import { startEmbeddedPostgres } from '../storage/embedded.ts'
+import { startEmbeddedPostgres } from '../storage/embedded/embedded.ts'
 import { makeSandboxTemplate, makeTemplate, POSTGRES_ENV, SANDBOX_ENV } from './support/postgres.ts'
 import { createReport } from './support/report.ts'
 import type { Counts } from './support/report.ts'

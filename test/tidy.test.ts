@@ -51,7 +51,7 @@ const HOMES: readonly { readonly packages: RegExp; readonly folders: readonly st
 /** The domain computes: of Node's own modules it needs no other. */
 const LIB_MODULES = new Set(['node:crypto', 'node:zlib', 'node:assert'])
 /** Modules that open doors, where only the part of them that computes is used. */
-const LIB_EXCEPTIONS = new Set(['lib/config.ts node:path', 'lib/ip-allowlist.ts node:net'])
+const LIB_EXCEPTIONS = new Set(['lib/config/config.ts node:path', 'lib/security/ip-allowlist.ts node:net'])
 
 interface Import { readonly specifier: string; readonly typeOnly: boolean }
 
@@ -84,10 +84,10 @@ function noWord(word: RegExp, applies: (source: Source) => boolean): Rule['broke
 }
 
 /** Doors: the files that may do what no other may. */
-const CLOCK = 'lib/clock.ts'
-const ENVIRONMENT_DOORS = new Set(['http/main.ts', 'http/build.ts'])
+const CLOCK = 'lib/base/clock.ts'
+const ENVIRONMENT_DOORS = new Set(['http/server/main.ts', 'http/server/build.ts'])
 /** Programs a person runs in a terminal; they print. */
-const isProgram = ({ path }: Source): boolean => path === 'http/main.ts' || /-cli\.ts$/.test(path)
+const isProgram = ({ path }: Source): boolean => path === 'http/server/main.ts' || /-cli\.ts$/.test(path)
 const isScaffold = ({ path }: Source): boolean => ['test', 'bench'].includes(folderOf(path))
 const source = (path: string, text: string): Source => ({ path, text })
 
@@ -129,7 +129,7 @@ const RULES: readonly Rule[] = [
       source('storage/a.ts', `import Koa from 'koa'`), source('http/a.ts', `import { Piscina } from 'piscina'`), source('actors/a.ts', `import { Redis } from 'ioredis'`),
       source('http/a.ts', `import fc from 'fast-check'`),
     ],
-    good: [source('storage/a.ts', `import pg from 'pg'`), source('http/a.ts', `import Router from '@koa/router'`), source('workers/pool.ts', `import { Piscina } from 'piscina'`)],
+    good: [source('storage/a.ts', `import pg from 'pg'`), source('http/a.ts', `import Router from '@koa/router'`), source('workers/pool/pool.ts', `import { Piscina } from 'piscina'`)],
   },
   {
     promise: 'the domain imports no other module of Node than those that compute',
@@ -141,7 +141,7 @@ const RULES: readonly Rule[] = [
     promise: 'only programs print; everything else logs',
     broken: noWord(/\bconsole\./, (from) => isProduct(from) && !isProgram(from)),
     bad: [source('actors/a.ts', `  console.log('here')`)],
-    good: [source('storage/audit-cli.ts', `console.log('clean')`), source('lib/a.ts', `// console.log('here')`), source('lib/a.ts', `open(consoles.first)`)],
+    good: [source('storage/audit/audit-cli.ts', `console.log('clean')`), source('lib/a.ts', `// console.log('here')`), source('lib/a.ts', `open(consoles.first)`)],
   },
   {
     promise: 'time comes from a clock that was passed in',
@@ -151,15 +151,15 @@ const RULES: readonly Rule[] = [
   },
   {
     promise: 'a connection is taken from a pool where code that takes a second one is noticed',
-    broken: noWord(/\bpool\.connect\(/, (from) => isProduct(from) && from.path !== 'storage/database.ts' && from.path !== 'actors/partners/sandbox-statements.ts'),
+    broken: noWord(/\bpool\.connect\(/, (from) => isProduct(from) && from.path !== 'storage/db/database.ts' && from.path !== 'actors/sandbox/sandbox-statements.ts'),
     bad: [source('storage/a.ts', 'const client = await database.pool.connect()')],
-    good: [source('storage/database.ts', 'await this.pool.connect()'), source('storage/a.ts', 'await database.hold(work)')],
+    good: [source('storage/db/database.ts', 'await this.pool.connect()'), source('storage/a.ts', 'await database.hold(work)')],
   },
   {
     promise: 'what an SQLSTATE means stands in one file',
-    broken: noWord(/\b(?:08|40|53|57|58)(?:\.\.\.|[0-9]{3}|P0[0-9])['$|)]/, (from) => isProduct(from) && from.path !== 'storage/sqlstates.ts'),
+    broken: noWord(/\b(?:08|40|53|57|58)(?:\.\.\.|[0-9]{3}|P0[0-9])['$|)]/, (from) => isProduct(from) && from.path !== 'storage/db/sqlstates.ts'),
     bad: [source('http/a.ts', `new Set(['40001', '40P01'])`), source('storage/a.ts', 'const GONE = /^(08...|57P01)$/'), source('storage/a.ts', `code === '57P03'`)],
-    good: [source('storage/sqlstates.ts', `new Set(['40001', '40P01'])`), source('http/a.ts', `const MINOR = '1250'`)],
+    good: [source('storage/db/sqlstates.ts', `new Set(['40001', '40P01'])`), source('http/a.ts', `const MINOR = '1250'`)],
   },
   {
     promise: 'chance comes from a source that was passed in',
@@ -170,8 +170,8 @@ const RULES: readonly Rule[] = [
   {
     promise: 'the environment is read at one door',
     broken: noWord(/\bprocess\.env\b/, (from) => isProduct(from) && !ENVIRONMENT_DOORS.has(from.path) && !isProgram(from)),
-    bad: [source('lib/config.ts', `process.env['PORT']`), source('http/app.ts', 'const { PORT } = process.env')],
-    good: [source('http/main.ts', 'readConfig(process.env)'), source('test/run.ts', '...process.env'), source('lib/config.ts', 'process.environment')],
+    bad: [source('lib/config/config.ts', `process.env['PORT']`), source('http/server/app.ts', 'const { PORT } = process.env')],
+    good: [source('http/server/main.ts', 'readConfig(process.env)'), source('test/run.ts', '...process.env'), source('lib/config/config.ts', 'process.environment')],
   },
   {
     promise: 'no test keeps the others from running',

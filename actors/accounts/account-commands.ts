@@ -1,5 +1,5 @@
 /** Writes of accounts. */
-import type { AddMoneyCommand } from '../../http/add-money.ts'
+import type { AddMoneyCommand } from './add-money.ts'
 
 export interface AccountCommands {
   readonly addMoney: AddMoneyCommand

@@ -1,5 +1,5 @@
 /** Reads of accounts. Null means: no such row in this tenant. */
-import type { AccountDetails } from '../../http/schemas/account-details.ts'
+import type { AccountDetails } from '../../lib/accounts/account-details-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
 export interface AccountReads {

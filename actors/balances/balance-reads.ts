@@ -1,8 +1,8 @@
 /** Reads of balances. Null means: no such row in this tenant. */
-import type { ListQuery, ListResult } from '../../http/list.ts'
-import type { Balance, balanceList } from '../../http/schemas/balance.ts'
-import type { Hold, holdList } from '../../http/schemas/hold.ts'
-import type { JournalLine, journalList } from '../../http/schemas/journal-line.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import type { Balance, balanceList } from '../../lib/balances/balance-schema.ts'
+import type { Hold, holdList } from '../../lib/balances/hold-schema.ts'
+import type { JournalLine, journalList } from '../../lib/balances/journal-line-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 

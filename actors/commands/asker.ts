@@ -1,6 +1,6 @@
 /** Callers of use cases that decide about money: who asks, under which key, until when. */
-import type { CommandKey } from '../../lib/ledger/decision.ts'
-import type { Problem } from '../../lib/problems.ts'
+import type { CommandKey } from '../../lib/balances/decision.ts'
+import type { Problem } from '../../lib/base/problems.ts'
 
 /** Who asks, under which key, and how a refusal is put into words. */
 export interface Asker {

@@ -1,14 +1,14 @@
 /** Outcomes of commands that are decided in a transaction: remembered under their key, and answered from the record. */
-import type { CommandKey } from '../../lib/ledger/decision.ts'
-import type { Effects } from '../../lib/ledger/effects.ts'
-import type { Problem } from '../../lib/problems.ts'
-import { CommitConflict, writeEffects } from '../../storage/approvals.ts'
-import type { AuditBy } from '../../storage/identity-audit.ts'
-import { inTransaction } from '../../storage/transaction.ts'
+import type { CommandKey } from '../../lib/balances/decision.ts'
+import type { Effects } from '../../lib/decisions/effects.ts'
+import type { Problem } from '../../lib/base/problems.ts'
+import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
+import type { AuditBy } from '../../storage/trail/trail.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
 import type { Asker } from './asker.ts'
-import type { Unmade } from '../../http/answers.ts'
-import type { Database } from '../../storage/database.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Unmade } from './answers.ts'
+import type { Database } from '../../storage/db/database.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 
 /** A no is remembered under its key as a yes is. */
 export async function rememberedNo({ database, clock }: { readonly database: Database; readonly clock: Clock }, asker: Asker, problem: Problem): Promise<Unmade> {

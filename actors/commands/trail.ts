@@ -1,5 +1,5 @@
 /** Callers as the trail of changes keeps them. */
-import type { AuditBy } from '../../storage/identity-audit.ts'
+import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { By, ByCaller } from '../../lib/identity/caller.ts'
 
 /** Who changed something about themselves, as the trail keeps it. */

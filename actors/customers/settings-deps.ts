@@ -1,6 +1,6 @@
 /** Dependencies of the settings of customers. */
-import type { IdSource } from '../../lib/ids.ts'
-import type { Database } from '../../storage/database.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Database } from '../../storage/db/database.ts'
 
 export interface SettingsWorld {
   readonly database: Database

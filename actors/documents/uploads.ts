@@ -1,6 +1,6 @@
 /** Files of a multipart body, read as they arrive. */
 import type { ContentType } from '../../lib/documents/document.ts'
-import type { StoredFile } from '../../storage/files.ts'
+import type { StoredFile } from '../../storage/documents/files.ts'
 
 /** Of files whose content nobody looks at before they are kept. */
 export const ANY_CONTENT = 'application/octet-stream'

@@ -1,5 +1,5 @@
 /** Reads of the calls that API keys made. */
-import type { ApiKeyRequestLog, ApiUsageReport, IntegrationHome } from '../../http/schemas/api-usage.ts'
+import type { ApiKeyRequestLog, ApiUsageReport, IntegrationHome } from '../../lib/integration/api-usage-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
 /** Reads of what keys have called. */

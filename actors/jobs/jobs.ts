@@ -5,17 +5,17 @@
  *
  * Bounded (I8): a few at a time on a node, one after the other for each tenant, so many tries each.
  */
-import type { Clock } from '../../lib/clock.ts'
-import { OperatingError } from '../../lib/errors.ts'
-import type { IdSource } from '../../lib/ids.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import { OperatingError } from '../../lib/base/errors.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
 import { ATTEMPTS_MAX, type JobKind, type JobResult } from '../../lib/jobs/job.ts'
-import type { Mail, Mailer } from '../../lib/mail.ts'
-import { ProblemError, type Problem } from '../../lib/problems.ts'
-import type { Shards } from '../../lib/shards.ts'
-import { plainArray, plainArrayOrNull } from '../../storage/array-literal.ts'
-import type { Database } from '../../storage/database.ts'
-import { claimJobs, endJob, expireJobs, lockJob, pauseJob, releaseJob, renewJob, type JobEnd, type JobRecord, type JobTx, type TakenJob } from '../../storage/jobs.ts'
-import { inTransaction } from '../../storage/transaction.ts'
+import type { Mail, Mailer } from '../../lib/notices/mail.ts'
+import { ProblemError, type Problem } from '../../lib/base/problems.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { plainArray, plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { claimJobs, endJob, expireJobs, lockJob, pauseJob, releaseJob, renewJob, type JobEnd, type JobRecord, type JobTx, type TakenJob } from '../../storage/jobs/jobs.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
 import { Lookout } from '../runtime/lookout.ts'
 
 /** How often a node looks, besides being told of a job that was asked for here. */

@@ -1,10 +1,10 @@
 /** Documents from a thread into the store of files, a batch at a time: what is under way is in memory, nothing else. */
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import type { Clock } from '../../lib/clock.ts'
-import type { IdSource } from '../../lib/ids.ts'
-import type { Database } from '../../storage/database.ts'
-import { writeFile, type StoredFile } from '../../storage/files.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { writeFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { DocumentStream } from '../../workers/documents/pool.ts'
 import type { Gained } from '../../workers/documents/write.ts'
 

@@ -1,8 +1,8 @@
 /** Files of the store in one package, written into the store as it is put together. Nothing is packed: most are packed already. */
 import { Readable } from 'node:stream'
 import { ZipFile } from 'yazl'
-import type { Database } from '../../storage/database.ts'
-import { readFile, writeFile, type FileToWrite, type StoredFile } from '../../storage/files.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { readFile, writeFile, type FileToWrite, type StoredFile } from '../../storage/documents/files.ts'
 
 /** A file, and what it is called in the package. */
 export interface ZipEntry {

@@ -1,6 +1,6 @@
 /** Reads of payments. Null means: no such row in this tenant. */
-import type { ListQuery, ListResult } from '../../http/list.ts'
-import type { Payment, paymentList } from '../../http/schemas/payment.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import type { Payment, paymentList } from '../../lib/payments/payment-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 

@@ -1,7 +1,7 @@
 /** Reads of recipients. Null means: no such row in this tenant. */
-import type { ListQuery, ListResult } from '../../http/list.ts'
-import type { RecipientReview, recipientReviewList } from '../../http/schemas/recipient-review.ts'
-import type { Recipient, recipientList } from '../../http/schemas/recipient.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import type { RecipientReview, recipientReviewList } from '../../lib/recipients/recipient-review-schema.ts'
+import type { Recipient, recipientList } from '../../lib/recipients/recipient-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 

@@ -7,10 +7,10 @@
  * `decide` is pure: the same state, command and time give the same decision. Only `load` reads the world, and only the
  * lane's commit writes it.
  */
-import type { Conflict } from '../../storage/commit.ts'
-import type { BalanceAfter } from '../../storage/commit.ts'
-import type { Effects } from '../../lib/ledger/effects.ts'
-import type { Statement } from '../../storage/connection.ts'
+import type { Conflict } from '../../storage/commit/commit.ts'
+import type { BalanceAfter } from '../../storage/commit/commit.ts'
+import type { Effects } from '../../lib/decisions/effects.ts'
+import type { Statement } from '../../storage/db/connection.ts'
 
 export interface Decision<State, Reply> {
   /** The state the next command of the turn is decided on. */

@@ -2,9 +2,9 @@
  * Rows that are due where this node is at home, each followed on its own: taken with a time from which another node may take
  * them, so one whose node dies is taken up again. What follows a row says when it is due the next time.
  */
-import type { Clock } from '../../lib/clock.ts'
-import type { Shards } from '../../lib/shards.ts'
-import { plainArrayOrNull } from '../../storage/array-literal.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import { Lookout } from './lookout.ts'
 
 /** Which rows are taken, and until when. Times are epoch milliseconds. */

@@ -1,6 +1,6 @@
 /** The homes of a single node: every shard is here, from the start to the end. */
-import type { ShardHome, Shards, ShardsState } from '../../lib/shards.ts'
-import { SHARD_COUNT } from '../../lib/shard.ts'
+import type { ShardHome, Shards, ShardsState } from '../../lib/shards/shards.ts'
+import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 
 const HERE: ShardHome = { kind: 'here' }
 

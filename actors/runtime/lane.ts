@@ -15,12 +15,12 @@
  * the commit takes Postgres, and either would wait for the other.
  */
 import { setImmediate as immediate } from 'node:timers/promises'
-import type { Clock } from '../../lib/clock.ts'
-import { OperatingError } from '../../lib/errors.ts'
-import { LIMITS } from '../../lib/limits.ts'
-import { commit, isBeyondLimit, type BalanceAfter, type CommitCommand, type CommitConnection, type CommitTurn, type Conflict } from '../../storage/commit.ts'
-import { Connection, DatabaseUnavailable, OutcomeUnknown } from '../../storage/connection.ts'
-import { LOST_RACE_SQLSTATES, provesRollback, REPEATED_COMMIT_SQLSTATES, sqlState, UNAVAILABLE_SQLSTATES, UNIQUE_VIOLATION } from '../../storage/sqlstates.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import { OperatingError } from '../../lib/base/errors.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { commit, isBeyondLimit, type BalanceAfter, type CommitCommand, type CommitConnection, type CommitTurn, type Conflict } from '../../storage/commit/commit.ts'
+import { Connection, DatabaseUnavailable, OutcomeUnknown } from '../../storage/db/connection.ts'
+import { LOST_RACE_SQLSTATES, provesRollback, REPEATED_COMMIT_SQLSTATES, sqlState, UNAVAILABLE_SQLSTATES, UNIQUE_VIOLATION } from '../../storage/db/sqlstates.ts'
 import type { Activation } from './activation.ts'
 import { ACTOR_NAMES, type Ask, type Decision } from './actor.ts'
 

@@ -2,9 +2,9 @@
  * Tells the node where a shard is at home that there is something to do for it: what has become due by a request that another node
  * answered is begun at once, and not when the home looks the next time. It may get lost; the next look finds it all the same.
  */
-import type { Shards } from '../../lib/shards.ts'
-import type { Database } from '../../storage/database.ts'
-import { Notifications } from '../../storage/notifications.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { Notifications } from '../../storage/notices/notifications.ts'
 
 /** Rings for one shard within this time are one. */
 const TOGETHER_MS = 20

@@ -4,8 +4,8 @@
  * Passivation is forgetting: an activation that nobody has asked for a while, or the least recently asked when there are
  * too many, is dropped from memory. The next ask loads it again (I2).
  */
-import type { Clock } from '../../lib/clock.ts'
-import { LIMITS } from '../../lib/limits.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
 import { Activation } from './activation.ts'
 import { Activations } from './activations.ts'
 import type { ActorKind, ActorName, Ask, Outcome } from './actor.ts'

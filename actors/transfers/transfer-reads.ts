@@ -1,6 +1,6 @@
 /** Reads of transfers. Null means: no such row in this tenant. */
-import type { ListQuery, ListResult } from '../../http/list.ts'
-import type { Transfer, transferList } from '../../http/schemas/transfer.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import type { Transfer, transferList } from '../../lib/transfers/transfer-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 

@@ -5,18 +5,18 @@
  * Events of one object leave in their order: while one is under way the next of the same object waits. A failed one does
  * not hold the others up; it comes again by the schedule, behind them.
  */
-import { LIMITS } from '../../lib/limits.ts'
-import { timestamp, type Clock } from '../../lib/clock.ts'
-import type { SecretBox } from '../../lib/secret-box.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { SecretBox } from '../../lib/security/secret-box.ts'
 import { callbackHeaders, envelope } from '../../lib/webhooks/envelope.ts'
 import { nextAttemptAt } from '../../lib/webhooks/schedule.ts'
 import { sign, type Signatures } from '../../lib/webhooks/signature.ts'
 import type { TargetPolicy } from '../../lib/webhooks/target.ts'
-import type { Database } from '../../storage/database.ts'
-import type { StoredAttempt } from '../../storage/queries/webhooks.ts'
-import { readEndpointSettings, type EndpointSettings } from '../../storage/webhook-endpoints.ts'
-import { claimDeliveries, discardDeliveries, releaseDeliveries, type ClaimedDelivery, type FinishedAttempt } from '../../storage/webhook-queue.ts'
-import type { SignBatch } from '../../workers/pool.ts'
+import type { Database } from '../../storage/db/database.ts'
+import type { StoredAttempt } from '../../storage/webhooks/webhook-queries.ts'
+import { readEndpointSettings, type EndpointSettings } from '../../storage/webhooks/webhook-endpoints.ts'
+import { claimDeliveries, discardDeliveries, releaseDeliveries, type ClaimedDelivery, type FinishedAttempt } from '../../storage/webhooks/webhook-queue.ts'
+import type { SignBatch } from '../../workers/pool/pool.ts'
 import { Line, type AttemptResult, type ResolveHost } from './sender.ts'
 
 /** A claim lasts for an attempt and for the wait before it. A dead node's deliveries are taken up after this. */

@@ -11,7 +11,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import { Pool, type Dispatcher } from 'undici'
-import { LIMITS } from '../../lib/limits.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
 import { retryAfterMs } from '../../lib/webhooks/schedule.ts'
 import { checkTarget, isPublicAddress, type Target, type TargetPolicy } from '../../lib/webhooks/target.ts'
 

@@ -2,16 +2,16 @@
  * The *ceiling* baseline: what Postgres can do with the rows of a payment's creation, on one connection, with no actor and
  * no HTTP around it.
  *
- * The statement is the service's own (storage/commit.ts), 200 payments at a time. Decisions and arrays of the next batch
+ * The statement is the service's own (storage/commit/commit.ts), 200 payments at a time. Decisions and arrays of the next batch
  * are made while the one before is in flight, so the connection waits for nothing but Postgres: this is a stricter
  * ceiling than a loop that prepares and sends in turn.
  */
-import { systemClock } from '../../lib/clock.ts'
-import type { BalanceState } from '../../lib/ledger/balance.ts'
+import { systemClock } from '../../lib/base/clock.ts'
+import type { BalanceState } from '../../lib/balances/balance.ts'
 import { createPayment } from '../../lib/payments/create-payment.ts'
-import { commit, type CommitCommand, type CommitConnection, type CommitTurn } from '../../storage/commit.ts'
-import { Connection } from '../../storage/connection.ts'
-import { loadBalances } from '../../storage/states.ts'
+import { commit, type CommitCommand, type CommitConnection, type CommitTurn } from '../../storage/commit/commit.ts'
+import { Connection } from '../../storage/db/connection.ts'
+import { loadBalances } from '../../storage/balances/balance-states.ts'
 import type { Payer } from '../database.ts'
 import type { EnginePlan, EngineReport } from '../engine.ts'
 import { Draw } from '../draw.ts'

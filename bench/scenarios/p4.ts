@@ -1,6 +1,6 @@
 /** P4: the ledger without HTTP, against what one connection to Postgres can do with the same rows. */
 import { join } from 'node:path'
-import { readConfig } from '../../lib/config.ts'
+import { readConfig } from '../../lib/config/config.ts'
 import { watchOthers } from '../cpu-time.ts'
 import type { Payer } from '../database.ts'
 import type { EnginePlan, EngineReport } from '../engine.ts'

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { EXPORT_COLUMNS } from '../../lib/exports/transaction-table.ts'
+import { EXPORT_COLUMNS } from '../../lib/transactions/transaction-table.ts'
 import { STATEMENT_COLUMNS } from '../../lib/statements/statement-table.ts'
 import type { Payer } from '../database.ts'
 import { loadHistory, RARE } from '../history.ts'

@@ -2,7 +2,7 @@
 import type { AccountCommands } from '../../actors/accounts/account-commands.ts'
 import type { AccountReads } from '../../actors/accounts/account-reads.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly accounts: AccountReads
   }

@@ -1,7 +1,7 @@
 /** Services of approvals, as handlers get them. */
-import type { ApprovalCommands, ApprovalReads } from '../approvals.ts'
+import type { ApprovalCommands, ApprovalReads } from '../../actors/approvals/approval-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly approvals: ApprovalReads
   }

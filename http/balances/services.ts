@@ -1,8 +1,8 @@
 /** Services of balances, as handlers get them. */
 import type { BalanceReads } from '../../actors/balances/balance-reads.ts'
-import type { BalanceCommands } from '../balances.ts'
+import type { BalanceCommands } from '../../actors/accounts/balance-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly balances: BalanceReads
   }

@@ -1,10 +1,10 @@
 /** Services of bulk payments, as handlers get them. */
-import type { BulkPaymentCommands, BulkPaymentReads } from '../bulk-payments.ts'
-import type { BulkReportReads } from '../bulk-reports.ts'
-import type { BulkSubmissionCommands } from '../bulk-submissions.ts'
-import type { BulkUploadCommands } from '../bulk-uploads.ts'
+import type { BulkPaymentCommands, BulkPaymentReads } from '../../actors/bulk-payments/bulk-payment-operations.ts'
+import type { BulkReportReads } from '../../actors/bulk-payments/bulk-reports.ts'
+import type { BulkSubmissionCommands } from '../../actors/bulk-payments/bulk-submissions.ts'
+import type { BulkUploadCommands } from '../../actors/bulk-payments/bulk-uploads.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly bulkPayments: BulkPaymentReads & BulkReportReads
   }

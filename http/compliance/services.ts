@@ -1,7 +1,7 @@
 /** Services of compliance, as handlers get them. */
-import type { ComplianceCommands, ComplianceReads } from '../compliance.ts'
+import type { ComplianceCommands, ComplianceReads } from '../../actors/compliance/compliance-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly compliance: ComplianceReads
   }

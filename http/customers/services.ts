@@ -1,8 +1,8 @@
 /** Services of customers, as handlers get them. */
-import type { CustomerLifeCommands, CustomerLifeReads } from '../customer-life.ts'
-import type { SettingsCommands, SettingsReads } from '../customer-settings.ts'
+import type { CustomerLifeCommands, CustomerLifeReads } from '../../actors/customers/customer-life.ts'
+import type { SettingsCommands, SettingsReads } from '../../actors/customers/customer-settings.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly customers: SettingsReads & CustomerLifeReads
   }

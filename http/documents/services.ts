@@ -1,9 +1,9 @@
 /** Services of documents, as handlers get them. */
-import type { Confirmations } from '../confirmations.ts'
-import type { DocumentCommands, DocumentReads } from '../documents.ts'
-import type { DownloadReads } from '../downloads.ts'
+import type { Confirmations } from '../../actors/payments/payment-confirmations.ts'
+import type { DocumentCommands, DocumentReads } from '../../actors/documents/document-operations.ts'
+import type { DownloadReads } from '../../actors/documents/downloads.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly documents: DocumentReads
     readonly downloads: DownloadReads

@@ -1,8 +1,8 @@
 /** Services of exchange, as handlers get them. */
-import type { ContractCommands, ContractReads } from '../contracts.ts'
-import type { ExchangeCommands, ExchangeReads } from '../exchanges.ts'
+import type { ContractCommands, ContractReads } from '../../actors/exchange/contract-operations.ts'
+import type { ExchangeCommands, ExchangeReads } from '../../actors/exchange/exchange-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly contracts: ContractReads
     readonly exchanges: ExchangeReads

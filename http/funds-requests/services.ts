@@ -1,7 +1,7 @@
 /** Services of funds requests, as handlers get them. */
-import type { FundsRequestCommands, FundsRequestReads } from '../funds-requests.ts'
+import type { FundsRequestCommands, FundsRequestReads } from '../../actors/funds-requests/funds-request-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly fundsRequests: FundsRequestReads
   }

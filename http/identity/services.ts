@@ -1,8 +1,8 @@
 /** Services of identity, as handlers get them. */
-import type { IdentityCommands, IdentityReads } from '../identity.ts'
-import type { MemberCommands, MemberReads } from '../members.ts'
+import type { IdentityCommands, IdentityReads } from '../../actors/identity/identity.ts'
+import type { MemberCommands, MemberReads } from '../../actors/identity/members.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly identity: IdentityReads
     readonly members: MemberReads

@@ -1,8 +1,8 @@
 /** Services of incoming payments, as handlers get them. */
 import type { IncomingPaymentReads } from '../../actors/incoming-payments/incoming-payment-reads.ts'
-import type { IncomingCommands } from '../incoming-payments.ts'
+import type { IncomingCommands } from '../../actors/incoming-payments/incoming-payment-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly incomingPayments: IncomingPaymentReads
   }

@@ -1,7 +1,7 @@
 /** Services of integration, as handlers get them. */
 import type { IntegrationQueries } from '../../actors/integration/integration-reads.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly integration: IntegrationQueries
   }

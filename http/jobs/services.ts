@@ -1,7 +1,7 @@
 /** Services of jobs, as handlers get them. */
-import type { JobCommands, JobReads } from '../jobs.ts'
+import type { JobCommands, JobReads } from '../../actors/jobs/job-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly jobs: JobReads
   }

@@ -1,7 +1,7 @@
 /** Services of notices, as handlers get them. */
-import type { NoticeCommands, NoticeReads } from '../notices.ts'
+import type { NoticeCommands, NoticeReads } from '../../actors/notices/notice-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly notices: NoticeReads
   }

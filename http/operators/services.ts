@@ -1,7 +1,7 @@
 /** Services of operators, as handlers get them. */
-import type { OperatorCommands, OperatorReads } from '../operators.ts'
+import type { OperatorCommands, OperatorReads } from '../../actors/operators/operator-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly operators: OperatorReads
   }

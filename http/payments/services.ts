@@ -1,10 +1,10 @@
 /** Services of payments, as handlers get them. */
 import type { PaymentReads } from '../../actors/payments/payment-reads.ts'
-import type { PaymentCommands } from '../commands.ts'
-import type { PaymentChanges } from '../payment-changes.ts'
-import type { PaymentOutcomeCommands, PaymentOutcomeReads } from '../payment-outcomes.ts'
+import type { PaymentCommands } from '../../actors/payments/payment-operations.ts'
+import type { PaymentChanges } from '../../actors/payments/payment-changes.ts'
+import type { PaymentOutcomeCommands, PaymentOutcomeReads } from '../../actors/payments/payment-outcomes.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly payments: PaymentReads & PaymentOutcomeReads
   }

@@ -1,7 +1,7 @@
 /** Services of pricing, as handlers get them. */
-import type { PricingCommands, PricingReads } from '../pricing.ts'
+import type { PricingCommands, PricingReads } from '../../actors/pricing/pricing-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly pricing: PricingReads
   }

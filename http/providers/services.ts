@@ -1,7 +1,7 @@
 /** Services of providers, as handlers get them. */
-import type { ConnectionCalendarCommands, ConnectionCalendarReads } from '../connection-calendars.ts'
+import type { ConnectionCalendarCommands, ConnectionCalendarReads } from '../../actors/providers/connection-calendars.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly connectionCalendars: ConnectionCalendarReads
   }

@@ -1,9 +1,9 @@
 /** Services of recipients, as handlers get them. */
 import type { RecipientReads } from '../../actors/recipients/recipient-reads.ts'
-import type { BankLookups } from '../bank-lookups.ts'
-import type { RecipientCommands } from '../recipients.ts'
+import type { BankLookups } from '../../actors/recipients/bank-lookups.ts'
+import type { RecipientCommands } from '../../actors/recipients/recipient-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly recipients: RecipientReads
     readonly bankLookups: BankLookups

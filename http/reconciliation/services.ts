@@ -1,7 +1,7 @@
 /** Services of reconciliation, as handlers get them. */
-import type { TreasuryCommands, TreasuryReads } from '../treasury.ts'
+import type { TreasuryCommands, TreasuryReads } from '../../actors/reconciliation/treasury-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly reconciliation: TreasuryReads
   }

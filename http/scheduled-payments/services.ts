@@ -1,7 +1,7 @@
 /** Services of scheduled payments, as handlers get them. */
-import type { ScheduledPaymentCommands, ScheduledPaymentReads } from '../scheduled-payments.ts'
+import type { ScheduledPaymentCommands, ScheduledPaymentReads } from '../../actors/scheduled-payments/schedule-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly scheduledPayments: ScheduledPaymentReads
   }

@@ -1,7 +1,7 @@
 /** Services of statements, as handlers get them. */
-import type { StatementCommands, StatementReads } from '../statements.ts'
+import type { StatementCommands, StatementReads } from '../../actors/statements/statement-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly statements: StatementReads
   }

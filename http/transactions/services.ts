@@ -1,8 +1,8 @@
 /** Services of transactions, as handlers get them. */
-import type { ExportCommands } from '../exports.ts'
-import type { TransactionCommands, TransactionReads } from '../transactions.ts'
+import type { ExportCommands } from '../../actors/transactions/exports.ts'
+import type { TransactionCommands, TransactionReads } from '../../actors/transactions/transaction-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly transactions: TransactionReads
   }

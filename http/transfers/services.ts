@@ -1,8 +1,8 @@
 /** Services of transfers, as handlers get them. */
-import type { TransferCommands } from '../../actors/transfer-operations.ts'
+import type { TransferCommands } from '../../actors/transfers/transfer-operations.ts'
 import type { TransferReads } from '../../actors/transfers/transfer-reads.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly transfers: TransferReads
   }

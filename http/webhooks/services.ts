@@ -1,7 +1,7 @@
 /** Services of webhooks, as handlers get them. */
-import type { WebhookCommands, WebhookReads } from '../webhooks.ts'
+import type { WebhookCommands, WebhookReads } from '../../actors/webhooks/webhook-operations.ts'
 
-declare module '../services.ts' {
+declare module '../route/services.ts' {
   interface ReadServices {
     readonly webhooks: WebhookReads
   }

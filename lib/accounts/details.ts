@@ -1,6 +1,6 @@
 /** How a balance is reached from outside: the identifiers that payers are given, as they are kept and as they are shown. */
-import { timestamp } from '../clock.ts'
-import type { Rail } from '../payments/rails.ts'
+import { timestamp } from '../base/clock.ts'
+import type { Rail } from '../rails/rails.ts'
 import { ACCOUNT_DETAILS_STATUSES } from '../balances/details-status.ts'
 
 export type AccountDetailsStatus = typeof ACCOUNT_DETAILS_STATUSES[number]

@@ -5,7 +5,7 @@
  *     │           └──▶ closing ──▶ closed           with its balance
  *     └──▶ failed                                   the partner refused
  */
-import type { FieldError } from '../problems.ts'
+import type { FieldError } from '../base/problems.ts'
 import type { AccountDetailsStatus, AccountTerms } from './details.ts'
 
 /** What a change of a balance's identifiers is told as. */

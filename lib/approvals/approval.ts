@@ -1,5 +1,5 @@
 /** An approval as it is kept and as it is shown, and what a decision makes of it. */
-import { timestamp } from '../clock.ts'
+import { timestamp } from '../base/clock.ts'
 import type { ApprovalStatus, SubjectSummary, SubjectType, TierSource } from './opening.ts'
 import type { PolicyKind, TierJson } from './policy.ts'
 import { requestersOf } from './requesters.ts'

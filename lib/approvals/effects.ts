@@ -1,7 +1,7 @@
 /** Rows that decisions about approvals write. */
 import type { ApprovalRow } from './opening.ts'
 
-declare module '../ledger/effects.ts' {
+declare module '../decisions/effects.ts' {
   interface Effects {
     readonly approvals?: readonly ApprovalRow[]
   }

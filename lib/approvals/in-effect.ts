@@ -15,9 +15,9 @@
  *
  * Which acts of one person can loosen what is in effect, and what stops each:
  *  * A change of any policy row, also of one that stands in for another: `loosens` compares all kinds; a loosening change
- *    waits for an approval that its requester cannot give (actors/flows/change-policy.ts). Policies cannot be deleted.
+ *    waits for an approval that its requester cannot give (actors/approvals/change-policy.ts). Policies cannot be deleted.
  *  * A change of roles, teams or members: it cannot make one person two. Nobody changes their own membership or adds
- *    themselves to a team, and each such change needs a step-up (http/members.ts). An approval still needs a person other
+ *    themselves to a team, and each such change needs a step-up (actors/identity/members.ts). An approval still needs a person other
  *    than those who shaped the terms, at the time of the last approval (lib/approvals/requesters.ts).
  *  * Deleting a team that a policy names: the policy then names a team without members, so fewer people may approve.
  *  * An invitation: the new member proves a mailbox of an approved domain and has a password and a second factor. The

@@ -1,6 +1,6 @@
 /** The opening of an approval: what is written about it, wherever its subject comes from. */
-import type { Effects } from '../ledger/effects.ts'
-import type { Rail } from '../payments/rails.ts'
+import type { Effects } from '../decisions/effects.ts'
+import type { Rail } from '../rails/rails.ts'
 import type { PolicyKind, Tier } from './policy.ts'
 import { tierJson } from './policy.ts'
 import { requestersOf } from './requesters.ts'

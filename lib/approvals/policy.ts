@@ -5,7 +5,7 @@
  * approval opens; what becomes of the policy afterwards changes nothing for it.
  */
 import type { MemberRole } from '../identity/capabilities.ts'
-import type { Rail } from '../payments/rails.ts'
+import type { Rail } from '../rails/rails.ts'
 
 export const POLICY_KINDS = ['payment', 'bulk_payment', 'exchange', 'recipient', 'policy_change'] as const
 export type PolicyKind = (typeof POLICY_KINDS)[number]

@@ -4,7 +4,7 @@
  * The requesters of a subject are everyone who shaped its terms since it was made: its creator, the editors of its schedule,
  * draft or file, the editors of its recipient's account since then, and its submitter. Unless the tier allows self-approval,
  * none of them decides. A person who made an API key has its secret, so what a key shaped is shaped by that person as well
- * (NOT_OWN in storage/approvals.ts).
+ * (NOT_OWN in storage/approvals/approvals.ts).
  */
 
 /** A person or key who changed the terms of something; the time of the last change, epoch milliseconds. */

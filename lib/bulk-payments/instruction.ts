@@ -4,9 +4,9 @@
  * What is wrong with a cell is said with its column, and the row is carried on, so that a file comes back with all that is wrong
  * with it and not with the first thing. Whether a payment can be made of it is decided later, by the rules of every other payment.
  */
-import { exponentOf, isCurrencyCode } from '../currency.ts'
-import { REQUEST_AMOUNT_MAX } from '../money.ts'
-import type { FieldErrorCode } from '../problems.ts'
+import { exponentOf, isCurrencyCode } from '../base/currency.ts'
+import { REQUEST_AMOUNT_MAX } from '../base/money.ts'
+import type { FieldErrorCode } from '../base/problems.ts'
 import { columnName, type CellTarget } from './columns.ts'
 
 /** What stands against a row beyond its fields. */

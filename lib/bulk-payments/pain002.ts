@@ -2,9 +2,9 @@
  * Reports on bulk files as pain.002.001.03, ISO 20022's customer payment status report, in pieces: head, rows, end. The order of the
  * elements is the schema's. A file that is no message has one block, under its own number.
  */
-import { timestamp } from '../clock.ts'
-import { formatMajor } from '../money.ts'
-import { xmlElement, xmlReference, xmlText } from '../xml.ts'
+import { timestamp } from '../base/clock.ts'
+import { formatMajor } from '../base/money.ts'
+import { xmlElement, xmlReference, xmlText } from '../base/xml.ts'
 import type { FileError } from './file-error.ts'
 import { reasonOf, type ReportRow } from './report.ts'
 

@@ -1,5 +1,5 @@
 /** What a row says, in the words of a payment and of a recipient. Pure. */
-import { RAILS, type Rail } from '../payments/rails.ts'
+import { RAILS, type Rail } from '../rails/rails.ts'
 import type { AddressInput, BankInput, RecipientInput } from '../recipients/validation.ts'
 import { COLUMNS } from './columns.ts'
 import type { Instruction, RowFault, RowProblemCode } from './instruction.ts'

@@ -1,6 +1,6 @@
 /** What a report says of each row of a bulk file, and what its table shows of that. Pure. */
-import type { CurrencyCode } from '../currency.ts'
-import { failureFor, isoReasonOf, type FailureCode } from '../payments/failure-codes.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { failureFor, isoReasonOf, type FailureCode } from '../rails/failure-codes.ts'
 import type { PaymentStatus } from '../payments/payment.ts'
 import type { Cell } from '../statements/table.ts'
 import type { RowFailure, RowStatus } from './bulk-payment.ts'

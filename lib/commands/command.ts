@@ -1,5 +1,5 @@
 /** Commands on their way into the domain, and their answers. */
-import type { Problem } from '../problems.ts'
+import type { Problem } from '../base/problems.ts'
 import type { Principal } from './caller.ts'
 
 /** The identity of a command under an Idempotency-Key. */

@@ -2,7 +2,7 @@
 import type { ExceptionEnd, ExceptionRow } from './exception.ts'
 import type { ComplianceHoldRow } from './hold.ts'
 
-declare module '../ledger/effects.ts' {
+declare module '../decisions/effects.ts' {
   interface Effects {
     /** Holds that wait for the staff of the operator. */
     readonly complianceHolds?: readonly ComplianceHoldRow[]

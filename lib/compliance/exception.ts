@@ -2,7 +2,7 @@
  * Exceptions: money that somebody has to look into, opened and ended with the moves that make them so. What they are is for
  * the operator's people alone.
  */
-import type { Effects } from '../ledger/effects.ts'
+import type { Effects } from '../decisions/effects.ts'
 
 export const EXCEPTION_KINDS = ['compliance_hold', 'provider_timeout', 'provider_state_unknown', 'reconciliation_mismatch', 'ledger_blocked'] as const
 export type ExceptionKind = (typeof EXCEPTION_KINDS)[number]

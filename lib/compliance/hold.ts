@@ -8,7 +8,7 @@
  * subject's own; here is what all of them share. Customers learn nothing of a hold: its events go to operators alone, and
  * the money shows as a payment under review.
  */
-import type { Effects, OutboxEvent } from '../ledger/effects.ts'
+import type { Effects, OutboxEvent } from '../decisions/effects.ts'
 
 export const COMPLIANCE_HOLD_KINDS = ['outbound_screening', 'inbound_recall', 'inbound_screening', 'transaction_monitoring', 'legal_order'] as const
 export type ComplianceHoldKind = (typeof COMPLIANCE_HOLD_KINDS)[number]

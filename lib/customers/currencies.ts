@@ -1,6 +1,6 @@
 /** Which currencies an operator offers, and what can be done in each: read off the rails, so that it cannot disagree with them. */
-import { CURRENCIES, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../currency.ts'
-import { RAILS, type Rail } from '../payments/rails.ts'
+import { CURRENCIES, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
+import { RAILS, type Rail } from '../rails/rails.ts'
 
 /** What the sandbox bank keeps accounts in and quotes. */
 export const OFFERED_CURRENCIES: ReadonlySet<CurrencyCode> = new Set<CurrencyCode>([

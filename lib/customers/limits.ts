@@ -5,10 +5,10 @@
  * What has been paid out is counted with the payment itself: the balance remembers the count as it remembers what is
  * available, and the commit refuses to count beyond the limit whatever was remembered.
  */
-import { dateIn } from '../clock.ts'
-import type { CurrencyCode } from '../currency.ts'
-import { moneyJson, formatMajor } from '../money.ts'
-import type { Problem } from '../problems.ts'
+import { dateIn } from '../base/clock.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { moneyJson, formatMajor } from '../base/money.ts'
+import type { Problem } from '../base/problems.ts'
 
 /** Limits in one currency, minor units; null is none. */
 export interface CurrencyLimits {

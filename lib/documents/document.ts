@@ -1,5 +1,5 @@
 /** Files that people put into the service: what may come in, what becomes of it, how it is shown. */
-import { timestamp } from '../clock.ts'
+import { timestamp } from '../base/clock.ts'
 
 /**
  *   pending_scan ──clean──▶ clean

@@ -7,7 +7,7 @@ export interface DocumentUse {
   readonly objectId: string
 }
 
-declare module '../ledger/effects.ts' {
+declare module '../decisions/effects.ts' {
   interface Effects {
     /** Each document must exist and be clean; the commit refuses the decision otherwise. */
     readonly documentUses?: readonly DocumentUse[]

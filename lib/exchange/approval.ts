@@ -7,16 +7,16 @@
  *          └──withdraw──▶ rejected, cancelled         its money is free again
  *
  * A spot holds its money while it waits: what it sells, and its fee. Contracts (forwards, held rates) hold none; what becomes of
- * them on approval is theirs to say (actors/flows/exchange-contracts.ts).
+ * them on approval is theirs to say (actors/exchange/exchange-contracts.ts).
  */
 import { opening, type SandboxDecision } from '../approvals/opening.ts'
 import { tierFor, type Convert } from '../approvals/policy.ts'
-import { timestamp } from '../clock.ts'
-import type { IdSource } from '../ids.ts'
-import type { BalanceState } from '../ledger/balance.ts'
-import type { Effects, HoldRow, StatusUpdate } from '../ledger/effects.ts'
-import type { PaymentPart } from '../ledger/effects-exchange.ts'
-import { failureOf, type Failure, type FailureCode } from '../payments/failure-codes.ts'
+import { timestamp } from '../base/clock.ts'
+import type { IdSource } from '../base/ids.ts'
+import type { BalanceState } from '../balances/balance.ts'
+import type { Effects, HoldRow, StatusUpdate } from '../decisions/effects.ts'
+import type { PaymentPart } from './effects.ts'
+import { failureOf, type Failure, type FailureCode } from '../rails/failure-codes.ts'
 import { bookingOf, exchangeEvents, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
 import type { ExchangeRecord, ExchangeStatus } from './exchange.ts'
 import type { Priced } from './pricing.ts'

@@ -4,12 +4,12 @@
  *
  * The ladder is in the order of precedence that the API promises: body, state, limits, funds.
  */
-import { timestamp } from '../clock.ts'
-import type { BalanceState } from '../ledger/balance.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
-import type { Effects } from '../ledger/effects.ts'
-import { together } from '../ledger/merge.ts'
-import type { Problem } from '../problems.ts'
+import { timestamp } from '../base/clock.ts'
+import type { BalanceState } from '../balances/balance.ts'
+import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
+import type { Effects } from '../decisions/effects.ts'
+import { together } from '../decisions/merge.ts'
+import type { Problem } from '../base/problems.ts'
 import { approvalOf, exchangeHold, type ExchangeApproving } from './approval.ts'
 import { bookingOf, exchangeEvents, exchangeUpdate, neededFor, type BookingRule } from './booking.ts'
 import type { ExchangeAccounts } from './entries.ts'

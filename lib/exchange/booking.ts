@@ -2,9 +2,9 @@
  * The booking of an exchange: its money leaves the balance that sells, and the partner is told (X2, D1). Whoever decides it (the
  * balance, or people who approve it) writes this with the exchange's own row.
  */
-import type { Effects, OutboxEvent, StatusUpdate } from '../ledger/effects.ts'
+import type { Effects, OutboxEvent, StatusUpdate } from '../decisions/effects.ts'
 import type { Posting } from '../ledger/posting.ts'
-import type { IdSource } from '../ids.ts'
+import type { IdSource } from '../base/ids.ts'
 import { exchangeEntry, type ExchangeAccounts } from './entries.ts'
 import type { ExchangeRecord, ExchangeStatus } from './exchange.ts'
 

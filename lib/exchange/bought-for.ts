@@ -3,8 +3,8 @@
  *
  * Every change of an exchange carries it (`ExchangeMove.payment`), so an end of an exchange that forgets its payment does not compile.
  */
-import type { IdSource } from '../ids.ts'
-import type { PaymentPart } from '../ledger/effects-exchange.ts'
+import type { IdSource } from '../base/ids.ts'
+import type { PaymentPart } from './effects.ts'
 import type { ExchangeRecord } from './exchange.ts'
 
 /** The payment of an exchange as it was read with the exchange. */

@@ -1,5 +1,5 @@
 /** What a confirmation of an exchange says. */
-import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
+import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../documents/confirmation-page.ts'
 import { formatRate, formatRateInFull, inverseOf } from './rate.ts'
 import type { ExchangeKind, ExchangeRecord } from './exchange.ts'
 

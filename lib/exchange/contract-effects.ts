@@ -3,12 +3,12 @@
  *
  * What is paid in comes from whichever balance pays; what goes back goes to the balance that the contract sells from.
  */
-import type { Effects, StatusUpdate } from '../ledger/effects.ts'
-import type { ExchangeMove } from '../ledger/effects-exchange.ts'
+import type { Effects, StatusUpdate } from '../decisions/effects.ts'
+import type { ExchangeMove } from './effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
-import { intoSuspense, type SuspenseItem } from '../ledger/suspense.ts'
-import type { IdSource } from '../ids.ts'
+import { intoSuspense, type SuspenseItem } from '../incoming-payments/suspense.ts'
+import type { IdSource } from '../base/ids.ts'
 import type { RuleId } from '../ledger/postings.ts'
 import { exchangeEvents, exchangeUpdate } from './booking.ts'
 import { isOpen, type Contract, type ContractMoved, type Kept } from './contract.ts'

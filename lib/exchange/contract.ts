@@ -10,9 +10,9 @@
  * A drawdown that fails gives its part back: what was completed is open again. Every other move is refused with
  * `invalid-transition`, or by a problem that says more. Amounts are bigint minor units, times epoch milliseconds.
  */
-import type { CurrencyCode } from '../currency.ts'
-import { formatMajor } from '../money.ts'
-import type { Problem } from '../problems.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { formatMajor } from '../base/money.ts'
+import type { Problem } from '../base/problems.ts'
 import { draw, giveBack } from './drawdown.ts'
 import type { Deposit, ExchangeRecord } from './exchange.ts'
 import type { FixedSide, Sides } from './rate.ts'

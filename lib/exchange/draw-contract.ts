@@ -2,10 +2,10 @@
  * A drawdown, decided by the balance that sells (D1): the money leaves it, an exchange of its own is made of it, and the contract has
  * that much less left (F4, F6, F8, H2), all in one commit. The contract's version is the fence.
  */
-import type { BalanceState } from '../ledger/balance.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
-import { together } from '../ledger/merge.ts'
-import type { Problem } from '../problems.ts'
+import type { BalanceState } from '../balances/balance.ts'
+import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
+import { together } from '../decisions/merge.ts'
+import type { Problem } from '../base/problems.ts'
 import { bookingOf, exchangeEvents, exchangeUpdate, neededFor, type BookingContext } from './booking.ts'
 import { moveContract, type Contract, type ContractMove } from './contract.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'

@@ -2,12 +2,12 @@
  * An exchange as it is kept and as it is shown. All kinds are one resource and one row: a spot, the contracts that are drawn from
  * (forward, held rate), and their drawdowns.
  */
-import { timestamp } from '../clock.ts'
+import { timestamp } from '../base/clock.ts'
 import type { ExceptionKind } from '../compliance/exception.ts'
-import type { CurrencyCode } from '../currency.ts'
-import type { ExchangeRow } from '../ledger/effects-exchange.ts'
-import { moneyJson } from '../money.ts'
-import type { Failure } from '../payments/failure-codes.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import type { ExchangeRow } from './effects.ts'
+import { moneyJson } from '../base/money.ts'
+import type { Failure } from '../rails/failure-codes.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import { formatRate, formatRateInFull, inverseOf, type FixedSide, type Rate } from './rate.ts'
 

@@ -2,9 +2,9 @@
  * What a forward is agreed on: its days, the least it must be worth, and what is asked for as its deposit. All of it is what an
  * operator sets (`ExchangeTerms`); days are counted by the partner's calendar, or as they come where calendars are ignored.
  */
-import { addDays } from '../clock.ts'
-import { addBusinessDays, endOfDay, isBusinessDay, momentOf, railDate, type CalendarTerms } from '../payments/business-days.ts'
-import type { FieldErrorCode } from '../problems.ts'
+import { addDays } from '../base/clock.ts'
+import { addBusinessDays, endOfDay, isBusinessDay, momentOf, railDate, type CalendarTerms } from '../rails/business-days.ts'
+import type { FieldErrorCode } from '../base/problems.ts'
 import { divideHalfEven } from './rate.ts'
 
 /** The partner settles as banks abroad do: its days and its zone are those of this rail. */

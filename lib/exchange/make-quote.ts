@@ -1,15 +1,15 @@
 /** A quote from what was asked for: the checks in the order in which the API promises them, and the price. Pure. */
-import { dateIn } from '../clock.ts'
-import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../currency.ts'
-import { moneyJson, REQUEST_AMOUNT_MAX } from '../money.ts'
-import type { CalendarTerms } from '../payments/business-days.ts'
-import { feeOf, type FeeRule } from '../payments/fees.ts'
-import type { FieldError, FieldErrorCode, Problem } from '../problems.ts'
+import { dateIn } from '../base/clock.ts'
+import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
+import { moneyJson, REQUEST_AMOUNT_MAX } from '../base/money.ts'
+import type { CalendarTerms } from '../rails/business-days.ts'
+import { feeOf, type FeeRule } from '../pricing/fees.ts'
+import type { FieldError, FieldErrorCode, Problem } from '../base/problems.ts'
 import { depositFor, isWorthForward, partnerDate, settlementDateRefusal } from './forward-terms.ts'
 import { forwardOf, price } from './pricing.ts'
 import type { QuoteKind, QuoteRecord } from './quote.ts'
 import { boughtFor, rateOf, type FixedSide, type Fraction } from './rate.ts'
-import type { ExchangeTerms } from './terms.ts'
+import type { ExchangeTerms } from '../operators/exchange-terms.ts'
 
 /** A quote as the API takes it, checked for shape. */
 export interface QuoteInput {

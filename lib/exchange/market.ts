@@ -1,5 +1,5 @@
 /** The market of the sandbox: what one euro is worth, crosses by division, and what was shifted. Exact fractions, no rounding. */
-import type { CurrencyCode } from '../currency.ts'
+import type { CurrencyCode } from '../base/currency.ts'
 import { invert, moveByBps, multiply, parseRate, type Fraction, RATE_ONE } from './rate.ts'
 
 /** Units of each currency for one euro. */

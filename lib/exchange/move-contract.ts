@@ -2,8 +2,8 @@
  * A contract's moves that take money from a balance, decided by the balance: a deposit paid, and what an unwound contract has lost.
  * What is known of the contract travels with the command; its version is the fence.
  */
-import type { BalanceState } from '../ledger/balance.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
+import type { BalanceState } from '../balances/balance.ts'
+import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
 import { moveContract, type Contract, type ContractMove } from './contract.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
 

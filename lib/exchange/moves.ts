@@ -9,13 +9,13 @@
  *
  * A message that fits no row changes nothing: partners repeat themselves, are late, and contradict themselves.
  */
-import { timestamp } from '../clock.ts'
+import { timestamp } from '../base/clock.ts'
 import { endsException, opensException, type Exceptional, type ExceptionKind } from '../compliance/exception.ts'
-import type { Effects } from '../ledger/effects.ts'
-import type { ExchangeMove } from '../ledger/effects-exchange.ts'
+import type { Effects } from '../decisions/effects.ts'
+import type { ExchangeMove } from './effects.ts'
 import type { Posting } from '../ledger/posting.ts'
-import { together } from '../ledger/merge.ts'
-import { intoSuspense, type SuspenseItem } from '../ledger/suspense.ts'
+import { together } from '../decisions/merge.ts'
+import { intoSuspense, type SuspenseItem } from '../incoming-payments/suspense.ts'
 import { asContract, moveContract } from './contract.ts'
 import { contractEffects } from './contract-effects.ts'
 import { paymentAfter, queuedNow, type BoughtFor, type BoughtForContext } from './bought-for.ts'

@@ -4,12 +4,12 @@
  *
  * The balance that pays the deposit decides, otherwise the one that would sell: it knows what its customer's people have to approve.
  */
-import type { BalanceState } from '../ledger/balance.ts'
-import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../ledger/decision.ts'
-import type { Effects } from '../ledger/effects.ts'
-import type { IdSource } from '../ids.ts'
-import { together } from '../ledger/merge.ts'
-import type { Problem } from '../problems.ts'
+import type { BalanceState } from '../balances/balance.ts'
+import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
+import type { Effects } from '../decisions/effects.ts'
+import type { IdSource } from '../base/ids.ts'
+import { together } from '../decisions/merge.ts'
+import type { Problem } from '../base/problems.ts'
 import { approvalOf, type ExchangeApproving } from './approval.ts'
 import { expiredQuote } from './book-exchange.ts'
 import { exchangeEvents, exchangeUpdate } from './booking.ts'

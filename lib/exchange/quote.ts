@@ -1,7 +1,7 @@
 /** A firm quote: as it is kept and as it is shown. It never changes once it is made; that it was used is what uses it (I3). */
-import { timestamp } from '../clock.ts'
-import type { CurrencyCode } from '../currency.ts'
-import { moneyJson } from '../money.ts'
+import { timestamp } from '../base/clock.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { moneyJson } from '../base/money.ts'
 import { formatRate, formatRateInFull, inverseOf, type FixedSide, type Rate } from './rate.ts'
 
 /** What can be quoted. A drawdown has the rate of its contract. */

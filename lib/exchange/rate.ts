@@ -6,9 +6,9 @@
  * once. Of the two sides of an exchange one is fixed and stays as it is; the other follows from the rate as it is shown, exactly,
  * and is rounded half to even to the minor unit of its currency.
  */
-import type { CurrencyCode } from '../currency.ts'
-import { exponentOf } from '../currency.ts'
-import { INT64_MAX } from '../money.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { exponentOf } from '../base/currency.ts'
+import { INT64_MAX } from '../base/money.ts'
 
 /** Which side of an exchange was asked for; the other follows from the rate. */
 export type FixedSide = 'sell' | 'buy'

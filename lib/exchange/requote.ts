@@ -5,7 +5,7 @@
 import { forwardOf, price, type Priced } from './pricing.ts'
 import type { Fraction, Rate } from './rate.ts'
 import type { ExchangeRecord } from './exchange.ts'
-import type { ExchangeTerms } from './terms.ts'
+import type { ExchangeTerms } from '../operators/exchange-terms.ts'
 
 /** `moved`: the rate is further away than the operator allows. */
 export type Requoted = Priced | 'moved' | 'amount_too_small' | 'too_large'

@@ -1,6 +1,6 @@
 /** What an amount is worth in another currency, in the middle of the market: for thresholds and comparisons, never for money that moves. */
 import type { Convert } from '../approvals/policy.ts'
-import { exponentOf, isCurrencyCode, type CurrencyCode } from '../currency.ts'
+import { exponentOf, isCurrencyCode, type CurrencyCode } from '../base/currency.ts'
 import { divideHalfEven, type Fraction } from './rate.ts'
 
 /** An amount in minor units of `from` as minor units of `to`, rounded half to even. `mid` is units of `to` for one of `from`. */

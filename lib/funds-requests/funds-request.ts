@@ -9,7 +9,7 @@
  *
  * Amounts are minor units of the request's currency; times are epoch milliseconds.
  */
-import type { Problem } from '../problems.ts'
+import type { Problem } from '../base/problems.ts'
 
 export const FUNDS_REQUEST_STATUSES = ['open', 'partially_paid', 'paid', 'expired', 'cancelled', 'declined'] as const
 export type FundsRequestStatus = (typeof FUNDS_REQUEST_STATUSES)[number]

@@ -1,7 +1,7 @@
 /** What a payer is told by mail: who asks for how much, where to pay, and the reference that has to be quoted. */
-import type { CurrencyCode } from '../currency.ts'
-import type { Mail } from '../mail.ts'
-import { formatMajor } from '../money.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import type { Mail } from '../notices/mail.ts'
+import { formatMajor } from '../base/money.ts'
 import { printedReference } from './creditor-reference.ts'
 
 export interface PayerMail {

@@ -2,7 +2,7 @@
  * What the payer's banking app reads off a QR code: the payload of the European Payments Council for SEPA credit transfers
  * (version 2, in UTF-8), for euros to an account with an IBAN. Other currencies have no code that banks agree on.
  */
-import { formatMajor } from '../money.ts'
+import { formatMajor } from '../base/money.ts'
 
 /** The guideline's bounds: bytes of the whole, characters of a name, and the largest amount. */
 const PAYLOAD_BYTES_MAX = 331

@@ -2,7 +2,7 @@
  * Who may do what: the roles of people, the capabilities each role has, and which scope of an API key each capability
  * stands for. Data, so that it can be read as the table it is.
  */
-import { CUSTOMER_SCOPES, OPERATOR_SCOPES } from '../api-key.ts'
+import { CUSTOMER_SCOPES, OPERATOR_SCOPES } from './api-key.ts'
 
 /** What an API key can be allowed to do. */
 export type Scope = (typeof CUSTOMER_SCOPES)[number] | (typeof OPERATOR_SCOPES)[number]

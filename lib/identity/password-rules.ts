@@ -1,8 +1,8 @@
 /**
  * What a password must be: long enough, and none that attackers try first. No rules about kinds of characters; they make
- * passwords worse. The hash itself is made in workers/hash-password.ts.
+ * passwords worse. The hash itself is made in workers/identity/hash-password.ts.
  */
-import type { FieldErrorCode } from '../problems.ts'
+import type { FieldErrorCode } from '../base/problems.ts'
 import { COMMON_PASSWORDS } from './common-passwords.ts'
 
 export const PASSWORD_MIN = 12

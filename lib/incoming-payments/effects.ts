@@ -31,7 +31,7 @@ export interface IncomingPaymentRow {
   readonly originId?: string
 }
 
-declare module '../ledger/effects.ts' {
+declare module '../decisions/effects.ts' {
   interface Effects {
     readonly incomingPayments?: readonly IncomingPaymentRow[]
   }

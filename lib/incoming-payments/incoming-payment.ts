@@ -8,10 +8,10 @@
  *
  * Its customer sees it from when it came to the balance. What is sent back before that never existed for them.
  */
-import { timestamp } from '../clock.ts'
-import type { CurrencyCode } from '../currency.ts'
-import { moneyJson } from '../money.ts'
-import type { Rail } from '../payments/rails.ts'
+import { timestamp } from '../base/clock.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { moneyJson } from '../base/money.ts'
+import type { Rail } from '../rails/rails.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 
 export type IncomingStatus = 'unallocated' | 'under_review' | 'received' | 'returned'

@@ -3,13 +3,13 @@
  * taken back by its payer. Each move is what it writes to the ledger and what it changes in the row, which its caller has
  * locked; whether it may be made is said by `mayMove`.
  */
-import { timestamp } from '../clock.ts'
+import { timestamp } from '../base/clock.ts'
 import { opensComplianceHold } from '../compliance/hold.ts'
-import type { IdSource } from '../ids.ts'
-import type { Effects, HoldRow } from '../ledger/effects.ts'
+import type { IdSource } from '../base/ids.ts'
+import type { Effects, HoldRow } from '../decisions/effects.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { RuleId } from '../ledger/postings.ts'
-import type { Problem } from '../problems.ts'
+import type { Problem } from '../base/problems.ts'
 import type { IncomingChange, IncomingRecord, IncomingStatus, RecallReason } from './incoming-payment.ts'
 import { feePostings, INCOMING_SOURCE, incomingEvent, incomingText, SUSPENSE_SOURCE } from './postings.ts'
 

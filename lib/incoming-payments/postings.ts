@@ -1,9 +1,9 @@
 /** What the entries and events of incoming payments have in common. */
-import type { OutboxEvent } from '../ledger/effects.ts'
+import type { OutboxEvent } from '../decisions/effects.ts'
 import type { IncomingPaymentRow } from './effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
-import { feeOf, type FeeRule } from '../payments/fees.ts'
+import { feeOf, type FeeRule } from '../pricing/fees.ts'
 
 /** What entries name as their cause. What has no owner yet belongs to the operator, and is told apart. */
 export const INCOMING_SOURCE = 'incoming_payment'

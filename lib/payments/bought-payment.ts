@@ -1,11 +1,11 @@
 /** The payment that an exchange buys for, moved as the exchange ends. */
 import type { BoughtFor, BoughtForContext } from '../exchange/bought-for.ts'
-import type { PaymentPart } from '../ledger/effects-exchange.ts'
-import type { CalendarTerms } from './business-days.ts'
+import type { PaymentPart } from '../exchange/effects.ts'
+import type { CalendarTerms } from '../rails/business-days.ts'
 import { awaitsExchange } from './move-parts.ts'
 import { movePayment } from './payment-moves.ts'
 import type { PaymentCommand, PaymentState } from './payment-state.ts'
-import { dueTiming } from './timing.ts'
+import { dueTiming } from '../rails/timing.ts'
 
 /** A payment as it was read with its exchange. */
 export class BoughtPayment implements BoughtFor {

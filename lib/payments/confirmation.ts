@@ -1,5 +1,5 @@
 /** What a confirmation of a payment says. */
-import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
+import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../documents/confirmation-page.ts'
 import { costOf } from './conversion.ts'
 import type { PaymentRecord } from './payment.ts'
 

@@ -22,12 +22,12 @@ import { expiredQuote, usedQuote } from '../exchange/book-exchange.ts'
 import { bookingOf, exchangeEvents, exchangeUpdate, type BookingContext } from '../exchange/booking.ts'
 import { exchangeRow, type ExchangeRecord } from '../exchange/exchange.ts'
 import { isExpired, type QuoteRecord } from '../exchange/quote.ts'
-import type { CurrencyCode } from '../currency.ts'
-import type { IdSource } from '../ids.ts'
-import type { BalanceState } from '../ledger/balance.ts'
-import type { Effects } from '../ledger/effects.ts'
-import type { FieldError, Problem } from '../problems.ts'
-import type { FeeRule } from './fees.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import type { IdSource } from '../base/ids.ts'
+import type { BalanceState } from '../balances/balance.ts'
+import type { Effects } from '../decisions/effects.ts'
+import type { FieldError, Problem } from '../base/problems.ts'
+import type { FeeRule } from '../pricing/fees.ts'
 
 /** What a payment keeps of its exchange. Amounts are minor units as text. */
 export interface Conversion {

@@ -3,10 +3,10 @@
  * submitted. They show their recipient as it is now.
  */
 import { requestersOf } from '../approvals/requesters.ts'
-import { inStoredOrder, patchedMetadata } from '../metadata.ts'
+import { inStoredOrder, patchedMetadata } from '../base/metadata.ts'
 import type { VerificationOutcome } from '../recipients/verification.ts'
 import type { PaymentDetails, PaymentRecord, RecipientSnapshot } from './payment.ts'
-import type { Rail } from './rails.ts'
+import type { Rail } from '../rails/rails.ts'
 
 /** What is written of a draft. */
 export interface DraftInput {

@@ -124,7 +124,7 @@ export interface OutflowReturn {
   readonly amount: bigint
 }
 
-declare module '../ledger/effects.ts' {
+declare module '../decisions/effects.ts' {
   interface Effects {
     readonly payments?: readonly PaymentRow[]
     readonly paymentRewrites?: readonly PaymentRewrite[]

@@ -2,8 +2,8 @@
  * What a payment on the rail `internal` writes: one entry takes the money from the paying balance and gives it to the payee's. No
  * partner takes part, so a payment that has left is completed, and is never returned.
  */
-import { timestamp } from '../clock.ts'
-import { failureFor } from './failure-codes.ts'
+import { timestamp } from '../base/clock.ts'
+import { failureFor } from '../rails/failure-codes.ts'
 import { feePostings, incomingEvent, incomingFee } from '../incoming-payments/postings.ts'
 import type { IncomingPaymentRow } from '../incoming-payments/effects.ts'
 import { entry } from '../ledger/entry.ts'

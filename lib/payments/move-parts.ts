@@ -1,6 +1,6 @@
 /** What the moves of a payment have in common: its money, its events, its update log. */
-import { dateIn } from '../clock.ts'
-import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../ledger/effects.ts'
+import { dateIn } from '../base/clock.ts'
+import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../decisions/effects.ts'
 import type { EntryOptions } from '../ledger/entry.ts'
 import type { PaymentRecall } from './payment.ts'
 import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'

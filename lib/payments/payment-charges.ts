@@ -1,5 +1,5 @@
 /**
- * What a payment costs after it was sent, by the terms it was submitted under (lib/payments/fees.ts): what the partner takes
+ * What a payment costs after it was sent, by the terms it was submitted under (lib/pricing/fees.ts): what the partner takes
  * when it confirms it, and what a return costs or gives back. None of it is asked of the balance: it is owed, and may take the
  * balance below zero.
  */

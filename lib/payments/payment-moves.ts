@@ -29,7 +29,7 @@
 import { fail, giveBack, handOver, resume, settle, suspend, TIMED_OUT, UNCLEAR } from './bank-moves.ts'
 import { book, refuseClosed } from './internal-moves.ts'
 import { awaitsExchange } from './move-parts.ts'
-import type { Rail } from './rails.ts'
+import type { Rail } from '../rails/rails.ts'
 import { approve, block, fund, giveUp, hold, release, withdraw } from './waiting-moves.ts'
 import type { PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
 

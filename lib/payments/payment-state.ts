@@ -1,11 +1,11 @@
 /** The state that payment actors remember, the commands that move it, and what a move comes to. */
 import type { ScreeningHit } from '../compliance/screening.ts'
-import type { CommandKey } from '../ledger/decision.ts'
-import type { Effects } from '../ledger/effects.ts'
+import type { CommandKey } from '../balances/decision.ts'
+import type { Effects } from '../decisions/effects.ts'
 import type { PaymentDue } from './effects.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 import type { Conversion } from './conversion.ts'
-import type { FeeRule, PaymentCharges } from './fees.ts'
+import type { FeeRule, PaymentCharges } from '../pricing/fees.ts'
 import type { PaymentRecall, PaymentStatus, StatusReason } from './payment.ts'
 
 /** What the payment's actor remembers. */

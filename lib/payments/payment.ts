@@ -5,14 +5,14 @@
  * or moved by the state machine has a column. The creation answer is a function of both, so a repeat under the same
  * Idempotency-Key gives the same bytes again without a stored copy of them.
  */
-import { timestamp } from '../clock.ts'
-import { moneyJson, type MoneyJson } from '../money.ts'
-import type { CurrencyCode } from '../currency.ts'
+import { timestamp } from '../base/clock.ts'
+import { moneyJson, type MoneyJson } from '../base/money.ts'
+import type { CurrencyCode } from '../base/currency.ts'
 import type { ExceptionKind } from '../compliance/exception.ts'
-import type { Failure as FailureReason } from './failure-codes.ts'
+import type { Failure as FailureReason } from '../rails/failure-codes.ts'
 import { costOf, type Conversion } from './conversion.ts'
-import type { PaymentCharges } from './fees.ts'
-import type { Rail } from './rails.ts'
+import type { PaymentCharges } from '../pricing/fees.ts'
+import type { Rail } from '../rails/rails.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import { shownVerification, type KeptVerification } from '../recipients/verification.ts'
 

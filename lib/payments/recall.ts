@@ -7,14 +7,14 @@
  *
  * A payment is asked back once. As with its moves, a message that fits no row changes nothing.
  */
-import { timestamp } from '../clock.ts'
-import type { Effects } from '../ledger/effects.ts'
-import type { Problem } from '../problems.ts'
-import { addBusinessDays, railDate } from './business-days.ts'
+import { timestamp } from '../base/clock.ts'
+import type { Effects } from '../decisions/effects.ts'
+import type { Problem } from '../base/problems.ts'
+import { addBusinessDays, railDate } from '../rails/business-days.ts'
 import { answeredRecall, type PaymentRecall, type PaymentRecord } from './payment.ts'
 import { recallEvent } from './move-parts.ts'
 import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
-import type { Rail } from './rails.ts'
+import type { Rail } from '../rails/rails.ts'
 
 /** What a customer may ask for money back for, in the codes of the banks. */
 export const RECALL_REASONS = ['DUPL', 'TECH', 'FRAD', 'AC03', 'AM09', 'CUST'] as const

@@ -7,10 +7,10 @@
  *       └──▶ cancelled                  its recipient is not what it was
  */
 import { brokenLimit, countOutflow } from '../customers/limits.ts'
-import type { BalanceState } from '../ledger/balance.ts'
-import type { Effects } from '../ledger/effects.ts'
-import { timestamp } from '../clock.ts'
-import { failureOf } from './failure-codes.ts'
+import type { BalanceState } from '../balances/balance.ts'
+import type { Effects } from '../decisions/effects.ts'
+import { timestamp } from '../base/clock.ts'
+import { failureOf } from '../rails/failure-codes.ts'
 import { changeEvents } from './move-parts.ts'
 import { spenderOf, type PaymentRecord, type PaymentStatus } from './payment.ts'
 

@@ -1,9 +1,9 @@
 /** What a payment's moves write until the partner has it: while it waits for people, for what it pays, for its day, for compliance. */
-import { timestamp } from '../clock.ts'
+import { timestamp } from '../base/clock.ts'
 import { endsException, opensException } from '../compliance/exception.ts'
 import { opensComplianceHold, UNDER_REVIEW } from '../compliance/hold.ts'
-import type { Effects, HoldRow } from '../ledger/effects.ts'
-import { failureOf } from './failure-codes.ts'
+import type { Effects, HoldRow } from '../decisions/effects.ts'
+import { failureOf } from '../rails/failure-codes.ts'
 import { changeEvents, heldMoney, holdReleased, moved, outflowReturn, update } from './move-parts.ts'
 import type { Bought, MoveContext, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
 

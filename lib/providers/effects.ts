@@ -9,7 +9,7 @@ export interface ProviderEvent {
   readonly receivedAt: number
 }
 
-declare module '../ledger/effects.ts' {
+declare module '../decisions/effects.ts' {
   interface Effects {
     readonly providerEvents?: readonly ProviderEvent[]
   }

@@ -2,8 +2,8 @@
  * What is looked at in bank details besides their form. The names are shown by the requirements operation, so that a client
  * knows what will be checked, and they are the same ones that the table of requirements refers to.
  */
-import type { FieldErrorCode } from '../problems.ts'
-import type { BankField } from '../payments/rails.ts'
+import type { FieldErrorCode } from '../base/problems.ts'
+import type { BankField } from '../rails/rails.ts'
 import { abaPrefixKnown, abaValid, clabeValid, czechAccountValid, hungarianAccountValid, luhnValid, norwegianAccountValid } from './check-digits.ts'
 import { bankingCountry, bicCountry, bicValid, ibanFault, isTestBic } from './iban.ts'
 import { MEXICAN_BANKS } from './mexican-banks.ts'

@@ -5,7 +5,7 @@
  * A list of national codes is taken to be complete: once there is one for a country, a code that is not in it does not exist.
  * IBANs and BICs are only given names by it.
  */
-import { RAILS, type Rail } from '../payments/rails.ts'
+import { RAILS, type Rail } from '../rails/rails.ts'
 import type { BankMember } from './bank-checks.ts'
 
 /** What a line speaks of: a member of the bank details, by its first characters; of an IBAN the bank code inside. */

@@ -3,8 +3,8 @@
  * vouches for it. Directories of all banks with their names are sold, not published; where none was given to the service, name
  * and BIC are null.
  */
-import type { FieldErrorCode } from '../problems.ts'
-import { RAILS, type Rail } from '../payments/rails.ts'
+import type { FieldErrorCode } from '../base/problems.ts'
+import { RAILS, type Rail } from '../rails/rails.ts'
 import { CHECKS, SANDBOX_CLABE_BANK, SANDBOX_CODES, type BankMember } from './bank-checks.ts'
 import type { BankDirectory, DirectoryEntry, ListedKind } from './bank-directory.ts'
 import { bankingCountry, ibanParts, isCountry } from './iban.ts'

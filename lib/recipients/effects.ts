@@ -6,7 +6,7 @@ export interface FactFence {
   readonly version: bigint
 }
 
-declare module '../ledger/effects.ts' {
+declare module '../decisions/effects.ts' {
   interface Effects {
     readonly facts?: readonly FactFence[]
   }

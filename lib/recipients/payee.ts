@@ -1,5 +1,5 @@
 /** What a bank is asked about a recipient. */
-import type { CurrencyCode } from '../currency.ts'
+import type { CurrencyCode } from '../base/currency.ts'
 import { verificationOf } from './requirements.ts'
 import type { PayeeQuestion } from './verification.ts'
 

@@ -1,5 +1,5 @@
 /** What a payment must say because of its recipient, by the same table that the requirements operation shows. */
-import type { FieldErrorCode } from '../problems.ts'
+import type { FieldErrorCode } from '../base/problems.ts'
 import { qrReferenceValid } from './check-digits.ts'
 import { isQrIban } from './iban.ts'
 import { purposeRuleOf } from './requirements.ts'

@@ -3,12 +3,12 @@
  * validation of recipients (lib/recipients/validation.ts) is made from it, so what is shown is what is checked.
  *
  * Which members identify an account on which rail, and whether a rail needs the address, is in the table of rails
- * (`needs` in lib/payments/rails.ts); here is what each member looks like. A recipient must satisfy one rail.
+ * (`needs` in lib/rails/rails.ts); here is what each member looks like. A recipient must satisfy one rail.
  */
 import { hash } from 'node:crypto'
-import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../currency.ts'
-import { moneyJson, type MoneyJson } from '../money.ts'
-import { CHARACTERS, PARTNER_ZONE, RAILS, SEPA_COUNTRIES, underLimits, type BankField, type Rail, type RailLimits, type RailTerms } from '../payments/rails.ts'
+import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
+import { moneyJson, type MoneyJson } from '../base/money.ts'
+import { CHARACTERS, PARTNER_ZONE, RAILS, SEPA_COUNTRIES, underLimits, type BankField, type Rail, type RailLimits, type RailTerms } from '../rails/rails.ts'
 import type { BankMember, BankValues, CheckName } from './bank-checks.ts'
 import { bankingCountry, ibanLength, ibanOf, usesIban } from './iban.ts'
 

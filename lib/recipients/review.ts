@@ -9,7 +9,7 @@
  *   any ──delete──▶ deleted
  */
 import type { RecipientMode } from '../approvals/policy.ts'
-import { timestamp } from '../clock.ts'
+import { timestamp } from '../base/clock.ts'
 
 export const RECIPIENT_STATUSES = ['pending_approval', 'active', 'rejected', 'blocked', 'deleted'] as const
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]

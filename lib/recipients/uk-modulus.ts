@@ -1,7 +1,7 @@
 /**
  * The modulus check of British account numbers, by the rules that Pay.UK publishes: which check a sort code has and with
  * which weights comes from its weight table, sort codes that check as another from its substitution table. Both are data
- * that Pay.UK renews a few times a year (read by storage/uk-modulus-files.ts).
+ * that Pay.UK renews a few times a year (read by storage/recipients/uk-modulus-files.ts).
  *
  * A sort code without a row cannot be checked, and every account there is accepted. With two rows both checks count, unless
  * an exception says otherwise. The letters of the rules are used here as there: u to z are the digits of the sort code,

@@ -2,9 +2,9 @@
  * Recipients as clients send them, against the table of requirements: what is wrong with them, or what is kept. Nothing here
  * knows a rule of its own; every length, pattern, check and need is read from the table.
  */
-import type { BankField } from '../payments/rails.ts'
-import type { CurrencyCode } from '../currency.ts'
-import type { FieldError, FieldErrorCode } from '../problems.ts'
+import type { BankField } from '../rails/rails.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import type { FieldError, FieldErrorCode } from '../base/problems.ts'
 import { CHECKS, SANDBOX_CODES, type BankMember, type BankValues, type CheckContext } from './bank-checks.ts'
 import { LISTED_KINDS, type BankDirectory } from './bank-directory.ts'
 import { bankingCountry, isCountry } from './iban.ts'

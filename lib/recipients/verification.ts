@@ -4,8 +4,8 @@
  * Two schemes answer with codes of their own: Confirmation of Payee in the United Kingdom (`cop`), Verification of Payee in
  * the euro area (`vop`). Their codes become four outcomes here and nowhere else.
  */
-import { timestamp } from '../clock.ts'
-import type { Problem } from '../problems.ts'
+import { timestamp } from '../base/clock.ts'
+import type { Problem } from '../base/problems.ts'
 import { compareNames } from './holder-name.ts'
 
 export const VERIFICATION_OUTCOMES = ['match', 'close_match', 'no_match', 'unavailable'] as const

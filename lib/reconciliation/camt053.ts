@@ -5,7 +5,7 @@
  * Only booked entries count (`Sts` BOOK). An entry of several transactions is taken as these, each with its own reference, where each
  * says its amount; as one otherwise.
  */
-import { exponentOf, type CurrencyCode } from '../currency.ts'
+import { exponentOf, type CurrencyCode } from '../base/currency.ts'
 import { StatementError, type Direction, type StatementEntry, type StatementHead } from './statement.ts'
 
 /** Deeper than any camt.053; what goes on below is no statement. */

@@ -3,8 +3,8 @@
  * right, the banks do not exist.
  */
 import type { AccountIdentifiers, AccountTerms } from '../accounts/details.ts'
-import type { CurrencyCode } from '../currency.ts'
-import { RAILS, type Rail } from '../payments/rails.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { RAILS, type Rail } from '../rails/rails.ts'
 import { SANDBOX_CLABE_BANK } from '../recipients/bank-checks.ts'
 import { ibanOf } from '../recipients/iban.ts'
 

@@ -6,8 +6,8 @@
  * A plan is made once, when the payment reaches the sandbox bank, whose book keeps the steps that are still to come as short
  * text. Times count from the moment the bank has the payment, except where a member says otherwise.
  */
-import { isIsoOrAchCode } from '../payments/failure-codes.ts'
-import { INSTANT_MS, ORDINARY_MS } from '../payments/timing.ts'
+import { isIsoOrAchCode } from '../rails/failure-codes.ts'
+import { INSTANT_MS, ORDINARY_MS } from '../rails/timing.ts'
 
 const LATER_MS = 10_000
 const HOLD_MS = 30_000

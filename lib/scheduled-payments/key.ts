@@ -1,6 +1,6 @@
 /** The keys under which the payments of a schedule are decided. */
 import { hash } from 'node:crypto'
-import type { CommandKey } from '../ledger/decision.ts'
+import type { CommandKey } from '../balances/decision.ts'
 
 /**
  * The key of one occurrence: whoever asks for its payment, and however often, asks under the same one. What is asked is the

@@ -1,5 +1,5 @@
 /** The days of a rail as schedules ask for them. */
-import { businessDayFrom, CalendarUnknown, isBusinessDay, momentOf, PLAIN_CALENDAR, previousBusinessDay, type CalendarTerms } from '../payments/business-days.ts'
+import { businessDayFrom, CalendarUnknown, isBusinessDay, momentOf, PLAIN_CALENDAR, previousBusinessDay, type CalendarTerms } from '../rails/business-days.ts'
 import { following, type Occurrence, type Series } from './occurrences.ts'
 import type { RailCalendar } from './schedule.ts'
 

@@ -9,7 +9,7 @@
  *
  * What is due while a schedule is active is made, also late. What would have been due while it is paused is passed over.
  */
-import type { FieldErrorCode } from '../problems.ts'
+import type { FieldErrorCode } from '../base/problems.ts'
 import { countsMonths, occurrenceAfter, occurrenceFrom, placeNear, type Occurrence, type Series, type WorkingDays } from './occurrences.ts'
 
 export const SCHEDULE_STATUSES = ['active', 'paused', 'completed', 'cancelled', 'failed'] as const

@@ -2,9 +2,9 @@
  * Statements as camt.053.001.08, ISO 20022's bank-to-customer statement, in pieces: head, lines, end. The order of the
  * elements is the schema's; what is longer than it allows is cut, and characters that XML does not know are left out.
  */
-import { timestamp } from '../clock.ts'
-import { formatMajor } from '../money.ts'
-import { xmlElement, xmlReference, xmlText } from '../xml.ts'
+import { timestamp } from '../base/clock.ts'
+import { formatMajor } from '../base/money.ts'
+import { xmlElement, xmlReference, xmlText } from '../base/xml.ts'
 import type { TransactionType } from '../ledger/postings.ts'
 import { signed, type StatementHead, type StatementLine } from './statement.ts'
 

@@ -5,9 +5,9 @@
  * The format knows the letters of telegrams only, and 15 characters for an amount: a statement with a larger one has no
  * MT940 (`fitsMt940`).
  */
-import { timestamp } from '../clock.ts'
-import { formatMajor } from '../money.ts'
-import type { CurrencyCode } from '../currency.ts'
+import { timestamp } from '../base/clock.ts'
+import { formatMajor } from '../base/money.ts'
+import type { CurrencyCode } from '../base/currency.ts'
 import type { TransactionType } from '../ledger/postings.ts'
 import type { StatementHead, StatementLine } from './statement.ts'
 

@@ -1,5 +1,5 @@
 /** Statements of balances: what one says, whatever the format it is read in. Pure. */
-import type { CurrencyCode } from '../currency.ts'
+import type { CurrencyCode } from '../base/currency.ts'
 import type { JournalSide } from '../ledger/journal-line.ts'
 import type { TransactionType } from '../ledger/postings.ts'
 

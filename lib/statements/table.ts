@@ -2,9 +2,9 @@
  * Rows of a table as text: what CSV and XLSX show of statements and exports. Amounts are digits with a decimal separator, made
  * from minor units; no number is ever one of floating point.
  */
-import type { CurrencyCode } from '../currency.ts'
-import { exponentOf } from '../currency.ts'
-import { formatMajor } from '../money.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { exponentOf } from '../base/currency.ts'
+import { formatMajor } from '../base/money.ts'
 
 /** One cell. */
 export type Cell =

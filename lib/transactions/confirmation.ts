@@ -1,5 +1,5 @@
 /** What a confirmation of a transaction says. */
-import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../confirmation.ts'
+import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../documents/confirmation-page.ts'
 import type { TransactionRecord } from './transaction.ts'
 
 /** Whether a transaction is booked for good, so that there is something to confirm. */

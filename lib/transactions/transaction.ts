@@ -1,7 +1,7 @@
 /** Transactions: every movement of money as its customer sees it. What each is called, how they belong together, how they are shown. */
-import { timestamp } from '../clock.ts'
-import type { CurrencyCode } from '../currency.ts'
-import { moneyJson } from '../money.ts'
+import { timestamp } from '../base/clock.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { moneyJson } from '../base/money.ts'
 
 export const TRANSACTION_STATUSES = ['pending', 'on_hold', 'completed', 'failed', 'cancelled', 'returned'] as const
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]

@@ -2,7 +2,7 @@
  * The body of a callback. Thin: what happened to which object; whoever wants more asks the API for it, and gets what they
  * may see.
  */
-import { timestamp } from '../clock.ts'
+import { timestamp } from '../base/clock.ts'
 
 /** An event as it was written beside its cause. Times are epoch milliseconds, amounts minor units. */
 export interface WebhookEvent {

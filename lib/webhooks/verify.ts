@@ -5,7 +5,7 @@
  *   if (await seen(event.id)) return   // the same event may come more than once
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../base/clock.ts'
 
 /** Callbacks older or newer than this are somebody's recording, or one of the clocks is wrong. */
 const TOLERANCE_SECONDS = 300

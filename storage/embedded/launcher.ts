@@ -4,7 +4,7 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 
-import { StartError } from '../../lib/errors.ts'
+import { StartError } from '../../lib/base/errors.ts'
 import { lastLine } from './error-codes.ts'
 
 const run = promisify(execFile)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import pg from 'pg'
 
-import { StartError } from '../../lib/errors.ts'
+import { StartError } from '../../lib/base/errors.ts'
 import { codeOf, ignore } from './error-codes.ts'
 import { freePort, isFree } from './ports.ts'
 import { commandLine, isAlive, isPostgres, isServing, pause } from './processes.ts'

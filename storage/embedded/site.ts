@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 
-import { StartError } from '../../lib/errors.ts'
+import { StartError } from '../../lib/base/errors.ts'
 import { codeOf, ignore, lastLine } from './error-codes.ts'
 import { chooseLauncher, findAccount } from './launcher.ts'
 import type { Account, Launcher } from './launcher.ts'

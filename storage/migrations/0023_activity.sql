@@ -25,7 +25,7 @@ alter table stored_file_piece alter column bytes set storage external;
 
 -- ── Transactions ───────────────────────────────────────────────────────────────────────────────────────────────────────
 -- What a customer sees of every movement of money, whatever caused it, one row each: written beside the commits, from the
--- rows that cause movements and the postings that book them (storage/transactions.ts says why).
+-- rows that cause movements and the postings that book them (storage/transactions/transactions.ts says why).
 
 -- An id that follows from another: its last two digits XORed with a mark.
 create function marked_id(id uuid, mark integer) returns uuid

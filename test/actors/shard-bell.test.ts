@@ -2,7 +2,7 @@
 import t from 'tap'
 import { ShardBell } from '../../actors/runtime/shard-bell.ts'
 import { InProcessShards } from '../../actors/runtime/in-process-shards.ts'
-import { Database } from '../../storage/database.ts'
+import { Database } from '../../storage/db/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { restAfter } from '../../actors/transactions.ts'
+import { restAfter } from '../../actors/transactions/transaction-follower.ts'
 
 t.test('in a flood of commands the follower of transactions has a ninth of its time, else all of it', (t) => {
   t.equal(restAfter(100, 0, 250), 0)

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import type { IntegratorWebhook, WebhookDelivery } from '../../http/schemas/webhook.ts'
+import type { IntegratorWebhook, WebhookDelivery } from '../../lib/webhooks/webhook-schema.ts'
 import { Receiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { createWorld, paymentBody } from '../support/world.ts'

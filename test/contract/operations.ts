@@ -2,7 +2,7 @@
  * The operations that the contract names, as facts to hold declarations and answers against. This table is not made from
  * the code: it is what the code is measured by.
  */
-import type { Method, Tag } from '../../http/route.ts'
+import type { Method, Tag } from '../../http/route/route.ts'
 
 /** What is said of one operation. What is absent does not apply. */
 export interface ContractOperation {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import t from 'tap'
-import type { BulkPayment } from '../../http/schemas/bulk-payment.ts'
+import type { BulkPayment } from '../../lib/bulk-payments/bulk-payment-schema.ts'
 import { submit } from '../http/bulk-payments/submitting.ts'
 import { sendFile, table, validated } from '../http/bulk-payments/support.ts'
 import { Client } from '../support/client.ts'

@@ -1,7 +1,7 @@
 /** A node that dies in the middle of a job: another takes it up, and there is one statement, whole. */
 import t from 'tap'
-import type { Job } from '../../http/schemas/job.ts'
-import type { Statement } from '../../http/schemas/statement.ts'
+import type { Job } from '../../lib/jobs/job-schema.ts'
+import type { Statement } from '../../lib/statements/statement-schema.ts'
 import { Client } from '../support/client.ts'
 import { createDataDir, startNode } from '../support/node-process.ts'
 import { until } from '../support/until.ts'

@@ -8,8 +8,8 @@
  */
 import { Overloaded } from '../../actors/runtime/lane.ts'
 import type { CommandAnswer } from '../../lib/commands/command.ts'
-import type { ManualClock } from '../../lib/clock.ts'
-import { ProblemError, type ProblemSlug } from '../../lib/problems.ts'
+import type { ManualClock } from '../../lib/base/clock.ts'
+import { ProblemError, type ProblemSlug } from '../../lib/base/problems.ts'
 import type { Random } from '../support/random.ts'
 
 /** Two in the ordinary run, or the one that is asked for. */

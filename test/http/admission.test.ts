@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import t from 'tap'
 
-import { createAdmission, type Admission } from '../../http/admission.ts'
-import type { Party } from '../../lib/fair-share.ts'
+import { createAdmission, type Admission } from '../../http/access/admission.ts'
+import type { Party } from '../../lib/security/fair-share.ts'
 import { until } from '../support/until.ts'
 
 const A: Party = { group: 'tenant a', member: 'key a' }

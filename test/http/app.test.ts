@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { OperatingError } from '../../lib/errors.ts'
-import { refuse } from '../../lib/problems.ts'
+import { OperatingError } from '../../lib/base/errors.ts'
+import { refuse } from '../../lib/base/problems.ts'
 import { fakeWorld, PAYMENT, PAYMENT_BODY, request, startFake } from './fake-world.ts'
 
 const world = fakeWorld()

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { generateApiKey, isApiKeyText } from '../../lib/api-key.ts'
+import { generateApiKey, isApiKeyText } from '../../lib/identity/api-key.ts'
 import { CUSTOMER, fakeWorld, OPERATOR, PAYMENT_BODY, startFake } from './fake-world.ts'
 
 const world = fakeWorld()

@@ -1,10 +1,10 @@
 import t from 'tap'
 import Type from 'typebox'
-import { inspectJson } from '../../http/json-body.ts'
-import { ExportRequest } from '../../http/schemas/export.ts'
-import { FundsRequestUpdate } from '../../http/schemas/funds-request.ts'
-import { SimWebhookEvent } from '../../http/schemas/webhook.ts'
-import { compileBody } from '../../http/validation.ts'
+import { inspectJson } from '../../http/server/json-body.ts'
+import { ExportRequest } from '../../lib/transactions/export-schema.ts'
+import { FundsRequestUpdate } from '../../lib/funds-requests/funds-request-schema.ts'
+import { SimWebhookEvent } from '../../lib/webhooks/webhook-schema.ts'
+import { compileBody } from '../../lib/contract/validation.ts'
 import { BALANCE, fakeWorld, PAYMENT_BODY, startFake } from './fake-world.ts'
 
 const world = fakeWorld()

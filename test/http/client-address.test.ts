@@ -1,6 +1,6 @@
 import t from 'tap'
-import { isAllowed, compileAllowlist, isAllowlistEntry } from '../../lib/ip-allowlist.ts'
-import { ConfigError, readConfig } from '../../lib/config.ts'
+import { isAllowed, compileAllowlist, isAllowlistEntry } from '../../lib/security/ip-allowlist.ts'
+import { ConfigError, readConfig } from '../../lib/config/config.ts'
 import { createWorld } from '../support/world.ts'
 import { fakeWorld, startFake } from './fake-world.ts'
 

@@ -1,7 +1,7 @@
 /** What a customer sets about itself, and what its people are told, over HTTP. */
 import t from 'tap'
-import type { CurrencySetting } from '../../http/schemas/currency-setting.ts'
-import type { Notification, NotificationPreferences } from '../../http/schemas/notification.ts'
+import type { CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
+import type { Notification, NotificationPreferences } from '../../lib/notices/notification-schema.ts'
 import type { PageBody } from '../support/client.ts'
 import { pdfText } from '../support/pdf-text.ts'
 import { until } from '../support/until.ts'

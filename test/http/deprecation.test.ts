@@ -1,8 +1,8 @@
 import t from 'tap'
-import { json } from '../../http/answer.ts'
-import { deprecationHeaders } from '../../http/deprecation.ts'
-import { openapiDocument } from '../../http/openapi.ts'
-import { route } from '../../http/route.ts'
+import { json } from '../../http/route/answer.ts'
+import { deprecationHeaders } from '../../http/server/deprecation.ts'
+import { openapiDocument } from '../../http/openapi/openapi.ts'
+import { route } from '../../http/route/route.ts'
 import { createWorld } from '../support/world.ts'
 import { until } from '../support/until.ts'
 

@@ -6,7 +6,7 @@ import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import t from 'tap'
-import { routes } from '../../http/routes/index.ts'
+import { routes } from '../../http/server/routes.ts'
 import { createWorld } from '../support/world.ts'
 import { fakeWorld, request, startFake } from './fake-world.ts'
 

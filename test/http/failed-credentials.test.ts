@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 
 import { generateSessionToken } from '../../lib/identity/session.ts'
-import { generateApiKey } from '../../lib/api-key.ts'
-import { RateLimits } from '../../http/rate-limits.ts'
-import type { RateCounters } from '../../lib/rate-counters.ts'
+import { generateApiKey } from '../../lib/identity/api-key.ts'
+import { RateLimits } from '../../http/access/rate-limits.ts'
+import type { RateCounters } from '../../lib/security/rate-counters.ts'
 import { until } from '../support/until.ts'
 import { fakeWorld, request, startFake, type FakeWorld } from './fake-world.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fingerprintOf, idempotencyId, parseIdempotencyKey } from '../../http/idempotency.ts'
+import { fingerprintOf, idempotencyId, parseIdempotencyKey } from '../../lib/commands/idempotency.ts'
 import { fakeWorld, PAYMENT_BODY, startFake } from './fake-world.ts'
 
 const world = fakeWorld()

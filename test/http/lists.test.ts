@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createCursors } from '../../http/cursor.ts'
+import { createCursors } from '../../lib/contract/cursor.ts'
 import { BALANCE, CUSTOMER, fakeWorld, OPERATOR, startFake } from './fake-world.ts'
 
 const world = fakeWorld()

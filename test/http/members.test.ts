@@ -1,6 +1,6 @@
 /** The people of a customer over HTTP: roles, teams, invitations, the primary owner. */
 import t from 'tap'
-import type { AcceptedInvitation, Invitation, Member, OpenInvitation, Team } from '../../http/schemas/member.ts'
+import type { AcceptedInvitation, Invitation, Member, OpenInvitation, Team } from '../../lib/identity/member-schema.ts'
 import type { PageBody } from '../support/client.ts'
 import { mailsIn } from '../support/mails.ts'
 import { Person } from '../support/person.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { routes } from '../../http/routes/index.ts'
-import { problemBody } from '../../lib/problem-document.ts'
-import { PROBLEMS, type ProblemSlug } from '../../lib/problems.ts'
+import { routes } from '../../http/server/routes.ts'
+import { problemBody } from '../../lib/base/problem-document.ts'
+import { PROBLEMS, type ProblemSlug } from '../../lib/base/problems.ts'
 import { fakeWorld, request, startFake } from './fake-world.ts'
 
 const service = await startFake(fakeWorld())

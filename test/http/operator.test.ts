@@ -1,8 +1,8 @@
 /** What an operator sets about itself and for its customers, over HTTP: each setting is read by what it is about. */
 import t, { type Test } from 'tap'
-import type { AuditEvent } from '../../http/schemas/audit-event.ts'
-import type { CustomerLimits } from '../../http/schemas/customer-limits.ts'
-import type { FeatureFlags, Operator, OperatorSettings, OperatorSettingsUpdate } from '../../http/schemas/operator.ts'
+import type { AuditEvent } from '../../lib/identity/audit-event-schema.ts'
+import type { CustomerLimits } from '../../lib/customers/customer-limits-schema.ts'
+import type { FeatureFlags, Operator, OperatorSettings, OperatorSettingsUpdate } from '../../lib/operators/operator-schema.ts'
 import type { PageBody } from '../support/client.ts'
 import type { Person } from '../support/person.ts'
 import { createWorld, paymentBody } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fingerprintOf } from '../../http/idempotency.ts'
+import { fingerprintOf } from '../../lib/commands/idempotency.ts'
 import { fakeWorld, PAYMENT_BODY, request, startFake } from './fake-world.ts'
 
 const world = fakeWorld()

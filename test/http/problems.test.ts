@@ -6,9 +6,9 @@
 import { connect } from 'node:net'
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { OperatingError } from '../../lib/errors.ts'
+import { OperatingError } from '../../lib/base/errors.ts'
 import { SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../../lib/identity/session.ts'
-import { PROBLEMS, type ProblemSlug } from '../../lib/problems.ts'
+import { PROBLEMS, type ProblemSlug } from '../../lib/base/problems.ts'
 import type { Reply } from '../support/client.ts'
 import { createWorld, NODES, paymentBody } from '../support/world.ts'
 import { fakeWorld, PAYMENT_BODY, startFake } from './fake-world.ts'
@@ -137,7 +137,7 @@ t.test('and those that take a fault of ours or another\'s request', async (t) =>
   const { idempotency } = world.createdPayments.at(-1)!
   world.findIdempotencyRecord = async () => ({ fingerprint: idempotency!.fingerprint, createdAt: '2026-01-02T00:00:00.000Z', answer: null })
   const body = { ...PAYMENT_BODY, amount: 5 }
-  const { fingerprintOf } = await import('../../http/idempotency.ts')
+  const { fingerprintOf } = await import('../../lib/commands/idempotency.ts')
   world.findIdempotencyRecord = async () => ({ fingerprint: fingerprintOf('POST', '/v1/payments', '', body), createdAt: '2026-01-02T00:00:00.000Z', answer: null })
   await holds('idempotency-key-in-use', await service.post('/v1/payments', body, { 'idempotency-key': 'one' }), { retryable: true, retryAfterSeconds: 1 })
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import type { ApiKeyView } from '../../http/schemas/api-key.ts'
+import type { ApiKeyView } from '../../lib/identity/api-key-schema.ts'
 import { mailsIn } from '../support/mails.ts'
 import { createDataDir, startNode } from '../support/node-process.ts'
 import { Person, type Login, type Opened } from '../support/person.ts'

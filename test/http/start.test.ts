@@ -1,6 +1,6 @@
 /** What a node finds when it starts: rows from clocks that were ahead, and its own clock. */
 import t from 'tap'
-import { systemClock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/base/clock.ts'
 import { createWorld, paymentBody } from '../support/world.ts'
 
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { addDays, dateIn, laterThan, ManualClock, systemClock, timestamp } from '../../lib/clock.ts'
+import { addDays, dateIn, laterThan, ManualClock, systemClock, timestamp } from '../../lib/base/clock.ts'
 
 t.test('timestamps are RFC 3339 in UTC with milliseconds', (t) => {
   t.equal(timestamp(0), '1970-01-01T00:00:00.000Z')

@@ -2,8 +2,8 @@ import { isAbsolute } from 'node:path'
 
 import t from 'tap'
 
-import { ConfigError, parseRedisUrl, readConfig } from '../../lib/config.ts'
-import { StartError } from '../../lib/errors.ts'
+import { ConfigError, parseRedisUrl, readConfig } from '../../lib/config/config.ts'
+import { StartError } from '../../lib/base/errors.ts'
 
 const KEY = 'k'.repeat(32)
 const DATABASE = 'postgres://someone:s3cret@db.example:5432/vostro'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { CURRENCIES, currencyName, exponentOf, isCurrencyCode, WITHDRAWN_CURRENCIES } from '../../lib/currency.ts'
+import { CURRENCIES, currencyName, exponentOf, isCurrencyCode, WITHDRAWN_CURRENCIES } from '../../lib/base/currency.ts'
 
 const EXCEPTIONS: Readonly<Record<number, string>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',

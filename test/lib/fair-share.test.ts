@@ -1,6 +1,6 @@
 import t from 'tap'
 
-import { FairShare, type Party } from '../../lib/fair-share.ts'
+import { FairShare, type Party } from '../../lib/security/fair-share.ts'
 
 const CAPACITY = 12
 const key = (group: string, member = 'k'): Party => ({ group, member })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ManualClock, systemClock } from '../../lib/clock.ts'
-import { createIdSource, isUuid, normaliseUuid, orderNumber, parseOrderNumber, uuidTime } from '../../lib/ids.ts'
+import { ManualClock, systemClock } from '../../lib/base/clock.ts'
+import { createIdSource, isUuid, normaliseUuid, orderNumber, parseOrderNumber, uuidTime } from '../../lib/base/ids.ts'
 
 t.test('ids are version 7 UUIDs of the clock’s time', (t) => {
   const clock = new ManualClock(Date.UTC(2026, 2, 1, 9, 30, 0, 123))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { formatMajor, INT64_MAX, INT64_MIN, moneyJson, parseAmountMinor, parsePositiveAmountMinor, REQUEST_AMOUNT_MAX } from '../../lib/money.ts'
+import { formatMajor, INT64_MAX, INT64_MIN, moneyJson, parseAmountMinor, parsePositiveAmountMinor, REQUEST_AMOUNT_MAX } from '../../lib/base/money.ts'
 
 t.test('an amount is a plain whole number that fits 64 bits, and nothing else', (t) => {
   const table: readonly (readonly [string, bigint | null])[] = [

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { NodeProof } from '../../lib/node-proof.ts'
+import { NodeProof } from '../../lib/security/node-proof.ts'
 
 const SECRET = 'a secret that both nodes know, 32 characters'
 const proof = new NodeProof(SECRET)

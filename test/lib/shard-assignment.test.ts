@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 
-import { assign } from '../../lib/shard-assignment.ts'
-import { SHARD_COUNT } from '../../lib/shard.ts'
+import { assign } from '../../lib/shards/shard-assignment.ts'
+import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 
 /** Shards that move beside those that must: 19 at worst in 2 000 random sets of up to 17 nodes. */
 const SLACK_MAX = 32

@@ -10,8 +10,8 @@ import { promisify } from 'node:util'
 
 import t from 'tap'
 
-import { isApiKeyText } from '../../lib/api-key.ts'
-import type { Payment } from '../../http/schemas/payment.ts'
+import { isApiKeyText } from '../../lib/identity/api-key.ts'
+import type { Payment } from '../../lib/payments/payment-schema.ts'
 import { Client } from '../support/client.ts'
 import { createDataDir, runNode, startNode } from '../support/node-process.ts'
 import type { DataDir, NodeProcess } from '../support/node-process.ts'

@@ -1,9 +1,9 @@
 import t from 'tap'
 
 import { DEFAULT_TIER, NO_POLICY } from '../../lib/approvals/policy.ts'
-import { audit } from '../../storage/audit.ts'
-import { maintainPartitions } from '../../storage/partitions.ts'
-import { writePolicy } from '../../storage/policies.ts'
+import { audit } from '../../storage/audit/audit.ts'
+import { maintainPartitions } from '../../storage/db/partitions.ts'
+import { writePolicy } from '../../storage/approvals/policies.ts'
 import { openBooks, START, type Books } from './books.ts'
 
 const DAY_MS = 86_400_000

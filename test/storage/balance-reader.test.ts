@@ -1,9 +1,9 @@
 /** Reads of balances that go in one statement: each is as new as its question, and unchanged rows are the same object. */
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
-import { BalanceReader } from '../../storage/balance-reader.ts'
-import type { Statement } from '../../storage/connection.ts'
-import { Database } from '../../storage/database.ts'
+import { BalanceReader } from '../../storage/balances/balance-reader.ts'
+import type { Statement } from '../../storage/db/connection.ts'
+import { Database } from '../../storage/db/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 async function open(t: Test) {

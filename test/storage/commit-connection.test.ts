@@ -1,9 +1,9 @@
 /** What a node holds towards Postgres, when Postgres goes away at the worst moment. */
 import t from 'tap'
-import { Connection, DatabaseUnavailable } from '../../storage/connection.ts'
-import { Database } from '../../storage/database.ts'
-import { OrderNumbers } from '../../storage/order-numbers.ts'
-import { inTransaction } from '../../storage/transaction.ts'
+import { Connection, DatabaseUnavailable } from '../../storage/db/connection.ts'
+import { Database } from '../../storage/db/database.ts'
+import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { DatabaseProxy } from '../support/proxy.ts'
 

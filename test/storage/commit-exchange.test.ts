@@ -1,13 +1,13 @@
 /** The fences of exchanges: a quote is used once, a change rests on its version, and one commit changes a row once. */
 import t from 'tap'
 
-import type { ExchangeRow } from '../../lib/ledger/effects-exchange.ts'
-import { commit, type CommitTurn } from '../../storage/commit.ts'
-import { Connection } from '../../storage/connection.ts'
-import { readDatabase } from '../../storage/read-database.ts'
-import { exchangeBranch, listExchanges } from '../../storage/queries/exchanges.ts'
-import { findExchange } from '../../storage/exchanges.ts'
-import { findQuote, isQuoteUsed } from '../../storage/quotes.ts'
+import type { ExchangeRow } from '../../lib/exchange/effects.ts'
+import { commit, type CommitTurn } from '../../storage/commit/commit.ts'
+import { Connection } from '../../storage/db/connection.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { exchangeBranch, listExchanges } from '../../storage/exchange/exchange-queries.ts'
+import { findExchange } from '../../storage/exchange/exchanges.ts'
+import { findQuote, isQuoteUsed } from '../../storage/exchange/quotes.ts'
 import { ids, MONDAY } from '../support/commands.ts'
 import { openLedger } from '../support/ledger.ts'
 

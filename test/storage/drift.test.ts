@@ -2,8 +2,8 @@ import { MikroORM } from '@mikro-orm/postgresql'
 import pg from 'pg'
 import t from 'tap'
 
-import { ENTITIES } from '../../storage/entities/entities.ts'
-import { ormOptions } from '../../storage/orm.ts'
+import { ENTITIES } from '../../storage/schema/entities.ts'
+import { ormOptions } from '../../storage/schema/orm.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 async function drift(url: string): Promise<string> {

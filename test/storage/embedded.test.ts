@@ -9,9 +9,9 @@ import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
 
-import { StartError } from '../../lib/errors.ts'
-import { startEmbeddedPostgres } from '../../storage/embedded.ts'
-import type { EmbeddedOptions, EmbeddedServer } from '../../storage/embedded.ts'
+import { StartError } from '../../lib/base/errors.ts'
+import { startEmbeddedPostgres } from '../../storage/embedded/embedded.ts'
+import type { EmbeddedOptions, EmbeddedServer } from '../../storage/embedded/embedded.ts'
 
 const DEADLINE_MS = 30_000
 

@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
 
-import { Database } from '../../storage/database.ts'
-import { dropFile, FileTooLarge, findFile, keepFile, readFile, removeExpiredFiles, writeFile } from '../../storage/files.ts'
-import { inTransaction } from '../../storage/transaction.ts'
+import { Database } from '../../storage/db/database.ts'
+import { dropFile, FileTooLarge, findFile, keepFile, readFile, removeExpiredFiles, writeFile } from '../../storage/documents/files.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const NOW = Date.UTC(2026, 4, 4)

@@ -1,8 +1,8 @@
 import t from 'tap'
 
-import { incomingBranch, listIncomingPayments, type IncomingListQuery } from '../../storage/queries/incoming-payments.ts'
-import { pageStatement, type Position } from '../../storage/queries/page.ts'
-import { readDatabase } from '../../storage/read-database.ts'
+import { incomingBranch, listIncomingPayments, type IncomingListQuery } from '../../storage/incoming-payments/incoming-payment-queries.ts'
+import { pageStatement, type Position } from '../../storage/db/page.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
 import { openBooks } from './books.ts'
 
 const ROWS = 2_000

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 
-import { audit, type AuditRow } from '../../storage/audit.ts'
-import type { KeptBlock } from '../../storage/audit-chain.ts'
-import { chainJournal, INTERNAL_CHAIN, newestBlock } from '../../storage/journal-chain.ts'
+import { audit, type AuditRow } from '../../storage/audit/audit.ts'
+import type { KeptBlock } from '../../storage/audit/audit-chain.ts'
+import { chainJournal, INTERNAL_CHAIN, newestBlock } from '../../storage/journal/journal-chain.ts'
 import { openBooks, START, type Books } from './books.ts'
 
 const HOUR_MS = 3_600_000

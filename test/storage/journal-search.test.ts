@@ -1,10 +1,10 @@
 /** Lines that no index finds are searched for in stretches: whatever their length, a page is what it would be without them. */
 import t from 'tap'
 
-import { chainJournal } from '../../storage/journal-chain.ts'
-import { balanceReader } from '../../storage/queries/balances.ts'
-import { JournalReader, type JournalFilters } from '../../storage/queries/journal.ts'
-import { readDatabase } from '../../storage/read-database.ts'
+import { chainJournal } from '../../storage/journal/journal-chain.ts'
+import { balanceReader } from '../../storage/balances/balance-queries.ts'
+import { JournalReader, type JournalFilters } from '../../storage/balances/journal-queries.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
 import { openBooks } from './books.ts'
 
 type Page = NonNullable<Awaited<ReturnType<JournalReader['list']>>>

@@ -6,9 +6,9 @@ import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
 
-import { StartError } from '../../lib/errors.ts'
-import { migrate } from '../../storage/migrate.ts'
-import { openOrm } from '../../storage/orm.ts'
+import { StartError } from '../../lib/base/errors.ts'
+import { migrate } from '../../storage/schema/migrate.ts'
+import { openOrm } from '../../storage/schema/orm.ts'
 import { createEmptyDatabase } from '../support/postgres.ts'
 
 /** A database without a schema and a directory with these migrations, gone when the test ends. */

@@ -1,9 +1,9 @@
 /** Partitions: rows that are there before their partition, tables that cannot be locked, and rows whose time is over. */
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { addDays } from '../../lib/clock.ts'
-import { Database } from '../../storage/database.ts'
-import { maintainPartitions, makePartitions } from '../../storage/partitions.ts'
+import { addDays } from '../../lib/base/clock.ts'
+import { Database } from '../../storage/db/database.ts'
+import { maintainPartitions, makePartitions } from '../../storage/db/partitions.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const NOW = Date.UTC(2031, 4, 6, 12)

@@ -1,7 +1,7 @@
 /** What a node remembers of recipients, and forgets in time. */
 import t from 'tap'
-import type { Database } from '../../storage/database.ts'
-import { RecipientDirectory } from '../../storage/recipient-directory.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
 
 /** A database whose answers come when the test says so. */
 function slowDatabase() {

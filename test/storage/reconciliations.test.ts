@@ -1,8 +1,8 @@
 /** Reconciliations as rows: when a day is taken, and what a taker that was given up on can still do to it. */
 import t from 'tap'
-import { ManualClock } from '../../lib/clock.ts'
+import { ManualClock } from '../../lib/base/clock.ts'
 import type { StatementEntry } from '../../lib/reconciliation/statement.ts'
-import * as rows from '../../storage/reconciliations.ts'
+import * as rows from '../../storage/reconciliation/reconciliations.ts'
 import { openLedger } from '../support/ledger.ts'
 
 const NOON = Date.parse('2026-03-02T12:00:00Z')

@@ -1,9 +1,9 @@
 /** A search has the same pages whether its words are found among the first rows, by their index, or not at all. */
 import t from 'tap'
 
-import type { Position } from '../../storage/queries/page.ts'
-import { readDatabase } from '../../storage/read-database.ts'
-import { listTransactions, type TransactionSort } from '../../storage/queries/transactions.ts'
+import type { Position } from '../../storage/db/page.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { listTransactions, type TransactionSort } from '../../storage/transactions/transaction-queries.ts'
 import { openBooks } from './books.ts'
 
 const ROWS = 3_000

@@ -1,12 +1,12 @@
 /** A client of the API as an integrator writes one: bound to one key and one tenant, JSON in and out. */
 import { randomUUID } from 'node:crypto'
 
-import type { Balance } from '../../http/schemas/balance.ts'
-import type { Hold } from '../../http/schemas/hold.ts'
-import type { JournalLine } from '../../http/schemas/journal-line.ts'
-import type { Payment, PaymentCreate } from '../../http/schemas/payment.ts'
-import type { Recipient } from '../../http/schemas/recipient.ts'
-import type { Transfer, TransferCreate } from '../../http/schemas/transfer.ts'
+import type { Balance } from '../../lib/balances/balance-schema.ts'
+import type { Hold } from '../../lib/balances/hold-schema.ts'
+import type { JournalLine } from '../../lib/balances/journal-line-schema.ts'
+import type { Payment, PaymentCreate } from '../../lib/payments/payment-schema.ts'
+import type { Recipient } from '../../lib/recipients/recipient-schema.ts'
+import type { Transfer, TransferCreate } from '../../lib/transfers/transfer-schema.ts'
 import { until } from './until.ts'
 
 /** A problem document; extension members by name. */

@@ -1,5 +1,5 @@
 /**
- * A cluster of real processes, and a way to do everything to it that can happen to one: nodes (`node http/main.ts`), each
+ * A cluster of real processes, and a way to do everything to it that can happen to one: nodes (`node http/server/main.ts`), each
  * behind a wire of its own to one Postgres, and one Redis. All of it on the loopback, and gone when it is left.
  *
  *   await using cluster = await Cluster.open({ nodes: 3 })
@@ -21,18 +21,18 @@ import { promisify } from 'node:util'
 
 import pg from 'pg'
 
-import { systemClock } from '../../lib/clock.ts'
-import type { CurrencyCode } from '../../lib/currency.ts'
-import { createIdSource } from '../../lib/ids.ts'
+import { systemClock } from '../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { createIdSource } from '../../lib/base/ids.ts'
 import { NO_POLICY, termsJson, type Tier } from '../../lib/approvals/policy.ts'
 import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
-import { audit } from '../../storage/audit.ts'
-import { Database } from '../../storage/database.ts'
-import { startEmbeddedPostgres } from '../../storage/embedded.ts'
-import { policyId } from '../../storage/policies.ts'
-import { createSandboxCustomer, createSandboxOperator } from '../../storage/seed.ts'
-import type { CreatedCustomer, SandboxOperator } from '../../storage/seed.ts'
-import { migrate } from '../../storage/migrate.ts'
+import { audit } from '../../storage/audit/audit.ts'
+import { Database } from '../../storage/db/database.ts'
+import { startEmbeddedPostgres } from '../../storage/embedded/embedded.ts'
+import { policyId } from '../../storage/approvals/policies.ts'
+import { createSandboxCustomer, createSandboxOperator } from '../../storage/seed/seed.ts'
+import type { CreatedCustomer, SandboxOperator } from '../../storage/seed/seed.ts'
+import { migrate } from '../../storage/schema/migrate.ts'
 import { startNode, type NodeProcess } from './node-process.ts'
 import { ensureRedisServer } from './redis.ts'
 import { until } from './until.ts'

@@ -1,12 +1,12 @@
 /** Commands as the flows hand them to a balance, with everything that a test does not care about filled in. */
 import { randomUUID } from 'node:crypto'
 import type { Idempotency } from '../../lib/commands/command.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { createIdSource, orderNumber } from '../../lib/ids.ts'
-import type { BalanceState } from '../../lib/ledger/balance.ts'
+import { systemClock } from '../../lib/base/clock.ts'
+import { createIdSource, orderNumber } from '../../lib/base/ids.ts'
+import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { CreatePayment } from '../../lib/payments/create-payment.ts'
-import type { CreateTransfer } from '../../lib/payments/transfer.ts'
-import { PROBLEMS, type Problem } from '../../lib/problems.ts'
+import type { CreateTransfer } from '../../lib/transfers/transfer.ts'
+import { PROBLEMS, type Problem } from '../../lib/base/problems.ts'
 
 export const ids = createIdSource(systemClock)
 

@@ -1,5 +1,5 @@
 /** Starts the embedded Postgres in the directory given and holds it until it is killed; prints its address when it is up. */
-import { startEmbeddedPostgres } from '../../storage/embedded.ts'
+import { startEmbeddedPostgres } from '../../storage/embedded/embedded.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
 const server = await startEmbeddedPostgres({ dataDir, log: () => undefined, settings: { shared_buffers: '32MB' } })

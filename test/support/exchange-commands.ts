@@ -1,12 +1,12 @@
 /** Exchanges as the flows hand them to a balance, with everything that a test does not care about filled in. */
-import type { CurrencyCode } from '../../lib/currency.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { BookExchange } from '../../lib/exchange/book-exchange.ts'
 import type { ExchangeAccounts } from '../../lib/exchange/entries.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { baseRate } from '../../lib/exchange/market.ts'
 import { price } from '../../lib/exchange/pricing.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
-import { orderNumber } from '../../lib/ids.ts'
+import { orderNumber } from '../../lib/base/ids.ts'
 import { ids, MONDAY, newKey, problemStatus, problemText } from './commands.ts'
 
 let orders = 0n

@@ -12,10 +12,10 @@ import { createInterface } from 'node:readline'
 
 import type { Test } from 'tap'
 
-import { systemClock } from '../../lib/clock.ts'
-import { SHARD_COUNT } from '../../lib/shard.ts'
-import type { ShardHome, Shards } from '../../lib/shards.ts'
-import type { RedisShardsOptions } from '../../storage/redis-shards.ts'
+import { systemClock } from '../../lib/base/clock.ts'
+import { SHARD_COUNT } from '../../lib/shards/shard.ts'
+import type { ShardHome, Shards } from '../../lib/shards/shards.ts'
+import type { RedisShardsOptions } from '../../storage/redis/redis-shards.ts'
 
 const ALL = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
@@ -247,7 +247,7 @@ export class NodeProcess {
 }
 
 async function runNode(options: Omit<RedisShardsOptions, 'log' | 'clock'>): Promise<void> {
-  const { RedisShards } = await import('../../storage/redis-shards.ts')
+  const { RedisShards } = await import('../../storage/redis/redis-shards.ts')
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
   const shards = new RedisShards({ ...options, clock: systemClock, log: silent })
   await shards.start()

@@ -1,17 +1,17 @@
-/** The service as its operator runs it: a process of `node http/main.ts` with a DATA_DIR and an environment of its own. */
+/** The service as its operator runs it: a process of `node http/server/main.ts` with a DATA_DIR and an environment of its own. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-import { audit } from '../../storage/audit.ts'
-import type { AuditReport } from '../../storage/audit.ts'
-import type { SandboxContent } from '../../storage/seed.ts'
+import { audit } from '../../storage/audit/audit.ts'
+import type { AuditReport } from '../../storage/audit/audit.ts'
+import type { SandboxContent } from '../../storage/seed/seed.ts'
 import pg from 'pg'
 import { until } from './until.ts'
 
-const MAIN = join(dirname(dirname(import.meta.dirname)), 'http/main.ts')
+const MAIN = join(dirname(dirname(import.meta.dirname)), 'http/server/main.ts')
 /** A first start makes a database cluster, which takes seconds on a busy machine. */
 const START_DEADLINE_MS = 60_000
 

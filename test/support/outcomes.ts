@@ -1,5 +1,5 @@
 /** What tests of a payment's outcome share: payments that the bank has, and what was written about them. */
-import type { Payment } from '../../http/schemas/payment.ts'
+import type { Payment } from '../../lib/payments/payment-schema.ts'
 import { until } from './until.ts'
 import { paymentBody, type World } from './world.ts'
 

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 
 import pg from 'pg'
 
-import { migrate } from '../../storage/migrate.ts'
+import { migrate } from '../../storage/schema/migrate.ts'
 
 /** The environment variable that carries the server's address from `test/run.ts` to the test files. */
 export const POSTGRES_ENV = 'VOSTRO_TEST_POSTGRES'

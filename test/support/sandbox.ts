@@ -3,9 +3,9 @@
  */
 import pino from 'pino'
 
-import { createService } from '../../http/service.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { readConfig } from '../../lib/config.ts'
+import { createService } from '../../http/server/service.ts'
+import { systemClock } from '../../lib/base/clock.ts'
+import { readConfig } from '../../lib/config/config.ts'
 
 /** Seeds the sandbox into the database and its keys into `dataDir`; nothing runs afterwards. */
 export async function startSandboxOnce(databaseUrl: string, dataDir: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** A cluster under load, something happening to it, and the judgement: what the tests of faults have in common. */
 import type { Test } from 'tap'
 
-import type { CreatedCustomer } from '../../storage/seed.ts'
+import type { CreatedCustomer } from '../../storage/seed/seed.ts'
 import { Clients, OPENING } from '../torture/clients.ts'
 import { judge } from '../torture/verify.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'

@@ -8,7 +8,7 @@
  * leases, and each request goes to the next of them: what a test claims must hold all the same (I3).
  *
  * When it is left, the service is stopped and two things are asserted whatever the test was about: the books are right
- * (storage/audit.ts), and the service has logged no error, which is how it reports a bug of its own.
+ * (storage/audit/audit.ts), and the service has logged no error, which is how it reports a bug of its own.
  */
 import { randomBytes } from 'node:crypto'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
@@ -18,15 +18,15 @@ import { join } from 'node:path'
 import pg from 'pg'
 import pino from 'pino'
 
-import type { Overrides, Service } from '../../http/service.ts'
-import { createService } from '../../http/service.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { readConfig } from '../../lib/config.ts'
-import { createIdSource } from '../../lib/ids.ts'
-import { audit } from '../../storage/audit.ts'
-import { Database } from '../../storage/database.ts'
-import { createSandboxCustomer } from '../../storage/seed.ts'
-import type { CustomerSpec, SandboxContent } from '../../storage/seed.ts'
+import type { Overrides, Service } from '../../http/server/service.ts'
+import { createService } from '../../http/server/service.ts'
+import { systemClock } from '../../lib/base/clock.ts'
+import { readConfig } from '../../lib/config/config.ts'
+import { createIdSource } from '../../lib/base/ids.ts'
+import { audit } from '../../storage/audit/audit.ts'
+import { Database } from '../../storage/db/database.ts'
+import { createSandboxCustomer } from '../../storage/seed/seed.ts'
+import type { CustomerSpec, SandboxContent } from '../../storage/seed/seed.ts'
 import type { StaffRole } from '../../lib/identity/capabilities.ts'
 import { Client } from './client.ts'
 import { Person } from './person.ts'

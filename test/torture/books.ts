@@ -3,8 +3,8 @@
  * and the time at which that was committed. The rows it reads are written once and never again, so the transaction that
  * made them is the one that they name (xmin).
  */
-import { idempotencyId } from '../../http/idempotency.ts'
-import type { CreatedCustomer } from '../../storage/seed.ts'
+import { idempotencyId } from '../../lib/commands/idempotency.ts'
+import type { CreatedCustomer } from '../../storage/seed/seed.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { ANSWERS, type Books, type Change, type Command, type Effect, type Failure, type Thing } from './history.ts'
 

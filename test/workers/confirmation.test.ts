@@ -1,8 +1,8 @@
 /** Confirmations as pages: what they show, in which letters, and on how many of them. */
 import t from 'tap'
-import type { Confirmation } from '../../lib/confirmation.ts'
-import render from '../../workers/confirmation.ts'
-import { createWorkerPool } from '../../workers/pool.ts'
+import type { Confirmation } from '../../lib/documents/confirmation-page.ts'
+import render from '../../workers/documents/confirmation.ts'
+import { createWorkerPool } from '../../workers/pool/pool.ts'
 import { pdfText } from '../support/pdf-text.ts'
 
 const PAGE: Confirmation = {

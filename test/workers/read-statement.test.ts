@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 
 import type { StatementEntry } from '../../lib/reconciliation/statement.ts'
-import { createStatementReader } from '../../workers/statement-reader.ts'
+import { createStatementReader } from '../../workers/reconciliation/statement-reader.ts'
 
 const ID = '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f'
 const reader = createStatementReader()

@@ -1,7 +1,7 @@
 /** The threads that write documents, and the streams that feed them. */
 import { Piscina } from 'piscina'
 import type { ReportRow } from '../../lib/bulk-payments/report.ts'
-import { OperatingError } from '../../lib/errors.ts'
+import { OperatingError } from '../../lib/base/errors.ts'
 import type { StatementLine } from '../../lib/statements/statement.ts'
 import type { Cell } from '../../lib/statements/table.ts'
 import type { DocumentStep, DocumentTask, Gained, JsonTask, StatementTask, StatusReportTask, TableTask } from './write.ts'

@@ -1,7 +1,7 @@
 /** Transactions: that every movement is one, what each says while it is under way and afterwards, and how they are found. */
 import t from 'tap'
-import type { JournalLine } from '../../../http/schemas/journal-line.ts'
-import type { Transaction, TransactionDetail, TransactionUpdate } from '../../../http/schemas/transaction.ts'
+import type { JournalLine } from '../../../lib/balances/journal-line-schema.ts'
+import type { Transaction, TransactionDetail, TransactionUpdate } from '../../../lib/transactions/transaction-schema.ts'
 import { pdfText } from '../../support/pdf-text.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody } from '../../support/world.ts'

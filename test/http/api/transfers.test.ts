@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { Transfer } from '../../../http/schemas/transfer.ts'
+import type { Transfer } from '../../../lib/transfers/transfer-schema.ts'
 import { createWorld, transferBody } from '../../support/world.ts'
 
 const FIELDS = [

@@ -1,8 +1,8 @@
 /** Approvals of payments, over HTTP: who is asked, who may decide, what becomes of the payment and its money, and when. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Approval } from '../../../http/schemas/approval.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'

@@ -1,8 +1,8 @@
 /** Many decide at once, on one node and on two: the row decides who was in time, and what is approved happens once. */
 import t from 'tap'
 import type { Test } from 'tap'
-import type { Payment } from '../../../http/schemas/payment.ts'
-import type { Approval } from '../../../http/schemas/approval.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { addMember, atNode, setPolicy, tier } from './people.ts'

@@ -1,8 +1,8 @@
 /** Limits of customers over HTTP: what they refuse, that they are exact whoever pays from wherever, and what gives back. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { CustomerLimits, CustomerLimitsWrite } from '../../../http/schemas/customer-limits.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { CustomerLimits, CustomerLimitsWrite } from '../../../lib/customers/customer-limits-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld, paymentBody, type Customer, type World } from '../../support/world.ts'
 

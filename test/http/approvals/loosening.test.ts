@@ -1,9 +1,9 @@
 /** One person cannot switch the approval of a second person off: a change is compared with what is in effect. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Approval } from '../../../http/schemas/approval.ts'
-import type { ApprovalPolicy } from '../../../http/schemas/approval-policy.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import type { ApprovalPolicy } from '../../../lib/approvals/approval-policy-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { PolicyKind } from '../../../lib/approvals/policy.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'
 import { addMember, decide, policyPath, putPolicy, setPolicy, tier } from './people.ts'

@@ -9,9 +9,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Approval } from '../../../http/schemas/approval.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
-import type { ScheduledPayment } from '../../../http/schemas/scheduled-payment.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
+import type { ScheduledPayment } from '../../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import { POLICY_KINDS } from '../../../lib/approvals/policy.ts'
 import { Client, type PageBody } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'

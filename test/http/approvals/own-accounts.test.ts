@@ -1,7 +1,7 @@
 /** Payments to the customer's own accounts, over HTTP: a policy that leaves them out asks nobody about them, and about everything else. */
 import t from 'tap'
-import type { AccountDetails } from '../../../http/schemas/account-details.ts'
-import type { PaymentCheck } from '../../../http/schemas/payment.ts'
+import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
+import type { PaymentCheck } from '../../../lib/payments/payment-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { createAs, setMode } from '../recipients/support.ts'

@@ -1,8 +1,8 @@
 /** People and policies for tests of approvals. */
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
-import type { Approval } from '../../../http/schemas/approval.ts'
-import type { ApprovalPolicy, ApprovalPolicyWrite } from '../../../http/schemas/approval-policy.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import type { ApprovalPolicy, ApprovalPolicyWrite } from '../../../lib/approvals/approval-policy-schema.ts'
 import type { MemberRole } from '../../../lib/identity/capabilities.ts'
 import type { PolicyKind } from '../../../lib/approvals/policy.ts'
 import type { Reply } from '../../support/client.ts'

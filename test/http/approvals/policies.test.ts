@@ -1,8 +1,8 @@
 /** Approval policies over HTTP: who may set them, what is immediate, what waits, and what an open approval keeps. */
 import t from 'tap'
-import type { Approval } from '../../../http/schemas/approval.ts'
-import type { ApprovalPolicy } from '../../../http/schemas/approval-policy.ts'
-import type { Payment, PaymentCheck } from '../../../http/schemas/payment.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import type { ApprovalPolicy } from '../../../lib/approvals/approval-policy-schema.ts'
+import type { Payment, PaymentCheck } from '../../../lib/payments/payment-schema.ts'
 import { DEFAULT_TIER, NO_POLICY } from '../../../lib/approvals/policy.ts'
 import type { PageBody } from '../../support/client.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'

@@ -1,6 +1,6 @@
 /** What people are told because their customer wants to be alerted, over HTTP. */
 import t from 'tap'
-import type { Notification } from '../../../http/schemas/notification.ts'
+import type { Notification } from '../../../lib/notices/notification-schema.ts'
 import { mailsIn } from '../../support/mails.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'

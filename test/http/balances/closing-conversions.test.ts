@@ -1,9 +1,9 @@
 /** Balances that pay what was bought for them: not closed while the money may come back, and no money comes to one that is closed. */
 import t from 'tap'
-import type { Balance } from '../../../http/schemas/balance.ts'
-import type { Exception } from '../../../http/schemas/exception.ts'
-import type { SuspenseItem } from '../../../http/schemas/incoming-payment.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Balance } from '../../../lib/balances/balance-schema.ts'
+import type { Exception } from '../../../lib/compliance/exception-schema.ts'
+import type { SuspenseItem } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import { exceptionOf, setFourEyes } from '../compliance/staff.ts'
 import { becomes, exchange, money, postings, quote } from '../exchange/support.ts'
 import type { PageBody } from '../../support/client.ts'

@@ -1,6 +1,6 @@
 /** A customer that leaves, to its end, over HTTP. */
 import t from 'tap'
-import type { ComplianceHold } from '../../../http/schemas/compliance-hold.ts'
+import type { ComplianceHold } from '../../../lib/compliance/compliance-hold-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'

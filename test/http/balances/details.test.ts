@@ -1,7 +1,7 @@
 /** The accounts behind balances, from their request to their end, over HTTP. */
 import t from 'tap'
-import type { AccountDetails } from '../../../http/schemas/account-details.ts'
-import type { Balance } from '../../../http/schemas/balance.ts'
+import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
+import type { Balance } from '../../../lib/balances/balance-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
 import type { Person } from '../../support/person.ts'

@@ -1,9 +1,9 @@
 /** Balances that people open, change and close, over HTTP. */
 import t from 'tap'
-import { IdleBalances } from '../../../actors/idle-balances.ts'
-import type { Balance } from '../../../http/schemas/balance.ts'
-import { createIdSource } from '../../../lib/ids.ts'
-import { Database } from '../../../storage/database.ts'
+import { IdleBalances } from '../../../actors/accounts/idle-balances.ts'
+import type { Balance } from '../../../lib/balances/balance-schema.ts'
+import { createIdSource } from '../../../lib/base/ids.ts'
+import { Database } from '../../../storage/db/database.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'
 import type { Person } from '../../support/person.ts'

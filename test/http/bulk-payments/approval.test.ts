@@ -1,9 +1,9 @@
 /** Approval of bulk payments: one for all payments of a file, decided once they are made, and what each of them does then. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Approval } from '../../../http/schemas/approval.ts'
-import type { BulkPayment } from '../../../http/schemas/bulk-payment.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import type { BulkPayment } from '../../../lib/bulk-payments/bulk-payment-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { decide, setPolicy, tier } from '../approvals/people.ts'

@@ -1,6 +1,6 @@
 /** Hostile files sent in: a clear error, nothing half done, and the next file is read as ever. */
 import t from 'tap'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import { BULK_FILE_BYTES_MAX } from '../../../lib/bulk-payments/limits.ts'
 import { HOSTILE_FILES } from '../../support/hostile-files.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'

@@ -1,8 +1,8 @@
 /** Templates of bulk files, and reports on what became of them. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { BulkPayment } from '../../../http/schemas/bulk-payment.ts'
-import type { DownloadLink } from '../../../http/schemas/download-link.ts'
+import type { BulkPayment } from '../../../lib/bulk-payments/bulk-payment-schema.ts'
+import type { DownloadLink } from '../../../lib/contract/download-link.ts'
 import { REPORT_COLUMNS } from '../../../lib/bulk-payments/report.ts'
 import { bulkReader, pain001 } from '../../support/bulk-file.ts'
 import type { Client } from '../../support/client.ts'

@@ -1,8 +1,8 @@
 /** Runs of bulk payments that stand still: shaken, cancelled, given up; and those that do not. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { BulkPayment } from '../../../http/schemas/bulk-payment.ts'
-import type { Job } from '../../../http/schemas/job.ts'
+import type { BulkPayment } from '../../../lib/bulk-payments/bulk-payment-schema.ts'
+import type { Job } from '../../../lib/jobs/job-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { readBulk, rowsOf } from './support.ts'

@@ -1,7 +1,7 @@
 /** Bulk payments that are submitted: a payment of each valid row, once, and what is told meanwhile. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Job } from '../../../http/schemas/job.ts'
+import type { Job } from '../../../lib/jobs/job-schema.ts'
 import { createWorld } from '../../support/world.ts'
 import { readBulk, rowsOf } from './support.ts'
 import { checked, paymentsOf, row, settled, stalled, submit } from './submitting.ts'

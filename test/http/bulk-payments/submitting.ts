@@ -1,9 +1,9 @@
 /** What tests of submitted bulk payments share. */
 import { randomUUID } from 'node:crypto'
-import type { Approval } from '../../../http/schemas/approval.ts'
-import type { BulkPayment } from '../../../http/schemas/bulk-payment.ts'
-import type { Job } from '../../../http/schemas/job.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import type { BulkPayment } from '../../../lib/bulk-payments/bulk-payment-schema.ts'
+import type { Job } from '../../../lib/jobs/job-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { Client, Reply } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { readBulk, sendRows, validated } from './support.ts'

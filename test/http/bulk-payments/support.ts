@@ -1,6 +1,6 @@
 /** What tests of bulk payments share: files sent in, and waited for. */
 import { randomUUID } from 'node:crypto'
-import type { BulkPayment, BulkPaymentRow } from '../../../http/schemas/bulk-payment.ts'
+import type { BulkPayment, BulkPaymentRow } from '../../../lib/bulk-payments/bulk-payment-schema.ts'
 import type { Client, PageBody, Reply } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import type { World } from '../../support/world.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import writeXlsxFile from 'write-excel-file/node'
-import type { BulkPayment } from '../../../http/schemas/bulk-payment.ts'
+import type { BulkPayment } from '../../../lib/bulk-payments/bulk-payment-schema.ts'
 import { BULK_FILE_BYTES_MAX } from '../../../lib/bulk-payments/limits.ts'
 import { pain001 } from '../../support/bulk-file.ts'
 import { createWorld } from '../../support/world.ts'

@@ -1,7 +1,7 @@
 /** The rows of bulk payments, looked at: whom they pay, what is wrong with them, what is odd, and looking again. */
 import t from 'tap'
-import type { BulkPaymentRow } from '../../../http/schemas/bulk-payment.ts'
-import type { Recipient } from '../../../http/schemas/recipient.ts'
+import type { BulkPaymentRow } from '../../../lib/bulk-payments/bulk-payment-schema.ts'
+import type { Recipient } from '../../../lib/recipients/recipient-schema.ts'
 import { until } from '../../support/until.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'

@@ -1,6 +1,6 @@
 /** Who is told of a compliance hold: the operator's endpoints, and never a customer's. */
 import t from 'tap'
-import type { IntegratorWebhook } from '../../../http/schemas/webhook.ts'
+import type { IntegratorWebhook } from '../../../lib/webhooks/webhook-schema.ts'
 import { Receiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'

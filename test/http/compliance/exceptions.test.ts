@@ -1,8 +1,8 @@
 /** Outcomes that nobody knows, resolved by two people of the operator: what they see, and what the ledger makes of it. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { AuditEvent } from '../../../http/schemas/audit-event.ts'
-import type { Exception } from '../../../http/schemas/exception.ts'
+import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
+import type { Exception } from '../../../lib/compliance/exception-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'

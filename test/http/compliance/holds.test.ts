@@ -1,8 +1,8 @@
 /** The compliance gate and what staff do about it, over HTTP: what they see, what the customer does not, and where the money is. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { AuditEvent } from '../../../http/schemas/audit-event.ts'
-import type { ComplianceHold, ComplianceHoldDetail } from '../../../http/schemas/compliance-hold.ts'
+import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
+import type { ComplianceHold, ComplianceHoldDetail } from '../../../lib/compliance/compliance-hold-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'

@@ -1,7 +1,7 @@
 /** People of the operator, and what they look after, for tests of holds and exceptions. */
-import type { ComplianceHold, ComplianceHoldDetail } from '../../../http/schemas/compliance-hold.ts'
-import type { Exception } from '../../../http/schemas/exception.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { ComplianceHold, ComplianceHoldDetail } from '../../../lib/compliance/compliance-hold-schema.ts'
+import type { Exception } from '../../../lib/compliance/exception-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import { paymentBody, type World } from '../../support/world.ts'

@@ -1,7 +1,7 @@
 /** Transfers under review (T7, T8): held before the partner is told, let go on or stopped by staff. */
 import t from 'tap'
-import type { ComplianceHoldDetail } from '../../../http/schemas/compliance-hold.ts'
-import type { Transfer } from '../../../http/schemas/transfer.ts'
+import type { ComplianceHoldDetail } from '../../../lib/compliance/compliance-hold-schema.ts'
+import type { Transfer } from '../../../lib/transfers/transfer-schema.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, transferBody } from '../../support/world.ts'

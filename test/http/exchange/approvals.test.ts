@@ -1,8 +1,8 @@
 /** Exchanges that wait for people, over HTTP: their money, their rate when everybody has approved, and every way in which they may end without. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Approval } from '../../../http/schemas/approval.ts'
-import type { Exchange, Quote } from '../../../http/schemas/exchange.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import type { Exchange, Quote } from '../../../lib/exchange/exchange-schema.ts'
 import type { Client } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import { pdfText } from '../../support/pdf-text.ts'

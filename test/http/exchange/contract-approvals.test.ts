@@ -1,7 +1,7 @@
 /** Contracts that wait for people first (X1, X6), and the proof that people give before they agree on a forward. */
 import t from 'tap'
 
-import type { Exchange } from '../../../http/schemas/exchange.ts'
+import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import { createWorld } from '../../support/world.ts'
 import { decide, setPolicy, tier } from '../approvals/people.ts'
 import { dayFromNow, draw, eur, events, forward, heldRate, quote, read, rules } from './contracts-support.ts'

@@ -1,7 +1,7 @@
 /** Contracts in tests: quotes taken, money read, and time that passes. */
 import { strict as assert } from 'node:assert'
 
-import type { Exchange } from '../../../http/schemas/exchange.ts'
+import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import type { Client, Reply } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import type { World } from '../../support/world.ts'

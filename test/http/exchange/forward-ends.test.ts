@@ -1,7 +1,7 @@
 /** Forwards that the market or missing money bring to an end: margin calls, overdue, closed out (F5 to F8). */
 import t from 'tap'
 
-import type { Exchange } from '../../../http/schemas/exchange.ts'
+import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { pay } from '../incoming/support.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { Exchange } from '../../../http/schemas/exchange.ts'
+import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { activeForward, advanceTo, askQuote, becomes, book, type Customer, dayFromNow, DAY_MS, draw, drawdowns, eur, euros, events, forward, quote, read, rules, updates, usd } from './contracts-support.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { Exchange } from '../../../http/schemas/exchange.ts'
+import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import { createWorld } from '../../support/world.ts'
 import { askQuote, becomes, book, draw, drawdowns, eur, euros, events, heldRate, HOUR_MS, quote, read, usd, type Customer } from './contracts-support.ts'
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { Exchange, IndicativeRates, Quote } from '../../../http/schemas/exchange.ts'
+import type { Exchange, IndicativeRates, Quote } from '../../../lib/exchange/exchange-schema.ts'
 import { createWorld } from '../../support/world.ts'
 import { becomes, events, exchange, money, postings, quote, updates } from './support.ts'
 

@@ -1,7 +1,7 @@
 /** Exchanges in tests: quotes, exchanges, and what becomes of them. */
 import { randomUUID } from 'node:crypto'
 
-import type { Exchange, Quote } from '../../../http/schemas/exchange.ts'
+import type { Exchange, Quote } from '../../../lib/exchange/exchange-schema.ts'
 import type { Client, Reply } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import type { World } from '../../support/world.ts'

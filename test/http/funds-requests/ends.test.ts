@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { FundsRequest } from '../../../http/schemas/funds-request.ts'
+import type { FundsRequest } from '../../../lib/funds-requests/funds-request-schema.ts'
 import { createWorld } from '../../support/world.ts'
 import { arrive, ask, eur, reaches, read, requestBody, settled, statusEvents } from './support.ts'
 

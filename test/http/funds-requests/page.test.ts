@@ -1,7 +1,7 @@
 /** The page of a payer's link. */
 import t from 'tap'
 
-import type { FundsRequest, PublicFundsRequest } from '../../../http/schemas/funds-request.ts'
+import type { FundsRequest, PublicFundsRequest } from '../../../lib/funds-requests/funds-request-schema.ts'
 import { Reply } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'

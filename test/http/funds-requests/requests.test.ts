@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { AuditEvent } from '../../../http/schemas/audit-event.ts'
-import type { FundsRequest } from '../../../http/schemas/funds-request.ts'
+import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
+import type { FundsRequest } from '../../../lib/funds-requests/funds-request-schema.ts'
 import { isCreditorReference } from '../../../lib/funds-requests/creditor-reference.ts'
 import { OPEN_MAX } from '../../../lib/funds-requests/funds-request.ts'
 import { mailsIn } from '../../support/mails.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ApiKeyView } from '../../../http/schemas/api-key.ts'
+import type { ApiKeyView } from '../../../lib/identity/api-key-schema.ts'
 import { STEP_UP_FRESH_MS } from '../../../lib/identity/step-up.ts'
 import { Client } from '../../support/client.ts'
 import { unique } from '../../support/person.ts'

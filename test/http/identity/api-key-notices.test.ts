@@ -1,7 +1,7 @@
 /** Who hears that there is a new key. */
 import t from 'tap'
-import type { ApiKeyView } from '../../../http/schemas/api-key.ts'
-import type { Notification } from '../../../http/schemas/notification.ts'
+import type { ApiKeyView } from '../../../lib/identity/api-key-schema.ts'
+import type { Notification } from '../../../lib/notices/notification-schema.ts'
 import { mailsIn } from '../../support/mails.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ApiKeyView } from '../../../http/schemas/api-key.ts'
+import type { ApiKeyView } from '../../../lib/identity/api-key-schema.ts'
 import { Client } from '../../support/client.ts'
 import { unique } from '../../support/person.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { AuditEvent } from '../../../http/schemas/audit-event.ts'
-import type { ApiKeyView } from '../../../http/schemas/api-key.ts'
+import type { AuditEvent } from '../../../lib/identity/audit-event-schema.ts'
+import type { ApiKeyView } from '../../../lib/identity/api-key-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld } from '../../support/world.ts'

@@ -1,5 +1,5 @@
 /** What tests of API keys have in common. */
-import type { ApiKeyView } from '../../../http/schemas/api-key.ts'
+import type { ApiKeyView } from '../../../lib/identity/api-key-schema.ts'
 import { Client } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import type { World } from '../../support/world.ts'

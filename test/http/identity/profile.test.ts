@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { MfaFactor, User } from '../../../http/schemas/user.ts'
+import type { MfaFactor, User } from '../../../lib/identity/user-schema.ts'
 import { totpCode } from '../../../lib/identity/totp.ts'
 import { createWorld } from '../../support/world.ts'
 

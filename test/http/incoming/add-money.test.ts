@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { AccountDetails } from '../../../http/schemas/account-details.ts'
-import type { Exchange } from '../../../http/schemas/exchange.ts'
+import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
+import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
 import { becomes, postings, quote } from '../exchange/support.ts'
 import { createWorld } from '../../support/world.ts'
 import { money } from './support.ts'

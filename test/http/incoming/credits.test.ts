@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { IncomingPayment } from '../../../http/schemas/incoming-payment.ts'
+import type { IncomingPayment } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
 import { Receiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'

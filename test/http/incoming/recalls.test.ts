@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { IncomingPayment } from '../../../http/schemas/incoming-payment.ts'
-import type { ComplianceHoldDetail } from '../../../http/schemas/compliance-hold.ts'
+import type { IncomingPayment } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
+import type { ComplianceHoldDetail } from '../../../lib/compliance/compliance-hold-schema.ts'
 import { Receiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 
-import type { ComplianceHold, ComplianceHoldDetail } from '../../../http/schemas/compliance-hold.ts'
+import type { ComplianceHold, ComplianceHoldDetail } from '../../../lib/compliance/compliance-hold-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld, type World } from '../../support/world.ts'

@@ -1,5 +1,5 @@
 /** Money that comes in, for tests: somebody pays, and the sandbox bank says so. */
-import type { IncomingPayment } from '../../../http/schemas/incoming-payment.ts'
+import type { IncomingPayment } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import type { World } from '../../support/world.ts'

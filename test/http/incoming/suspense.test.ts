@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { SuspenseItem } from '../../../http/schemas/incoming-payment.ts'
+import type { SuspenseItem } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld, type World } from '../../support/world.ts'

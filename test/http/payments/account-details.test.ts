@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import t from 'tap'
 
-import type { AccountDetails } from '../../../http/schemas/account-details.ts'
+import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
 import { createWorld } from '../../support/world.ts'
 
 const FIELDS = [

@@ -1,7 +1,7 @@
 /** Connections that keep cut-offs and bank holidays: when a payment without a date is carried out, and until when money is waited for. */
 import t from 'tap'
-import type { PaymentCheck } from '../../../http/schemas/payment.ts'
-import { addBusinessDays, businessDayFrom, cutOffOf, isBusinessDay, nextBusinessDay, railDate } from '../../../lib/payments/business-days.ts'
+import type { PaymentCheck } from '../../../lib/payments/payment-schema.ts'
+import { addBusinessDays, businessDayFrom, cutOffOf, isBusinessDay, nextBusinessDay, railDate } from '../../../lib/rails/business-days.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 
 /** Moves the clock to a wall-clock time of the next day that `wanted` says. */

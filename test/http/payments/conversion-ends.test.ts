@@ -1,9 +1,9 @@
 /** Payments whose money is bought first: however the exchange ends, the payment ends or goes on in the same commit. */
 import t from 'tap'
 import type { Test } from 'tap'
-import type { Exception } from '../../../http/schemas/exception.ts'
-import type { Exchange } from '../../../http/schemas/exchange.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Exception } from '../../../lib/compliance/exception-schema.ts'
+import type { Exchange } from '../../../lib/exchange/exchange-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import { exceptionOf, setFourEyes } from '../compliance/staff.ts'
 import { becomes, money, postings, quote } from '../exchange/support.ts'
 import type { Person } from '../../support/person.ts'

@@ -1,9 +1,9 @@
 /** Drafts over HTTP: written, changed, thrown away and submitted; and what can be known of a payment before it is made. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Payment, PaymentCheck } from '../../../http/schemas/payment.ts'
-import { addDays } from '../../../lib/clock.ts'
-import { railDate } from '../../../lib/payments/business-days.ts'
+import type { Payment, PaymentCheck } from '../../../lib/payments/payment-schema.ts'
+import { addDays } from '../../../lib/base/clock.ts'
+import { railDate } from '../../../lib/rails/business-days.ts'
 import type { Reply } from '../../support/client.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { setPolicy, tier } from '../approvals/people.ts'

@@ -1,8 +1,8 @@
 /** What payments cost, and what comes in: rules that the operator may change. */
 import t from 'tap'
-import type { PricingTemplate } from '../../../http/schemas/pricing-template.ts'
-import { addDays } from '../../../lib/clock.ts'
-import { railDate } from '../../../lib/payments/business-days.ts'
+import type { PricingTemplate } from '../../../lib/pricing/pricing-template-schema.ts'
+import { addDays } from '../../../lib/base/clock.ts'
+import { railDate } from '../../../lib/rails/business-days.ts'
 import { pay as payIn, received, rowReaching } from '../incoming/support.ts'
 import type { PageBody } from '../../support/client.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'

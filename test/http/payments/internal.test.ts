@@ -1,9 +1,9 @@
 /** Payments to balances on this platform, over HTTP: the rail `internal`, by every way of making a payment, and the payee's side of it. */
 import t from 'tap'
-import type { AccountDetails } from '../../../http/schemas/account-details.ts'
-import type { IncomingPayment } from '../../../http/schemas/incoming-payment.ts'
-import type { Payment, PaymentCheck } from '../../../http/schemas/payment.ts'
-import type { Transaction } from '../../../http/schemas/transaction.ts'
+import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
+import type { IncomingPayment } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
+import type { Payment, PaymentCheck } from '../../../lib/payments/payment-schema.ts'
+import type { Transaction } from '../../../lib/transactions/transaction-schema.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type Customer, type World } from '../../support/world.ts'

@@ -1,5 +1,5 @@
 /** Prices, for tests: the operator writes down what it charges and lets it hold. */
-import type { PricingRuleWrite, PricingTemplate } from '../../../http/schemas/pricing-template.ts'
+import type { PricingRuleWrite, PricingTemplate } from '../../../lib/pricing/pricing-template-schema.ts'
 import type { Person } from '../../support/person.ts'
 import type { World } from '../../support/world.ts'
 

@@ -1,6 +1,6 @@
 /** Payments that the sandbox keeps in the queue. */
 import t from 'tap'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'
 
 t.test('SBX:QUEUE: it stays in the queue for a minute, with its place', async (t) => {

@@ -1,11 +1,11 @@
 /** When a recipient was last paid: filled beside the payments, shown, sorted and filtered by, and in nobody's way. */
 import pg from 'pg'
 import t from 'tap'
-import type { Payment } from '../../../http/schemas/payment.ts'
-import type { Recipient } from '../../../http/schemas/recipient.ts'
-import { createIdSource } from '../../../lib/ids.ts'
-import { Database } from '../../../storage/database.ts'
-import { followUpPayments } from '../../../storage/payment-follow-up.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
+import type { Recipient } from '../../../lib/recipients/recipient-schema.ts'
+import { createIdSource } from '../../../lib/base/ids.ts'
+import { Database } from '../../../storage/db/database.ts'
+import { followUpPayments } from '../../../storage/payments/payment-follow-up.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 

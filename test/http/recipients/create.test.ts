@@ -1,7 +1,7 @@
 /** Making, listing and changing recipients over HTTP: what is refused, what is kept, what is shown, and that a key answers once. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Recipient } from '../../../http/schemas/recipient.ts'
+import type { Recipient } from '../../../lib/recipients/recipient-schema.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'
 import { atNode } from '../approvals/people.ts'
 import { createByKey, decideAs, newIban, patchAs, recipientBody, setMode } from './support.ts'

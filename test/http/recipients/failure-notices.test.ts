@@ -1,8 +1,8 @@
 /** Whoever made a payment hears when it fails or comes back; a key has its callbacks. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Notification } from '../../../http/schemas/notification.ts'
-import type { Payment } from '../../../http/schemas/payment.ts'
+import type { Notification } from '../../../lib/notices/notification-schema.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import { mailsIn } from '../../support/mails.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'

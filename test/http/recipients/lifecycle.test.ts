@@ -1,9 +1,9 @@
 /** The life of a recipient over HTTP: every row of its state machine, with its events, its trail and its reviews. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Approval } from '../../../http/schemas/approval.ts'
-import type { Recipient } from '../../../http/schemas/recipient.ts'
-import type { RecipientReview } from '../../../http/schemas/recipient-review.ts'
+import type { Approval } from '../../../lib/approvals/approval-schema.ts'
+import type { Recipient } from '../../../lib/recipients/recipient-schema.ts'
+import type { RecipientReview } from '../../../lib/recipients/recipient-review-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { setPolicy, tier } from '../approvals/people.ts'

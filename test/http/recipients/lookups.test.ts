@@ -1,9 +1,9 @@
 /** What is known about a bank by an IBAN or a code, and what is said where nothing is. */
 import t from 'tap'
-import type { BankLookup } from '../../../http/schemas/bank-lookup.ts'
-import { CUSTOMER_SCOPES } from '../../../lib/api-key.ts'
+import type { BankLookup } from '../../../lib/recipients/bank-lookup-schema.ts'
+import { CUSTOMER_SCOPES } from '../../../lib/identity/api-key.ts'
 import { lookupBank, lookupIban } from '../../../lib/recipients/bank-lookup.ts'
-import { loadUkModulusTable } from '../../../storage/uk-modulus-files.ts'
+import { loadUkModulusTable } from '../../../storage/recipients/uk-modulus-files.ts'
 import { createWorld } from '../../support/world.ts'
 
 t.test('over HTTP', async (t) => {

@@ -1,7 +1,7 @@
 /** What tests of recipients share. */
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
-import type { Recipient, RecipientCreate } from '../../../http/schemas/recipient.ts'
+import type { Recipient, RecipientCreate } from '../../../lib/recipients/recipient-schema.ts'
 import { ibanOf } from '../../../lib/recipients/iban.ts'
 import type { Client, Reply } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'

@@ -1,8 +1,8 @@
 /** Names of payees, checked with their banks: at creation, on demand, and when they are paid. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Payment } from '../../../http/schemas/payment.ts'
-import type { Recipient, RecipientCreate } from '../../../http/schemas/recipient.ts'
+import type { Payment } from '../../../lib/payments/payment-schema.ts'
+import type { Recipient, RecipientCreate } from '../../../lib/recipients/recipient-schema.ts'
 import type { PayeeAnswer, PayeeQuestion } from '../../../lib/recipients/verification.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody } from '../../support/world.ts'

@@ -1,9 +1,9 @@
 /** Exports of transactions: every format, what narrows them, what is refused, and what a repeat gets. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { DownloadLink } from '../../../http/schemas/download-link.ts'
-import type { Job } from '../../../http/schemas/job.ts'
-import { timestamp } from '../../../lib/clock.ts'
+import type { DownloadLink } from '../../../lib/contract/download-link.ts'
+import type { Job } from '../../../lib/jobs/job-schema.ts'
+import { timestamp } from '../../../lib/base/clock.ts'
 import { until } from '../../support/until.ts'
 import { CSV, PDF, PNG, upload } from '../activity/upload.ts'
 import { createWorld, paymentBody, transferBody } from '../../support/world.ts'

@@ -1,8 +1,8 @@
 /** Transfers of which nobody knows what became, and those that wait for the bank. */
 import t from 'tap'
 
-import type { Exception } from '../../../http/schemas/exception.ts'
-import type { Transfer } from '../../../http/schemas/transfer.ts'
+import type { Exception } from '../../../lib/compliance/exception-schema.ts'
+import type { Transfer } from '../../../lib/transfers/transfer-schema.ts'
 import { createWorld, transferBody } from '../../support/world.ts'
 import { apart, becomes, eur, events } from './support.ts'
 

@@ -1,7 +1,7 @@
 /** The list of transfers. */
 import t from 'tap'
 
-import type { Transfer } from '../../../http/schemas/transfer.ts'
+import type { Transfer } from '../../../lib/transfers/transfer-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, transferBody } from '../../support/world.ts'
 

@@ -1,7 +1,7 @@
 /** Transfers in tests: balances on two connections, and what becomes of a transfer. */
 import { randomUUID } from 'node:crypto'
 
-import type { Transfer } from '../../../http/schemas/transfer.ts'
+import type { Transfer } from '../../../lib/transfers/transfer-schema.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import type { World } from '../../support/world.ts'

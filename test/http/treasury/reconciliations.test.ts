@@ -1,8 +1,8 @@
 /** What the partner's statement says and what the ledger says, compared day by day; the differences, and what becomes of them. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Reconciliation, ReconciliationBreak, TrialBalance } from '../../../http/schemas/reconciliation.ts'
-import type { SuspenseItem } from '../../../http/schemas/incoming-payment.ts'
+import type { Reconciliation, ReconciliationBreak, TrialBalance } from '../../../lib/reconciliation/reconciliation-schema.ts'
+import type { SuspenseItem } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import type { Person } from '../../support/person.ts'
 import { createWorld } from '../../support/world.ts'

@@ -1,5 +1,5 @@
 /** The books of the operator as a whole, for tests: reconciliations of days that have ended. */
-import type { Reconciliation, ReconciliationBreak } from '../../../http/schemas/reconciliation.ts'
+import type { Reconciliation, ReconciliationBreak } from '../../../lib/reconciliation/reconciliation-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import type { World } from '../../support/world.ts'

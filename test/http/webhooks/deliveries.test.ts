@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import type { IntegratorWebhook, WebhookDelivery } from '../../../http/schemas/webhook.ts'
+import type { IntegratorWebhook, WebhookDelivery } from '../../../lib/webhooks/webhook-schema.ts'
 import type { Client } from '../../support/client.ts'
 import { isSigned, Receiver } from '../../support/receiver.ts'
 import { until } from '../../support/until.ts'

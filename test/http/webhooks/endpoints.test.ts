@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import type { IntegratorWebhook } from '../../../http/schemas/webhook.ts'
+import type { IntegratorWebhook } from '../../../lib/webhooks/webhook-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World, type WorldOptions } from '../../support/world.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { closingProblem, isEmpty, type ClosableBalance } from '../../../lib/accounts/closing.ts'
+import { closingProblem, isEmpty, type ClosableBalance } from '../../../lib/balances/closing.ts'
 
 const BALANCE: ClosableBalance = { id: 'a', currency: 'EUR', status: 'active', posted: 0n, held: 0n }
 const FREE = { subBalances: 0, underWay: 0 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sandboxScreener } from '../../../lib/compliance/sandbox-screener.ts'
+import { sandboxScreener } from '../../../lib/sandbox/sandbox-screener.ts'
 
 const hitOf = async (amount: bigint, reference: string, recipientName: string) =>
   (await sandboxScreener.screen([{ id: 'p', amount, reference, recipientName }, { id: 'other', amount: 1n, reference: 'Rent', recipientName: 'Nobody' }])).get('p') ?? null

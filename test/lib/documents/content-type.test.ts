@@ -1,5 +1,5 @@
 import t from 'tap'
-import { contentDisposition, fileNameOf } from '../../../http/file-name.ts'
+import { contentDisposition, fileNameOf } from '../../../lib/documents/file-name.ts'
 import { contentTypeOf, fitsName } from '../../../lib/documents/content-type.ts'
 
 const text = (value: string) => Buffer.from(value)

@@ -5,7 +5,7 @@ import t from 'tap'
 import { draw, giveBack } from '../../../lib/exchange/drawdown.ts'
 import { depositFor, drawdownFromRefusal, graceUntil, isWorthForward, marginCall, maturityOf, settlementDateRefusal } from '../../../lib/exchange/forward-terms.ts'
 import { sidesAt, type Sides } from '../../../lib/exchange/rate.ts'
-import { PLAIN_CALENDAR } from '../../../lib/payments/business-days.ts'
+import { PLAIN_CALENDAR } from '../../../lib/rails/business-days.ts'
 
 const FRIDAY = Date.parse('2026-11-20T12:00:00Z')
 

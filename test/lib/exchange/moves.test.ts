@@ -6,7 +6,7 @@ import type { ExchangeRecord } from '../../../lib/exchange/exchange.ts'
 import { forItself } from '../../../lib/exchange/bought-for.ts'
 import { moveExchange, type ExchangeCommand } from '../../../lib/exchange/moves.ts'
 import { parseRate } from '../../../lib/exchange/rate.ts'
-import { createIdSource } from '../../../lib/ids.ts'
+import { createIdSource } from '../../../lib/base/ids.ts'
 import { CHART } from '../../../lib/ledger/chart.ts'
 import type { PaymentState } from '../../../lib/payments/payment-state.ts'
 

@@ -6,8 +6,8 @@
  *   SEED=123 npm test -- test/lib/exchange/properties.test.ts
  */
 import t from 'tap'
-import { CURRENCIES, type Currency } from '../../../lib/currency.ts'
-import { INT64_MAX, REQUEST_AMOUNT_MAX } from '../../../lib/money.ts'
+import { CURRENCIES, type Currency } from '../../../lib/base/currency.ts'
+import { INT64_MAX, REQUEST_AMOUNT_MAX } from '../../../lib/base/money.ts'
 import { MARKET_CURRENCIES, marketRate } from '../../../lib/exchange/market.ts'
 import { price } from '../../../lib/exchange/pricing.ts'
 import { inverseOf, RATE_ONE, sidesAt, type FixedSide, type Fraction } from '../../../lib/exchange/rate.ts'

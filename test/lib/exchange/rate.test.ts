@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 
-import type { CurrencyCode } from '../../../lib/currency.ts'
-import { exponentOf } from '../../../lib/currency.ts'
+import type { CurrencyCode } from '../../../lib/base/currency.ts'
+import { exponentOf } from '../../../lib/base/currency.ts'
 import { baseRate, MARKET_CURRENCIES, marketRate } from '../../../lib/exchange/market.ts'
 import { bidAndAsk, forwardOf, price } from '../../../lib/exchange/pricing.ts'
 import { divideHalfEven, formatRate, formatRateInFull, inverseOf, invert, moveByBps, parseRate, rateOf, sidesAt } from '../../../lib/exchange/rate.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 
 import { isCreditorReference, printedReference, referenceOf, referencesIn } from '../../../lib/funds-requests/creditor-reference.ts'
-import { orderNumber } from '../../../lib/ids.ts'
+import { orderNumber } from '../../../lib/base/ids.ts'
 
 t.test('references of the standard are right, and wrong by one character they are not', async (t) => {
   for (const right of ['RF18539007547034', 'RF18 5390 0754 7034', 'rf712348231', 'RF712348231']) t.ok(isCreditorReference(right), right)

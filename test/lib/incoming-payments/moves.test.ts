@@ -1,12 +1,12 @@
 import t from 'tap'
 
-import { ManualClock } from '../../../lib/clock.ts'
-import { createIdSource } from '../../../lib/ids.ts'
+import { ManualClock } from '../../../lib/base/clock.ts'
+import { createIdSource } from '../../../lib/base/ids.ts'
 import { receiveCredit, suspend, type CreditFacts } from '../../../lib/incoming-payments/credit.ts'
 import { incomingPaymentJson, suspenseItemJson, type IncomingRecord, type IncomingStatus } from '../../../lib/incoming-payments/incoming-payment.ts'
 import * as moves from '../../../lib/incoming-payments/moves.ts'
-import type { BalanceState } from '../../../lib/ledger/balance.ts'
-import type { Effects } from '../../../lib/ledger/effects.ts'
+import type { BalanceState } from '../../../lib/balances/balance.ts'
+import type { Effects } from '../../../lib/decisions/effects.ts'
 
 const NOW = Date.parse('2026-05-04T09:30:00.000Z')
 const ids = createIdSource(new ManualClock(NOW))

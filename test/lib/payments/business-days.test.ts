@@ -1,9 +1,9 @@
 import t from 'tap'
-import { addBusinessDays, businessDayFrom, CalendarUnknown, cutOffOf, endOfDay, isBusinessDay, momentOf, nextBusinessDay, previousBusinessDay, railDate } from '../../../lib/payments/business-days.ts'
-import { railDays } from '../../../lib/payments/calendars.ts'
-import { easterSunday, orthodoxEaster } from '../../../lib/payments/holidays.ts'
-import { ENGLAND, FEDERAL_RESERVE, TARGET } from '../../../lib/payments/national-calendars.ts'
-import { RAILS } from '../../../lib/payments/rails.ts'
+import { addBusinessDays, businessDayFrom, CalendarUnknown, cutOffOf, endOfDay, isBusinessDay, momentOf, nextBusinessDay, previousBusinessDay, railDate } from '../../../lib/rails/business-days.ts'
+import { railDays } from '../../../lib/rails/calendars.ts'
+import { easterSunday, orthodoxEaster } from '../../../lib/rails/holidays.ts'
+import { ENGLAND, FEDERAL_RESERVE, TARGET } from '../../../lib/rails/national-calendars.ts'
+import { RAILS } from '../../../lib/rails/rails.ts'
 
 const closedIn = (rail: string, year: number): string[] => {
   const days: string[] = []

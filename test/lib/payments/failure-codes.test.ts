@@ -1,6 +1,6 @@
 import t from 'tap'
-import { FAILURE_CODES, failureFor, failureOf, isIsoOrAchCode } from '../../../lib/payments/failure-codes.ts'
-import type { FailureCode, Scheme } from '../../../lib/payments/failure-codes.ts'
+import { FAILURE_CODES, failureFor, failureOf, isIsoOrAchCode } from '../../../lib/rails/failure-codes.ts'
+import type { FailureCode, Scheme } from '../../../lib/rails/failure-codes.ts'
 
 const TABLE: readonly (readonly [FailureCode, Scheme, string])[] = [
   ['insufficient_funds', 'iso20022', 'AM04'],

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { CurrencyCode } from '../../../lib/currency.ts'
-import { checkReference, chooseRail, RAILS, railReference, referenceMessage, SEPA_COUNTRIES, speedOf } from '../../../lib/payments/rails.ts'
-import type { BankField, Rail, RailRefusal } from '../../../lib/payments/rails.ts'
+import type { CurrencyCode } from '../../../lib/base/currency.ts'
+import { checkReference, chooseRail, RAILS, railReference, referenceMessage, SEPA_COUNTRIES, speedOf } from '../../../lib/rails/rails.ts'
+import type { BankField, Rail, RailRefusal } from '../../../lib/rails/rails.ts'
 
 const UK = 'sortCode accountNumber'
 const US = 'routingNumber accountNumber accountType address'

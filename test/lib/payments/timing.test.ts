@@ -1,6 +1,6 @@
 import t from 'tap'
-import { chargesOf, feeOf, feeRuleOf } from '../../../lib/payments/fees.ts'
-import { arrivalOf, dueTiming, timingOf } from '../../../lib/payments/timing.ts'
+import { chargesOf, feeOf, feeRuleOf } from '../../../lib/pricing/fees.ts'
+import { arrivalOf, dueTiming, timingOf } from '../../../lib/rails/timing.ts'
 import { queueDelayMs } from '../../../lib/sandbox/triggers.ts'
 
 const at = (text: string) => Date.parse(text)

@@ -1,8 +1,8 @@
 import t from 'tap'
 
-import { createTransfer } from '../../../lib/payments/transfer.ts'
-import { moveTransfer, type TransferMove } from '../../../lib/payments/transfer-moves.ts'
-import type { TransferState } from '../../../lib/payments/transfer-state.ts'
+import { createTransfer } from '../../../lib/transfers/transfer.ts'
+import { moveTransfer, type TransferMove } from '../../../lib/transfers/transfer-moves.ts'
+import type { TransferState } from '../../../lib/transfers/transfer-state.ts'
 import { balanceState, ids, MONDAY, transferCommand } from '../../support/commands.ts'
 
 const state = (rest: Partial<TransferState> = {}): TransferState => ({

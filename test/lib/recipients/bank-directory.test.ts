@@ -6,8 +6,8 @@ import t from 'tap'
 import { BankDirectory, type DirectoryLine } from '../../../lib/recipients/bank-directory.ts'
 import { lookupBank, lookupIban } from '../../../lib/recipients/bank-lookup.ts'
 import { validateRecipient, type BankInput } from '../../../lib/recipients/validation.ts'
-import { loadBankDirectory } from '../../../storage/bank-directory-file.ts'
-import { loadUkModulusTable } from '../../../storage/uk-modulus-files.ts'
+import { loadBankDirectory } from '../../../storage/recipients/bank-directory-file.ts'
+import { loadUkModulusTable } from '../../../storage/recipients/uk-modulus-files.ts'
 
 const ukModulus = await loadUkModulusTable(null)
 const line = (country: string, kind: string, from: string, said: Partial<DirectoryLine> = {}): DirectoryLine => ({ country, kind, from, to: '', name: `Bank ${from}`, bic: '', rails: '', ...said })

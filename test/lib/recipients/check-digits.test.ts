@@ -5,7 +5,7 @@ import {
 } from '../../../lib/recipients/check-digits.ts'
 import { bankingCountry, bicValid, ibanFault, ibanLength, isQrIban, isTestBic, usesIban } from '../../../lib/recipients/iban.ts'
 import { parseUkModulusTable, ukAccountValid } from '../../../lib/recipients/uk-modulus.ts'
-import { loadUkModulusTable } from '../../../storage/uk-modulus-files.ts'
+import { loadUkModulusTable } from '../../../storage/recipients/uk-modulus-files.ts'
 
 const czech = (text: string) => {
   const [prefix, base] = text.split('-') as [string, string]

@@ -1,11 +1,11 @@
 /** The table of requirements: what it accepts and refuses in every market, and that what it shows is what it checks. */
 import t from 'tap'
-import type { CurrencyCode } from '../../../lib/currency.ts'
-import type { FieldErrorCode } from '../../../lib/problems.ts'
+import type { CurrencyCode } from '../../../lib/base/currency.ts'
+import type { FieldErrorCode } from '../../../lib/base/problems.ts'
 import { halfWidthName } from '../../../lib/recipients/kana.ts'
 import { paymentFieldFault } from '../../../lib/recipients/payment-fields.ts'
 import { REQUIREMENTS_VERSION, requirementsOf } from '../../../lib/recipients/requirements.ts'
-import { loadUkModulusTable } from '../../../storage/uk-modulus-files.ts'
+import { loadUkModulusTable } from '../../../storage/recipients/uk-modulus-files.ts'
 import { validateRecipient, type BankInput, type RecipientInput } from '../../../lib/recipients/validation.ts'
 
 const ukModulus = await loadUkModulusTable(null)

@@ -1,6 +1,6 @@
 /** What a bank's answer means, and who is let through after it. */
 import t from 'tap'
-import { verifyPayee } from '../../../actors/flows/verify-payee.ts'
+import { verifyPayee } from '../../../actors/payments/verify-payee.ts'
 import {
   keptVerification, shownVerification, stillValid, verificationGate, verificationOfAnswer, withStandingOverride, type PayeeQuestion, type VerificationOutcome,
 } from '../../../lib/recipients/verification.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { failureFor } from '../../../lib/payments/failure-codes.ts'
+import { failureFor } from '../../../lib/rails/failure-codes.ts'
 import { catalogueRules, decodeSteps, encodeSteps, planOutcome, planTransfer, sandboxTokens } from '../../../lib/sandbox/triggers.ts'
 
 /** A plan in words: hold, queue, the answer to the submission, the steps, and what reconciliation and a recall would find. */

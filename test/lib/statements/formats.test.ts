@@ -5,7 +5,7 @@ import { CAMT053_END, camt053Head, camt053Lines } from '../../../lib/statements/
 import { fitsMt940, mt940End, mt940Head, mt940Lines, telegram } from '../../../lib/statements/mt940.ts'
 import { monthlyDueAt, monthOf, nextMonth, signed, type StatementHead, type StatementLine } from '../../../lib/statements/statement.ts'
 import { csvWriter, harmless, sheetWriter, zonedTimes } from '../../../lib/statements/table.ts'
-import { TRANSACTION_TYPES } from '../../../http/schemas/journal-line.ts'
+import { TRANSACTION_TYPES } from '../../../lib/balances/journal-line-schema.ts'
 import type { TransactionType } from '../../../lib/ledger/postings.ts'
 import { camt053Errors } from '../../support/camt053-rules.ts'
 

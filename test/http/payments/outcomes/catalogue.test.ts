@@ -1,6 +1,6 @@
 import t from 'tap'
 
-import type { SimulationCatalogue } from '../../../../http/schemas/simulation.ts'
+import type { SimulationCatalogue } from '../../../../lib/contract/simulation.ts'
 import { sentPayment } from '../../../support/outcomes.ts'
 import { createWorld } from '../../../support/world.ts'
 import { fakeWorld, startFake } from '../../fake-world.ts'

@@ -3,8 +3,8 @@ import t from 'tap'
 import { eventsOf, messagesOf, postingsOf, sentPayment } from '../../../support/outcomes.ts'
 import { until } from '../../../support/until.ts'
 import { createWorld, type World } from '../../../support/world.ts'
-import type { Payment } from '../../../../http/schemas/payment.ts'
-import type { PaymentStatusUpdate } from '../../../../http/schemas/payment-outcome.ts'
+import type { Payment } from '../../../../lib/payments/payment-schema.ts'
+import type { PaymentStatusUpdate } from '../../../../lib/payments/payment-outcome-schema.ts'
 
 const OPENING = 10_000_000n
 const SECOND = 1_000

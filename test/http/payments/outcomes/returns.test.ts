@@ -1,7 +1,7 @@
 import t from 'tap'
 
-import type { Balance } from '../../../../http/schemas/balance.ts'
-import type { SuspenseItem } from '../../../../http/schemas/incoming-payment.ts'
+import type { Balance } from '../../../../lib/balances/balance-schema.ts'
+import type { SuspenseItem } from '../../../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { PageBody } from '../../../support/client.ts'
 import { eventsOf, messagesOf, postingsOf, sentPayment } from '../../../support/outcomes.ts'
 import { createWorld } from '../../../support/world.ts'

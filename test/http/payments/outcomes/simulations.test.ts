@@ -3,7 +3,7 @@ import t from 'tap'
 import { eventsOf, messagesOf, postingsOf, sentPayment } from '../../../support/outcomes.ts'
 import { until } from '../../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../../support/world.ts'
-import type { Payment } from '../../../../http/schemas/payment.ts'
+import type { Payment } from '../../../../lib/payments/payment-schema.ts'
 
 const OPENING = 10_000_000n
 const SECOND = 1_000

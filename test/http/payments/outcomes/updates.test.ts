@@ -1,6 +1,6 @@
 import t from 'tap'
 
-import type { PaymentStatusUpdate } from '../../../../http/schemas/payment-outcome.ts'
+import type { PaymentStatusUpdate } from '../../../../lib/payments/payment-outcome-schema.ts'
 import { sentPayment } from '../../../support/outcomes.ts'
 import { until } from '../../../support/until.ts'
 import { createWorld } from '../../../support/world.ts'

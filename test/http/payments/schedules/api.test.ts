@@ -1,7 +1,7 @@
 /** Scheduled payments over HTTP: made, read, listed and changed, and everything that is refused. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { ScheduledPayment } from '../../../../http/schemas/scheduled-payment.ts'
+import type { ScheduledPayment } from '../../../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import type { PageBody, Reply } from '../../../support/client.ts'
 import { createWorld } from '../../../support/world.ts'
 import { act, create, DAY_MS, inDays, occurrences, patch, read, scheduleBody, statusEvents } from './support.ts'

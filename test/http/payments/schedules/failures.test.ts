@@ -1,6 +1,6 @@
 /** Occurrences that come to nothing: which of them count, when they stop a schedule, and who hears of it. */
 import t from 'tap'
-import type { ScheduledPayment } from '../../../../http/schemas/scheduled-payment.ts'
+import type { ScheduledPayment } from '../../../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import { createWorld } from '../../../support/world.ts'
 import { decide, setPolicy, tier } from '../../approvals/people.ts'
 import { act, create, DAY_MS, inDays, occurrences, patch, paymentsOf, reaching, read, runNow, statusEvents, trail } from './support.ts'

@@ -1,8 +1,8 @@
 /** What tests of scheduled payments share. */
-import type { Payment } from '../../../../http/schemas/payment.ts'
-import type { ScheduledPayment, ScheduledPaymentCreate, ScheduledPaymentOccurrence } from '../../../../http/schemas/scheduled-payment.ts'
+import type { Payment } from '../../../../lib/payments/payment-schema.ts'
+import type { ScheduledPayment, ScheduledPaymentCreate, ScheduledPaymentOccurrence } from '../../../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import type { Static } from 'typebox'
-import { addDays, dateIn } from '../../../../lib/clock.ts'
+import { addDays, dateIn } from '../../../../lib/base/clock.ts'
 import type { PageBody, Reply } from '../../../support/client.ts'
 import { until } from '../../../support/until.ts'
 import type { World } from '../../../support/world.ts'

@@ -1,6 +1,6 @@
 /** Occurrences whose money is not there yet, and days on which the connection rests. */
 import t from 'tap'
-import { businessDayFrom, nextBusinessDay, railDate } from '../../../../lib/payments/business-days.ts'
+import { businessDayFrom, nextBusinessDay, railDate } from '../../../../lib/rails/business-days.ts'
 import { pay } from '../../incoming/support.ts'
 import { createWorld } from '../../../support/world.ts'
 import { create, inDays, occurrences, paymentsOf, reaching, read, runNow } from './support.ts'

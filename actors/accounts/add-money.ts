@@ -1,0 +1,126 @@
+/**
+ * Ways to add money to a balance: where to send it from outside, or a conversion of what is on another balance (L81). A conversion
+ * is an exchange of a quote, the one that is named or a new one, and is decided as such.
+ */
+import { bookSpot, findQuote, type ExchangeWorld } from '../exchange/create-exchange.ts'
+import { createQuote } from '../exchange/create-quote.ts'
+import type { Asker } from '../commands/asker.ts'
+import type { ExchangeBooked } from '../../lib/exchange/book-exchange.ts'
+import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import type { QuoteRecord } from '../../lib/exchange/quote.ts'
+import { ProblemError, refuse, type FieldError, type Problem } from '../../lib/base/problems.ts'
+import { depositDetailsOf } from '../../storage/accounts/account-details.ts'
+import type { KnownBalance } from '../../storage/balances/balance-directory.ts'
+import type { TransactionClient } from '../../storage/db/transaction.ts'
+import type { Answers } from '../commands/answers.ts'
+import { answerOnce, type RememberingWorld } from '../commands/remembered.ts'
+import type { AddMoney } from '../../lib/accounts/add-money-schema.ts'
+import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
+
+export interface AddMoneyWorld extends ExchangeWorld, Pick<RememberingWorld, 'findIdempotencyRecord'> {
+  readonly answers: Answers
+}
+
+/** A refusal is an answer too; problems that no key keeps are thrown. */
+export type AddMoneyCommand = (command: Command<AddMoney>) => Promise<CommandAnswer>
+
+type Asked = Command<AddMoney>['body']
+
+const CONVERSIONS_ONLY = ['fromBalanceId', 'quoteId', 'fixedSide'] as const
+
+/** Adds money by whatever method the body names. */
+export function createAddMoney(world: AddMoneyWorld): AddMoneyCommand {
+  const { database, balances, answers } = world
+
+  async function mustOwn(customerId: string, balanceId: string): Promise<KnownBalance> {
+    const balance = await balances.find(balanceId.toLowerCase())
+    return balance?.customerId === customerId ? balance : invalid([{ field: '/balanceId', code: 'not_found', message: 'No such balance.' }])
+  }
+
+  async function byTransfer({ tenantId, body, idempotency }: Command<AddMoney>): Promise<CommandAnswer> {
+    const [balance, depositDetails] = await Promise.all([mustOwn(tenantId, body.balanceId), depositDetailsOf(database, body.balanceId)])
+    return await answerOnce(world, idempotency, 200, async (client) => {
+      await mustTakeMoney(client, body.balanceId)
+      const errors = CONVERSIONS_ONLY.filter((name) => body[name] != null).map((name): FieldError => ({ field: `/${name}`, code: 'not_applicable', message: 'Is for conversions only.' }))
+      if (body.amount != null && body.amount.currency !== balance.currency) {
+        errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${balance.currency}.` })
+      }
+      if (errors.length > 0) invalid(errors)
+      return { method: body.method, depositDetails, exchange: null }
+    })
+  }
+
+  async function convert(asker: Asker, body: Asked) {
+    const { from, to } = await sidesOf(asker, body)
+    const { amount = null, fixedSide = null } = body
+    let { quoteId = null } = body
+    if (quoteId === null) {
+      if (amount === null) return invalid([{ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' }])
+      // The quote is for this one conversion, so the key is the conversion's.
+      const made = await createQuote(world, { ...asker, key: null }, {
+        sellCurrency: from.currency, buyCurrency: to.currency, amount, fixedSide: fixedSide ?? 'buy', kind: 'spot', sellBalanceId: from.id, buyBalanceId: to.id,
+      })
+      if (made.kind !== 'quote_created') throw new Error('A quote without a key was decided before.')
+      quoteId = made.quote.id
+    }
+    const found = await findQuote(world, asker, { quoteId: quoteId.toLowerCase(), sellBalanceId: from.id, buyBalanceId: to.id }, 'spot')
+    if (amount !== null && body.quoteId != null) mustBeQuoted(found.quote, amount, fixedSide ?? 'buy')
+    return await bookSpot(world, asker, found, { reference: null, externalId: null, metadata: {}, rule: 'L81', answer: (exchange) => JSON.stringify(converted(exchange)) })
+  }
+
+  /** What is converted into what. @throws ProblemError that names all that is wrong */
+  async function sidesOf({ customerId }: Asker, { balanceId, fromBalanceId, amount, quoteId, fixedSide }: Asked): Promise<{ readonly from: Side; readonly to: Side }> {
+    const to = await mustOwn(customerId, balanceId)
+    await mustTakeMoney(database.pool, balanceId)
+    const from = fromBalanceId == null ? null : await balances.find(fromBalanceId.toLowerCase())
+    const errors: FieldError[] = []
+    if (fromBalanceId == null) errors.push({ field: '/fromBalanceId', code: 'required', message: 'Is required.' })
+    else if (from === null || from.customerId !== customerId) errors.push({ field: '/fromBalanceId', code: 'not_found', message: 'No such balance.' })
+    else if (fromBalanceId.toLowerCase() === balanceId.toLowerCase()) errors.push({ field: '/fromBalanceId', code: 'invalid_value', message: 'The two balances must be different.' })
+    else if (from.currency === to.currency) errors.push({ field: '/fromBalanceId', code: 'invalid_value', message: 'Both balances are in one currency; there is nothing to convert.' })
+    if (quoteId == null && amount == null) errors.push({ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' })
+    const side = fixedSide === 'sell' ? from?.currency : to.currency
+    if (amount != null && side !== undefined && amount.currency !== side) errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `That side is in ${side}.` })
+    if (errors.length > 0) return invalid(errors)
+    return { from: { id: (fromBalanceId as string).toLowerCase(), currency: (from as KnownBalance).currency }, to: { id: balanceId.toLowerCase(), currency: to.currency } }
+  }
+
+  return async (command) => {
+    if (command.body.method === 'bank_transfer') return await byTransfer(command)
+    return await answers.answer<AddMoney, ExchangeBooked>(command, async (asker, body) => {
+      const outcome = await convert(asker, body).catch((error: unknown): never => {
+        throw error instanceof ProblemError ? new ProblemError(inWordsOfBody(error.problem)) : error
+      })
+      if (outcome.kind === 'refused') return { ...outcome, problem: inWordsOfBody(outcome.problem) }
+      return outcome
+    }, ({ exchange }) => ({ status: 200, body: JSON.stringify(converted(exchange)), contentType: 'application/json', replayed: false }))
+  }
+}
+
+interface Side {
+  readonly id: string
+  readonly currency: string
+}
+
+const converted = (exchange: ExchangeRecord) => ({ method: 'conversion' as const, depositDetails: [], exchange: exchangeJson(exchange) })
+
+/** An amount beside a quote says what its caller expects. @throws ProblemError when the quote is of another */
+function mustBeQuoted({ sellAmount, buyAmount }: QuoteRecord, amount: NonNullable<Asked['amount']>, side: 'sell' | 'buy'): void {
+  if (BigInt(amount.amountMinor) !== (side === 'sell' ? sellAmount : buyAmount)) invalid([{ field: '/amount/amountMinor', code: 'invalid_value', message: 'The quote is of another amount.' }])
+}
+
+/** Nobody is told to send money to a balance that would not take it. */
+async function mustTakeMoney(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<void> {
+  const { rows: [row] } = await client.query<{ status: string }>({ name: 'status_of_balance', text: 'select status from balance where id = $1', values: [balanceId] })
+  if (row?.status !== 'active' && row?.status !== 'frozen') invalid([{ field: '/balanceId', code: 'inactive', message: `The balance is ${row?.status ?? 'gone'}.` }])
+}
+
+/** What exchanges call the members of this body. */
+const MEMBERS: Readonly<Record<string, string>> = { '/sellBalanceId': '/fromBalanceId', '/sellCurrency': '/fromBalanceId', '/buyBalanceId': '/balanceId', '/buyCurrency': '/balanceId' }
+
+const inWordsOfBody = (problem: Problem): Problem =>
+  (problem.errors === undefined ? problem : { ...problem, errors: problem.errors.map((error) => ({ ...error, field: MEMBERS[error.field] ?? error.field })) })
+
+function invalid(errors: readonly FieldError[]): never {
+  refuse('validation-error', errors[0]?.message ?? '', { errors })
+}

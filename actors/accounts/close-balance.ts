@@ -1,0 +1,151 @@
+/**
+ * Closing a balance: what is left on it goes to another one by a transfer (L20), and it begins to close, in one transaction.
+ *
+ * It is decided under the locks of all balances of the customer in that currency, because which of them is the default is decided
+ * with it. The versions of those that change move, so no actor on any node goes on with what it remembers.
+ */
+import { closingProblem } from '../../lib/balances/closing.ts'
+import { dateIn, type Clock } from '../../lib/base/clock.ts'
+import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
+import { createTransfer } from '../../lib/transfers/transfer.ts'
+import { ProblemError, refuse, type FieldErrorCode } from '../../lib/base/problems.ts'
+import { CommitConflict } from '../../storage/approvals/approvals.ts'
+import { lockSiblings, setDefault, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
+import { openSubBalances, underWayOf } from '../../storage/balances/balance-ties.ts'
+import { commit, type CommitConnection } from '../../storage/commit/commit.ts'
+import type { Database } from '../../storage/db/database.ts'
+import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
+import { loadBalances } from '../../storage/balances/balance-states.ts'
+import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { beginClosing } from './account-details.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import { transferSubject } from '../transfers/transfer-orders.ts'
+import type { ScreeningGate } from '../../lib/compliance/screening.ts'
+
+/** How often it is begun again because money came or went meanwhile. */
+const ATTEMPTS_MAX = 5
+
+export interface CloseBalanceWorld {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly orderNumbers: OrderNumbers
+  /** Asked before what is left is moved. */
+  readonly gate: ScreeningGate
+}
+
+export interface Closing {
+  readonly customerId: string
+  readonly balanceId: string
+  /** Where what is left goes; null: nothing may be left. */
+  readonly sweepToBalanceId: string | null
+  readonly createdBy: string
+  readonly createdVia: 'web' | 'mobile' | 'api_key'
+}
+
+/** What was done, for the trail. */
+export interface Closed {
+  readonly before: BalanceRecord
+  readonly status: 'closing' | 'closed'
+  readonly transferId: string | null
+}
+
+/**
+ * Closes a balance; `trail` runs in its transaction.
+ *
+ * @throws ProblemError `not-found`, `validation-error` for a balance that cannot take the rest, `invalid-transition`
+ */
+export async function closeBalance(world: CloseBalanceWorld, closing: Closing, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const rest = await screenRest(world, closing)
+    // A transaction that has a connection must not wait for a second one.
+    const number = orderNumber('TRF', await world.orderNumbers.take())
+    if (await inTransaction(world.database, (client) => tryToClose(world, client, { ...closing, number, rest }, trail))) return
+    if (attempt === ATTEMPTS_MAX) throw new Overloaded('What is on the balance keeps changing; try again.')
+  }
+}
+
+/** What is on a balance, as it was screened: nothing else is moved. */
+interface Rest {
+  readonly amount: bigint
+  /** Something was found, or nobody could look. */
+  readonly held: boolean
+}
+
+async function screenRest({ database, gate }: CloseBalanceWorld, { balanceId, customerId, sweepToBalanceId }: Closing): Promise<Rest> {
+  const [row] = sweepToBalanceId === null ? [] : await database.query<[string]>({
+    name: 'balance_rest', text: 'select posted from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
+  })
+  const amount = BigInt(row?.[0] ?? 0n)
+  if (amount <= 0n) return { amount: 0n, held: false }
+  return { amount, held: await gate.screen([transferSubject(balanceId, amount, null)]).then(({ size }) => size > 0, () => true) }
+}
+
+interface Attempt extends Closing {
+  readonly number: string
+  readonly rest: Rest
+}
+
+/** @returns whether it was closed; false: there is another amount on it than was screened, and nothing was done */
+async function tryToClose(world: CloseBalanceWorld, client: TransactionClient, attempt: Attempt, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<boolean> {
+  const { clock, ids } = world
+  const now = clock.now()
+  const siblings = await lockSiblings(client, attempt.customerId, attempt.balanceId)
+  const balance = siblings.find(({ id }) => id === attempt.balanceId) ?? refuse('not-found', 'No such resource exists in this tenant.')
+  const target = attempt.sweepToBalanceId === null ? null : await targetOf(client, balance, siblings, attempt.sweepToBalanceId)
+  const ties = { subBalances: await openSubBalances(client, balance.id), underWay: await underWayOf(client, balance) }
+  const problem = closingProblem(balance, ties, target !== null)
+  if (problem !== null) throw new ProblemError(problem)
+  if (balance.posted > 0n && balance.posted !== attempt.rest.amount) return false
+  if (attempt.rest.held) refuse('invalid-transition', 'What is left cannot be moved at once; move it by a transfer first.', { extra: { currentStatus: balance.status, allowed: [] } })
+  const transferId = balance.posted > 0n && target !== null ? await sweep(world, client, { ...attempt, balance, target, now }) : null
+  const status = await beginClosing(client, balance, { ids, now })
+  const heir = balance.isDefault ? heirOf(balance, target, siblings) : undefined
+  if (heir !== undefined) await setDefault(client, heir.id, true, now)
+  await trail(client, { before: balance, status, transferId }, now)
+  return true
+}
+
+/** Which balance is the default from now on: the one the money went to, or else the oldest. */
+function heirOf(balance: BalanceRecord, target: BalanceRecord | null, siblings: readonly BalanceRecord[]): BalanceRecord | undefined {
+  if (target?.type === 'main') return target
+  return siblings.find(({ id, type, status }) => id !== balance.id && type === 'main' && status === 'active')
+}
+
+async function targetOf(client: TransactionClient, balance: BalanceRecord, siblings: readonly BalanceRecord[], id: string): Promise<BalanceRecord> {
+  const wrong = (code: FieldErrorCode, message: string): never => refuse('validation-error', message, { errors: [{ field: '/sweepToBalanceId', code, message }] })
+  if (id === balance.id) return wrong('invalid_value', 'The balance is the one that is closed.')
+  const target = siblings.find((sibling) => sibling.id === id)
+  if (target === undefined) {
+    const { rows: [other] } = await client.query<{ currency: string }>({
+      name: 'sweep_target', text: 'select currency from balance where id = $1 and customer_id = $2', values: [id, balance.customerId],
+    })
+    return other === undefined ? wrong('not_found', 'No such balance.') : wrong('currency_mismatch', `The balance is in ${other.currency}.`)
+  }
+  if (target.status !== 'active') return wrong('inactive', `The balance is ${target.status}.`)
+  if (target.connectionId !== balance.connectionId) return wrong('account_not_eligible', 'The balance is at another bank; move the money by a transfer first.')
+  return target
+}
+
+interface Sweep extends Attempt {
+  readonly balance: BalanceRecord
+  readonly target: BalanceRecord
+  readonly now: number
+}
+
+/** Moves all there is by an ordinary transfer. @returns its id */
+async function sweep({ ids }: CloseBalanceWorld, client: TransactionClient, { number, balance, target, now, createdBy, createdVia }: Sweep): Promise<string> {
+  const reader = { query: async (statement: { name: string; text: string; values: unknown[] }) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
+  const state = (await loadBalances(reader, [balance.id], false)).get(balance.id)
+  if (state === undefined) throw new Error(`The balance ${balance.id} is gone.`)
+  const { reply, effects } = createTransfer({ ...state, status: 'active' }, {
+    kind: 'create_transfer', customerId: balance.customerId, key: null, problemText: () => '', problemStatus: () => 0, transferId: ids.next(), entryId: ids.next(), eventId: ids.next(),
+    number, toBalanceId: target.id, toConnectionId: target.connectionId, byPartner: false, holdId: ids.next(), amount: balance.posted, currency: balance.currency,
+    reference: null, createdBy, createdVia, externalId: null, externalIdOwner: null, creditRefused: false, policyRefusal: null, metadata: {}, valueDate: dateIn(now, 'UTC'),
+  }, now)
+  if (reply.kind !== 'transfer_created' || effects === null) throw new Error(`What is left of the balance ${balance.id} could not be moved.`)
+  const connection: CommitConnection = { query: async (statement) => await client.query(statement) as unknown as { rows: unknown[][] } }
+  const result = await commit(connection, [{ fence: { balanceId: balance.id, version: state.version }, commands: [{ effects }] }], now)
+  if (!result.ok) throw new CommitConflict(result.conflicts)
+  return reply.transfer.id
+}

@@ -1,0 +1,67 @@
+/**
+ * Closes sub-balances that have been empty for a year, for customers whose preferences say so. Looked for where their shard is at
+ * home; each is decided under the lock of its row, so looking twice closes it once.
+ */
+import { isEmpty } from '../../lib/balances/closing.ts'
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import { lockOneBalance } from '../../storage/balances/balance-changes.ts'
+import { openSubBalances, underWayOf } from '../../storage/balances/balance-ties.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { beginClosing } from './account-details.ts'
+import { Lookout } from '../runtime/lookout.ts'
+
+const TICK_MS = 60_000
+const TAKEN_MAX = 64
+const YEAR_MS = 365 * 86_400_000
+
+// Whatever changes a balance moves its updated_at, so nothing has come or gone since.
+const IDLE = `select b.id, b.customer_id from balance b
+    join setting s on s.owner_id = b.customer_id and s.name = 'preferences' and (s.value->>'closeEmptyBalances')::boolean
+  where b.parent_balance_id is not null and b.status = 'active' and b.posted = 0 and b.held = 0 and b.updated_at <= $1::timestamptz
+    and ($2::smallint[] is null or b.shard = any($2)) order by b.id limit $3`
+
+export interface IdleBalancesOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Pick<Shards, 'owned'>
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export class IdleBalances extends Lookout {
+  readonly #options: IdleBalancesOptions
+
+  constructor(options: IdleBalancesOptions) {
+    super({ everyMs: TICK_MS, look: () => this.look(), onError: (error) => options.onError(error, 'idle balances') })
+    this.#options = options
+  }
+
+  /** One look. */
+  async look(): Promise<void> {
+    const { database, clock, shards, onError } = this.#options
+    const owned = shards.owned()
+    const before = clock.now() - YEAR_MS
+    const rows = await database.query<[string, string]>({ name: 'idle_balances', text: IDLE, values: [timestamp(before), plainArrayOrNull(owned), TAKEN_MAX] })
+    for (const [id, customerId] of rows) await this.#close(id, customerId).catch((error: unknown) => onError(error, `balance ${id}`))
+  }
+
+  async #close(id: string, customerId: string): Promise<void> {
+    const { database, clock, ids } = this.#options
+    await inTransaction(database, async (client) => {
+      const now = clock.now()
+      const balance = await lockOneBalance(client, customerId, id)
+      if (balance === null || balance.status !== 'active') return
+      const ties = { subBalances: await openSubBalances(client, id), underWay: await underWayOf(client, balance) }
+      if (!isEmpty(balance, ties)) return
+      const status = await beginClosing(client, balance, { ids, now })
+      await writeAudit(client, {
+        ...SYSTEM, id: ids.next(), tenantId: customerId, at: now, action: 'balance.closed', object: { type: 'balance', id }, before: { status: 'active' }, after: { status },
+      })
+    })
+  }
+}

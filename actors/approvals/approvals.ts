@@ -1,0 +1,328 @@
+/**
+ * The approval's actor: one decision after the other, each a transaction of its own under the lock of the approval's row.
+ *
+ * What it promises
+ *  * One mailbox for an approval where its shard lives, so that many approvers at once cost one connection. On several
+ *    nodes the lock of the row does the same: whoever comes second decides on what the first has left (I3).
+ *  * What a decision does to its subject (a payment goes on, its hold is released, a policy becomes effective), its events,
+ *    its trail and its notices are written with it or not at all (I1, I5).
+ *  * Time is rows: `wake_at` says when an approval is looked at next, and whoever owns its shard looks. A decision that
+ *    time makes goes through the same lock as one that a person makes, so it does not matter how often it is tried.
+ *
+ * Timers are not a job library's here: the moment is a column of the approval itself, written by the transaction that
+ * opens it, and what is to be done is found on the row. A job would be a second row that says the same, to be written,
+ * cancelled and cleaned up with the first, and it would still have to take this lock. One indexed look a second for the
+ * shards of a node replaces it; with nothing due it reads one empty index page.
+ */
+import { afterDecision, warningAt, type ApprovalRecord } from '../../lib/approvals/approval.ts'
+import { SANDBOX_DECISION_MS, type SubjectType } from '../../lib/approvals/opening.ts'
+import { approvalsThatCount } from '../../lib/approvals/requesters.ts'
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Effects } from '../../lib/decisions/effects.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import type { Mailer } from '../../lib/notices/mail.ts'
+import { refuse, type Problem, ProblemError } from '../../lib/base/problems.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import {
+  addRequesters, approversOf, DUE_APPROVALS, endApproval, givenApprovals, insertDecision, lockApproval, noteCounted, noteReceived, noteWake, standingOf,
+  writeEffects, type ApprovalTx, type Ending, type NewDecision,
+} from '../../storage/approvals/approvals.ts'
+import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
+import { insertNotices, type Notice } from '../../storage/notices/notices.ts'
+import { decideInTransaction, type Afterwards } from './decision-transaction.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import { Lookout } from '../runtime/lookout.ts'
+
+/** How often a node looks for approvals that are due, and how many it takes at a time. */
+const TICK_MS = 1_000
+const DUE_MAX = 256
+/** One reminder an hour. */
+const REMINDER_MS = 3_600_000
+
+/** Who decides in the name of a sandbox, and who ends approvals in the name of time. Ids that no person can have. */
+export const SANDBOX_APPROVER = { id: '00000000-0000-4000-8000-00000000a99f', name: 'Sandbox approver' } as const
+
+/** What the end of an approval wants written with it, and what follows once it is. */
+export interface SubjectOutcome {
+  readonly effects?: Effects
+  readonly after?: () => void
+}
+
+/** What one kind of subject does when its approval ends. Everything here happens within the transaction of the decision. */
+export interface ApprovalSubject {
+  /** Why nobody may decide just now; null when somebody may. */
+  blocked?(tx: ApprovalTx, approval: ApprovalRecord): Promise<Problem | null>
+  /**
+   * Whether the subject is still what the approvers were shown, asked before an approval goes through. When it is not,
+   * the approval is withdrawn for that reason, and the approver is told.
+   */
+  changed?(tx: ApprovalTx, approval: ApprovalRecord): Promise<{ readonly reason: string; readonly currentMaskedIdentifier: string | null } | null>
+  /** Who has shaped the terms since the approval opened, beside those it knows: ids of people and keys. */
+  shapedBy?(tx: ApprovalTx, approval: ApprovalRecord): Promise<readonly string[]>
+  /** The approval has ended. */
+  ended(tx: ApprovalTx, approval: ApprovalRecord, ending: Ending): Promise<SubjectOutcome>
+}
+
+export interface ApprovalsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Shards
+  readonly mailer: Mailer
+  readonly subjects: Readonly<Partial<Record<SubjectType, ApprovalSubject>>>
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export interface DecideRequest extends Pick<NewDecision, 'userId' | 'userName' | 'decision' | 'comment'> {
+  readonly customerId: string
+  readonly approvalId: string
+  /** The version of the approval that the approver was shown; null for whichever is there. */
+  readonly expected?: number | bigint | null
+  /** What the approver was shown; null for what they did not send back. */
+  readonly shown: { readonly recipientMaskedIdentifier: string | null; readonly amount: { readonly amountMinor: string; readonly currency: string } | null }
+  readonly by: AuditBy
+}
+
+export class Approvals extends Lookout {
+  readonly #options: ApprovalsOptions
+  /** The last transaction of each approval that is being decided here, and how many wait behind it. */
+  readonly #mailboxes = new Map<string, { tail: Promise<unknown>; waiting: number }>()
+  readonly #work = new Set<Promise<unknown>>()
+
+  constructor(options: ApprovalsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'approvals that are due') })
+    this.#options = options
+  }
+
+  /** Stops looking; what was begun is finished. */
+  override async stop(): Promise<void> {
+    await super.stop()
+    await Promise.allSettled(this.#work)
+  }
+
+  /**
+   * One person's decision.
+   *
+   * @throws ProblemError `not-found`, `insufficient-scope` when they are no approver of it, `invalid-transition` when it has
+   *   ended or they have decided, `approval-subject-changed`; nothing was written then, except that an approval whose
+   *   subject has changed is withdrawn
+   */
+  async decide(request: DecideRequest): Promise<void> {
+    const problem = await this.#within(request.approvalId, async (tx, approval, afterwards): Promise<Problem | null> => {
+      if (approval === null || approval.customerId !== request.customerId) refuse('not-found', 'No such approval exists in this tenant.')
+      const admitted = await this.#admit(tx, approval, request)
+      return await this.#take(tx, admitted, { ...request, stepUpMethod: 'totp' }, request.by, afterwards)
+    })
+    if (problem !== null) throw new ProblemError(problem)
+  }
+
+  /**
+   * Ends the approval that a subject waits for, and the subject with it, because the customer withdraws it.
+   *
+   * @returns false when the subject waits for no approval
+   */
+  async cancel(request: { readonly approvalId: string; readonly reason: string; readonly by: AuditBy; readonly effects?: (now: number) => Effects }): Promise<boolean> {
+    return await this.#within(request.approvalId, async (tx, approval, afterwards) => {
+      if (approval === null || approval.status !== 'pending') return false
+      await this.#end(tx, approval, { status: 'cancelled', received: approval.received, reason: request.reason }, request.by, afterwards, request.effects?.(tx.now))
+      return true
+    })
+  }
+
+  /**
+   * Reminds those who may still decide.
+   *
+   * @throws ProblemError `not-found`, `invalid-transition` when it has ended, `rate-limited` within an hour of the last time
+   */
+  async remind({ approvalId, customerId }: { readonly approvalId: string; readonly customerId: string }): Promise<void> {
+    await this.#within(approvalId, async (tx, approval, afterwards) => {
+      if (approval === null || approval.customerId !== customerId) refuse('not-found', 'No such approval exists in this tenant.')
+      if (approval.status !== 'pending') refuseEnded(approval)
+      const free = (approval.remindedAt ?? Number.NEGATIVE_INFINITY) + REMINDER_MS
+      if (tx.now < free) {
+        refuse('rate-limited', 'Approvers are reminded at most once an hour.', { retryAfterSeconds: Math.ceil((free - tx.now) / 1000), extra: { violatedPolicies: ['approval-reminder'] } })
+      }
+      await this.#tellApprovers(tx, approval, { type: 'approval_requested', text: 'You are asked again to decide.' }, afterwards)
+      await noteWake(tx.client, approval.id, { ...approval, remindedAt: tx.now })
+    })
+  }
+
+  // ── A decision ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Whether this person may decide this now. @throws ProblemError when they may not */
+  async #admit(tx: ApprovalTx, asked: ApprovalRecord, { userId, decision, shown, expected = null }: DecideRequest): Promise<ApprovalRecord> {
+    if (expected !== null && BigInt(expected) !== BigInt(asked.version)) refuse('precondition-failed', 'The approval has changed since it was read.')
+    const approval = await addRequesters(tx.client, asked, await this.#subject(asked).shapedBy?.(tx, asked) ?? [])
+    const standing = await standingOf(tx.client, approval.id, userId)
+    if (standing === null || !standing.inTier || !standing.notOwn) {
+      refuse('insufficient-scope', standing?.inTier === true ? 'Requesters do not decide on their own request.' : 'You are not an approver of this tier.', { extra: { requiredCapability: 'approvals.decide' } })
+    }
+    if (approval.status !== 'pending') refuseEnded(approval)
+    if (standing.hasDecided) refuse('invalid-transition', 'You have decided already.', { extra: { currentStatus: approval.status, allowed: [] } })
+    if (standing.teamUsed && decision === 'approved') {
+      refuse('insufficient-scope', 'Somebody of your team has approved; the next approval has to come from another team.', { extra: { requiredCapability: 'approvals.decide' } })
+    }
+    const { recipientMaskedIdentifier, amount } = approval.subject
+    const isShown = (shown.recipientMaskedIdentifier === null || shown.recipientMaskedIdentifier === recipientMaskedIdentifier)
+      && (shown.amount === null || (shown.amount.amountMinor === amount?.amountMinor && shown.amount.currency === amount.currency))
+    if (!isShown) refuseChanged(recipientMaskedIdentifier)
+    const blocked = await this.#subject(approval).blocked?.(tx, approval) ?? null
+    if (blocked !== null) throw new ProblemError(blocked)
+    return approval
+  }
+
+  /** Writes a decision and what it leads to. @returns why the approver has to be told no although something was written */
+  async #take(tx: ApprovalTx, approval: ApprovalRecord, decision: NewDecision, by: AuditBy, afterwards: Afterwards): Promise<Problem | null> {
+    // Approvals given by people who could no longer give them do not count, however many were received.
+    const counted = approvalsThatCount(await givenApprovals(tx.client, approval.id), approval.tier)
+    await noteCounted(tx.client, approval, counted)
+    const { status, received } = afterDecision({ received: counted.length, required: approval.required }, decision.decision)
+    if (status === 'approved') {
+      const changed = await this.#subject(approval).changed?.(tx, approval) ?? null
+      if (changed !== null) {
+        await this.#end(tx, approval, { status: 'cancelled', received: counted.length, reason: changed.reason }, SYSTEM, afterwards)
+        return changedProblem(changed.currentMaskedIdentifier)
+      }
+    }
+    await insertDecision(tx, approval, decision)
+    if (status === 'pending') await noteReceived(tx, approval, received)
+    else await this.#end(tx, approval, { status, received, reason: decision.comment }, by, afterwards)
+    return null
+  }
+
+  /** The approval and its subject end together. */
+  async #end(tx: ApprovalTx, approval: ApprovalRecord, ending: Ending, by: AuditBy, afterwards: Afterwards, further: Effects = {}): Promise<void> {
+    const { effects = {}, after } = await this.#subject(approval).ended(tx, approval, ending)
+    const { events } = await endApproval(tx, approval, ending, by)
+    await writeEffects(tx, { ...effects, ...further, events: [...events ?? [], ...effects.events ?? [], ...further.events ?? []] })
+    const words = { approved: 'approved', rejected: 'rejected', expired: 'not decided in time', cancelled: 'withdrawn' } as const
+    await this.#tell(tx, [approval.requestedBy], {
+      tenantId: approval.customerId, type: 'approval_decided', title: `${approval.subject.title}: ${words[ending.status]}`,
+      // Only a rejection has words of a person; other reasons are codes.
+      text: ending.status === 'rejected' && ending.reason !== null ? ending.reason : `The approval was ${words[ending.status]}.`, object: { type: 'approval', id: approval.id },
+    }, afterwards)
+    if (after !== undefined) afterwards.push(after)
+  }
+
+  #subject({ subjectType }: ApprovalRecord): ApprovalSubject {
+    const subject = this.#options.subjects[subjectType]
+    if (subject === undefined) throw new Error(`Nothing is known of approvals of ${subjectType}.`)
+    return subject
+  }
+
+  // ── Time ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #look(): Promise<void> {
+    const { database, clock, shards, onError } = this.#options
+    const owned = shards.owned()
+    const rows = await database.query<[string, number]>({
+      name: 'due_approvals', text: DUE_APPROVALS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
+    })
+    // One after the other: they are nobody's request, and must not take the connections that requests need.
+    for (const [id] of rows) {
+      await this.#within(id, (tx, approval, afterwards) => this.#wake(tx, approval, afterwards)).catch((error: unknown) => onError(error, `approval ${id}`))
+    }
+  }
+
+  async #wake(tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards): Promise<void> {
+    if (approval === null || approval.status !== 'pending') return
+    const { now } = tx
+    if (approval.expiresAt <= now) {
+      await this.#end(tx, approval, { status: 'expired', received: approval.received, reason: null }, SYSTEM, afterwards)
+      return
+    }
+    let announcedAt = approval.announcedAt
+    if (announcedAt === null) {
+      await this.#tellApprovers(tx, approval, { type: 'approval_requested', text: `${approval.requestedByName} asks for your approval.` }, afterwards)
+      announcedAt = now
+    }
+    const sandboxAt = approval.sandboxDecision === null ? null : approval.createdAt + SANDBOX_DECISION_MS
+    if (sandboxAt !== null && sandboxAt <= now && (await this.#subject(approval).blocked?.(tx, approval) ?? null) === null) {
+      await this.#decideForSandbox(tx, approval, approval.sandboxDecision as 'approved' | 'rejected', afterwards)
+      return
+    }
+    let { warnedAt } = approval
+    const warning = warningAt(approval)
+    if (warning !== null && warning <= now) {
+      await this.#tellApprovers(tx, approval, { type: 'approval_expiring', text: `It expires at ${timestamp(approval.expiresAt)}.` }, afterwards)
+      warnedAt = now
+    }
+    const next = [approval.expiresAt, warningAt({ ...approval, warnedAt }), sandboxAt === null ? null : Math.max(sandboxAt, now + TICK_MS)]
+    await noteWake(tx.client, approval.id, { ...approval, announcedAt, warnedAt, wakeAt: Math.min(...next.filter((time) => time !== null)) })
+  }
+
+  /** The sandbox's own approver gives every decision that is missing. */
+  async #decideForSandbox(tx: ApprovalTx, approval: ApprovalRecord, decision: 'approved' | 'rejected', afterwards: Afterwards): Promise<void> {
+    const word: NewDecision = {
+      userId: SANDBOX_APPROVER.id, userName: SANDBOX_APPROVER.name, decision, comment: decision === 'rejected' ? 'Rejected by the sandbox.' : null, stepUpMethod: null,
+    }
+    let current = approval
+    let received = approvalsThatCount(await givenApprovals(tx.client, approval.id), approval.tier).length
+    while (decision === 'approved' && received + 1 < current.required) {
+      await insertDecision(tx, current, word)
+      received += 1
+      current = await noteReceived(tx, current, received)
+    }
+    await this.#take(tx, current, word, SYSTEM, afterwards)
+  }
+
+  // ── Telling people ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #tellApprovers(tx: ApprovalTx, approval: ApprovalRecord, { type, text }: Pick<Notice, 'type' | 'text'>, afterwards: Afterwards): Promise<void> {
+    const approvers = await approversOf(tx.client, approval.id)
+    await this.#tell(tx, approvers.map(({ userId }) => userId), {
+      tenantId: approval.customerId, type, text, title: `${approval.subject.title} waits for approval`, object: { type: 'approval', id: approval.id },
+    }, afterwards)
+  }
+
+  async #tell({ client, ids, now }: ApprovalTx, userIds: readonly string[], notice: Notice, afterwards: Afterwards): Promise<void> {
+    const addresses = await insertNotices(client, ids, userIds, notice, now)
+    const { mailer, onError } = this.#options
+    afterwards.push(() => {
+      for (const to of addresses) this.#background(mailer.send({ to, subject: notice.title, text: notice.text }).catch((error: unknown) => onError(error, 'mail')))
+    })
+  }
+
+  #background(work: Promise<unknown>): void {
+    const guarded = work.finally(() => this.#work.delete(guarded))
+    this.#work.add(guarded)
+  }
+
+  // ── The mailbox ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Runs one transaction under the lock of an approval, after those that came before it here. @throws Overloaded when too many wait */
+  async #within<Result>(id: string, work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>): Promise<Result> {
+    const mailbox = this.#mailboxes.get(id) ?? { tail: Promise.resolve(), waiting: 0 }
+    if (mailbox.waiting >= LIMITS.approvalMailboxMax) throw new Overloaded('Too many decisions are waiting; try again shortly.')
+    this.#mailboxes.set(id, mailbox)
+    mailbox.waiting += 1
+    const turn = mailbox.tail.then(() => this.#transaction(id, work))
+    mailbox.tail = turn.catch(() => { /* Whoever asked hears of it; the next one begins afresh. */ })
+    try {
+      return await turn
+    } finally {
+      mailbox.waiting -= 1
+      if (mailbox.waiting === 0) this.#mailboxes.delete(id)
+    }
+  }
+
+  #transaction<Result>(id: string, work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>): Promise<Result> {
+    return decideInTransaction(this.#options, async (tx, afterwards) => await work(tx, await lockApproval(tx.client, id), afterwards))
+  }
+}
+
+function refuseEnded({ status }: Pick<ApprovalRecord, 'status'>): never {
+  refuse('invalid-transition', `The approval is ${status}.`, { extra: { currentStatus: status, allowed: [] } })
+}
+
+function changedProblem(currentMaskedIdentifier: string | null): Problem {
+  return { slug: 'approval-subject-changed', detail: 'What is to be approved is not what was shown.', extra: { currentMaskedIdentifier } }
+}
+
+function refuseChanged(currentMaskedIdentifier: string | null): never {
+  throw new ProblemError(changedProblem(currentMaskedIdentifier))
+}
+

@@ -1,0 +1,95 @@
+/**
+ * A change of an approval policy. A change that loosens none of the rules in effect, of any kind, is effective at once. A
+ * change that loosens any of them waits for an approval itself: by the rule in effect for policy changes, which is never
+ * absent, and never by the person who asked for the change.
+ */
+import { loosens, ruleInEffect, rulesInEffect, tierInEffect, type StoredPolicies } from '../../lib/approvals/in-effect.ts'
+import { summary } from '../../lib/approvals/opening.ts'
+import { DEFAULT_TIER, termsJson, termsOf, type PolicyKind, type PolicyTerms, type TermsJson } from '../../lib/approvals/policy.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { openApproval, readStoredPolicies, withdrawApproval, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import { lockPolicies, policyId, readPolicies, writePolicy } from '../../storage/approvals/policies.ts'
+import { recipientCustomer } from '../../storage/recipients/recipients.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { ApprovalSubject } from './approvals.ts'
+
+export interface PolicyChange {
+  readonly customerId: string
+  readonly kind: PolicyKind
+  readonly terms: PolicyTerms
+  /** The version it was read at; null for whichever is there. */
+  readonly expected: number | bigint | null
+  readonly by: AuditBy
+}
+
+const TITLES: Readonly<Record<PolicyKind, string>> = {
+  payment: 'Approval policy for payments', bulk_payment: 'Approval policy for bulk payments', exchange: 'Approval policy for exchanges',
+  recipient: 'Approval policy for recipients', policy_change: 'Approval policy for policy changes',
+}
+
+/**
+ * Changes a policy, or asks for the change. A change that was asked for before and still waits is withdrawn: it was made on
+ * other terms.
+ *
+ * @returns the approval that the change waits for; null when it is effective
+ * @throws ProblemError `precondition-failed` when the policy has moved on
+ */
+export async function changePolicy(world: { readonly database: Database; readonly ids: IdSource; readonly clock: { now(): number } }, change: PolicyChange): Promise<string | null> {
+  const { customerId, kind, terms, by } = change
+  return await inTransaction(world.database, async (client) => {
+    const tx: ApprovalTx = { client, ids: world.ids, now: world.clock.now() }
+    await lockPolicies(client, customerId)
+    // Before anything is read: a decision on the change that waits ends first.
+    await withdrawApproval(tx, policyId(customerId, kind), 'policy_changed', by)
+    const [policy] = await readPolicies(client, customerId, [kind])
+    if (policy === undefined) refuse('not-found', 'No such resource exists in this tenant.')
+    if (change.expected !== null && BigInt(change.expected) !== BigInt(policy.version)) {
+      refuse('precondition-failed', 'The policy has changed since it was read.')
+    }
+    const stored = await readStoredPolicies(client, customerId)
+    const { approvalMode } = await recipientCustomer(client, customerId)
+    if (loosens(rulesInEffect(stored, approvalMode), rulesInEffect({ ...stored, [kind]: terms }, approvalMode))) return await ask(tx, change, stored)
+    await writePolicy(client, { customerId, kind, terms, by: by.actor.id, now: tx.now })
+    await trail(tx, change, policy.terms)
+    return null
+  })
+}
+
+async function ask(tx: ApprovalTx, { customerId, kind, terms, by }: PolicyChange, stored: StoredPolicies): Promise<string> {
+  const rule = ruleInEffect('policy_change', stored)
+  const { tier, fromPolicy } = tierInEffect(rule, { amount: null, currency: null }) ?? { tier: DEFAULT_TIER, fromPolicy: false }
+  return await openApproval(tx, {
+    customerId, subjectType: 'approval_policy_change', subjectId: policyId(customerId, kind), subject: summary({ title: TITLES[kind] }),
+    payload: JSON.stringify(termsJson(terms)), kind: fromPolicy ? 'policy_change' : null, source: fromPolicy ? 'snapshot' : 'default',
+    // Whatever the policy says: the person who asks for a change never decides on it.
+    tier: { ...tier, allowSelfApproval: false }, tierCurrency: rule.terms?.currency ?? terms.currency,
+    requestedBy: by.actor.id, requestedByName: by.actor.name, sandboxDecision: null,
+  })
+}
+
+async function trail({ client, ids, now }: ApprovalTx, { customerId, kind, terms, by }: Omit<PolicyChange, 'expected'>, before: PolicyTerms): Promise<void> {
+  await writeAudit(client, {
+    ...by, id: ids.next(), tenantId: customerId, at: now, action: 'approval_policy.updated', object: { type: 'approval_policy', id: policyId(customerId, kind) },
+    before: { kind, ...termsJson(before) }, after: { kind, ...termsJson(terms) },
+  })
+}
+
+/** Changes of policies as the subjects of approvals: with its approval the new version becomes effective. */
+export function policySubject(): ApprovalSubject {
+  return {
+    async ended(tx, approval, { status }) {
+      if (status !== 'approved') return {}
+      const policy = (await readPolicies(tx.client, approval.customerId)).find(({ id }) => id === approval.subjectId)
+      if (policy === undefined) throw new Error(`The policy ${approval.subjectId} does not exist.`)
+      const terms = termsOf(JSON.parse(approval.payload as string) as TermsJson)
+      const { customerId, kind } = policy
+      await writePolicy(tx.client, { customerId, kind, terms, by: approval.requestedBy, now: tx.now })
+      const by: AuditBy = { actor: { type: 'member', id: approval.requestedBy, name: approval.requestedByName }, address: null, requestId: null }
+      await trail(tx, { customerId, kind, terms, by }, policy.terms)
+      return {}
+    },
+  }
+}

@@ -1,0 +1,33 @@
+/** The transaction of a decision of people: made again on fresh rows when somebody else was quicker, followed up when it is written. */
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { CommitConflict, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { lostRace } from '../../storage/db/sqlstates.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+
+/** What is done once the decision is written: mails, the queue. */
+export type Afterwards = (() => void)[]
+
+/**
+ * Runs the work in one transaction, and what it leaves for afterwards when that has committed.
+ *
+ * @throws what the work throws; CommitConflict and the driver's errors when they do not end
+ */
+export async function decideInTransaction<Result>(
+  { database, clock, ids }: { readonly database: Database; readonly clock: Clock; readonly ids: IdSource },
+  work: (tx: ApprovalTx, afterwards: Afterwards) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    const afterwards: Afterwards = []
+    try {
+      const result = await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }, afterwards))
+      for (const follow of afterwards) follow()
+      return result
+    } catch (error) {
+      const again = error instanceof CommitConflict ? error.conflicts.every(({ kind }) => kind === 'payment_stale' || kind === 'exchange_stale') : lostRace(error)
+      if (!again || attempt >= LIMITS.attemptsMax) throw error
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** What the HTTP layer asks of bulk payments that are there. Their rows are checked and paid by jobs (actors/jobs). */
+import { cancelBulk, revalidate } from './bulk-validations.ts'
+import { lockRun, type Run } from './bulk-runs.ts'
+import { writeBulkTrail } from './bulk-trail.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
+import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { bulkPaymentJson, findBulkPayment, listBulkPaymentRows, listBulkPayments } from '../../storage/bulk-payments/bulk-payment-queries.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import { answerOnce, type RememberingWorld } from '../commands/remembered.ts'
+import type { BulkPayment, BulkPaymentRow, bulkPaymentList, bulkRowList } from '../../lib/bulk-payments/bulk-payment-schema.ts'
+import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+/** Reads. Null means: no such row in this tenant. */
+export interface BulkPaymentReads {
+  list(query: ListQuery<typeof bulkPaymentList>): Promise<ListResult<BulkPayment>>
+  get(tenant: Tenant, id: string): Promise<Versioned<BulkPayment> | null>
+  rows(query: ListQuery<typeof bulkRowList> & { readonly bulkPaymentId: string }): Promise<ListResult<BulkPaymentRow> | null>
+}
+
+/** Writes. Everything that is refused is thrown as a problem. */
+export interface BulkPaymentCommands {
+  /** @throws ProblemError `not-found`, `invalid-transition` */
+  revalidate(by: ByCaller, id: string): Promise<Versioned<BulkPayment>>
+  /** @throws ProblemError `not-found`, `not-cancellable` */
+  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+}
+
+export interface BulkPaymentWorld extends RememberingWorld {
+  readonly database: Database
+  readonly ids: IdSource
+  /** Told of what was asked for here. */
+  readonly jobs: Pick<Jobs, 'nudge'>
+}
+
+/** A bulk payment as it is shown. */
+export const bulkPaymentView = (record: BulkRecord): Versioned<BulkPayment> => ({ version: record.version, view: bulkPaymentJson(record) })
+
+/** The reads of bulk payments. */
+export function createBulkPaymentReads({ database }: { readonly database: Database }): BulkPaymentReads {
+  const db = readDatabase(database)
+  return {
+    list: (query) => listBulkPayments(db, query),
+    async get(tenant, id) {
+      const found = await findBulkPayment(database, tenant, id)
+      return found === null ? null : bulkPaymentView(found)
+    },
+    rows: (query) => listBulkPaymentRows(database, db, query),
+  }
+}
+
+/** The commands of bulk payments that are there. */
+export function createBulkPaymentCommands(world: BulkPaymentWorld): BulkPaymentCommands {
+  const { database, ids, clock, jobs } = world
+
+  async function locked(tx: ApprovalTx, by: ByCaller, id: string): Promise<Run> {
+    const run = await lockRun(tx.client, id)
+    if (run === null || run.bulk.customerId !== by.tenant.id) refuse('not-found', 'No such resource exists in this tenant.')
+    return run
+  }
+
+  return {
+    async revalidate(by, id) {
+      const changed = await inTransaction(database, async (client) => {
+        const tx = { client, ids, now: clock.now() }
+        const { bulk } = await locked(tx, by, id)
+        const trail = auditCaller(by)
+        const after = await revalidate(tx, bulk, { actor: trail.actor, requestId: by.requestId })
+        await writeBulkTrail(tx, trail, 'revalidated', bulk, after)
+        return after
+      })
+      jobs.nudge()
+      return bulkPaymentView(changed)
+    },
+
+    cancel: (by, id, idempotency) => answerOnce(world, idempotency, 200, async (client) => {
+      const tx = { client, ids, now: clock.now() }
+      const run = await locked(tx, by, id)
+      const after = await cancelBulk(tx, run)
+      await writeBulkTrail(tx, auditCaller(by), 'cancelled', run.bulk, after)
+      return bulkPaymentView(after).view
+    }),
+  }
+}

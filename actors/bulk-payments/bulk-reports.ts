@@ -1,0 +1,136 @@
+/**
+ * Templates and reports of bulk payments. A report is written when somebody asks for it, as a file that is lent for an hour, and is
+ * the same file until something has changed that it shows, or for half a minute while its payments are being made. Those who ask at
+ * the same time wait for one writing; who asks for a large one while it is written is told to come back.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { writeDocuments } from '../jobs/write-files.ts'
+import { REPORT_COLUMNS, reportCells, type ReportFormat, type ReportRow } from '../../lib/bulk-payments/report.ts'
+import { TEMPLATE_COLUMNS, TEMPLATE_ROWS, type TemplateFormat } from '../../lib/bulk-payments/template.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { FORMATS } from '../../lib/statements/statement.ts'
+import type { Cell } from '../../lib/statements/table.ts'
+import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
+import { keepReport, keptReport, readReport, reportState, type ReportSnapshot } from '../../storage/bulk-payments/bulk-reports.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { findFile, readFile, type StoredFile } from '../../storage/documents/files.ts'
+import { findBulkPayment } from '../../storage/bulk-payments/bulk-payment-queries.ts'
+import type { DocumentPool } from '../../workers/documents/pool.ts'
+import { LINK_MS, type DownloadReads } from '../documents/downloads.ts'
+import { contentDisposition } from '../../lib/documents/file-name.ts'
+import { resourceETag } from '../../lib/commands/etag.ts'
+import type { Answer } from '../../lib/commands/answer.ts'
+import type { DownloadLink } from '../../lib/contract/download-link.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+/** Reports of one node that are written at a time: each holds a connection, and a thread while it writes. */
+const WRITTEN_MAX = 2
+/** While its payments are being made a report is old at once; one of so long ago is new enough, or nobody would ever get one. Milliseconds. */
+const MOVING_MS = 30_000
+/** A caller waits for so long; milliseconds. */
+const WAIT_MS = 8_000
+/** A report that takes longer is given up: a hundred thousand rows take a few seconds. */
+const WRITING_MS = 120_000
+
+export interface BulkReportReads {
+  template(format: TemplateFormat): Promise<Answer>
+  /** @throws ProblemError `not-found`, `document-not-ready` */
+  report(tenant: Tenant, id: string, format: ReportFormat): Promise<DownloadLink>
+}
+
+export interface BulkReportWorld {
+  readonly database: Database
+  /** For reading all rows of a report as they are at one moment. Not `database`: the file is written through that meanwhile. */
+  readonly snapshots: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly documents: DocumentPool
+  readonly downloads: DownloadReads
+}
+
+/** The reads of templates and reports. */
+export function createBulkReportReads(world: BulkReportWorld): BulkReportReads {
+  const { database, snapshots, clock, ids, documents, downloads } = world
+  const templates = new Map<TemplateFormat, Promise<Answer>>()
+  /** Reports that are being written, by bulk payment and format, and by state where it stands still. */
+  const underWay = new Map<string, Promise<StoredFile>>()
+
+  async function reportFile(bulk: BulkRecord, format: ReportFormat): Promise<StoredFile> {
+    const state = await reportState(database, bulk.id)
+    const last = await keptReport(database, bulk.id, format)
+    // One that goes before its link does is written anew.
+    const kept = last === null ? null : await findFile(database, last.fileId, clock.now() + LINK_MS)
+    const isMoving = bulk.status === 'submitting'
+    if (kept !== null && (last?.state === state || (isMoving && kept.createdAt + MOVING_MS > clock.now()))) return kept
+    const key = `${bulk.id} ${format}${isMoving ? '' : ` ${state}`}`
+    const writing = underWay.get(key) ?? begin(key, async () => {
+      const file = await readReport(snapshots, bulk.id, (snapshot) => write(bulk, format, snapshot))
+      await keepReport(database, bulk.id, format, state, file.id)
+      return file
+    })
+    const waited = new AbortController()
+    const file = await Promise.race([writing, pause(WAIT_MS, null, { signal: waited.signal }).catch(() => null)]).finally(() => waited.abort())
+    return file ?? refuse('document-not-ready', 'The report is being written.', { retryAfterSeconds: 2 })
+  }
+
+  function begin(key: string, make: () => Promise<StoredFile>): Promise<StoredFile> {
+    if (underWay.size >= WRITTEN_MAX) refuse('document-not-ready', 'Other reports are being written.', { retryAfterSeconds: 2 })
+    const writing = make().finally(() => underWay.delete(key))
+    underWay.set(key, writing)
+    // Whoever still waits hears of it.
+    writing.catch(() => undefined)
+    return writing
+  }
+
+  async function write(bulk: BulkRecord, format: ReportFormat, { counts, batches }: ReportSnapshot): Promise<StoredFile> {
+    const now = clock.now()
+    const { ending, contentType } = format === 'csv' ? FORMATS.csv : { ending: 'pain002.xml', contentType: 'application/xml' }
+    const names = [{ fileName: `bulk-payment-${bulk.number}.${ending}`, contentType }]
+    const signal = AbortSignal.timeout(WRITING_MS)
+    if (format === 'csv') {
+      using stream = documents.open({ kind: 'table', format, sheetName: 'Report', columns: REPORT_COLUMNS, style: { timezone: 'UTC', decimalSeparator: '.' }, createdAt: now })
+      const [file] = await writeDocuments(world, bulk.customerId, names, stream, tableOf(batches), signal)
+      return file!
+    }
+    const original = bulk.messageId === null ? { id: bulk.number, name: bulk.format.toUpperCase() } : { id: bulk.messageId, name: await messageName(bulk) }
+    using stream = documents.open({ kind: 'pain002', head: { id: ids.next(), createdAt: now, original, counts, fileErrors: bulk.fileErrors } })
+    const [file] = await writeDocuments(world, bulk.customerId, names, stream, batches, signal)
+    return file!
+  }
+
+  /** What kind of message it was, which it says at its beginning. */
+  async function messageName({ fileId }: BulkRecord): Promise<string> {
+    const file = await findFile(database, fileId, clock.now())
+    if (file !== null) for await (const piece of readFile(database, file)) return /:xsd:(pain\.001\.001\.\d{2})/.exec(Buffer.from(piece).toString('latin1'))?.[1] ?? 'pain.001'
+    return 'pain.001'
+  }
+
+  async function template(format: TemplateFormat): Promise<Answer> {
+    using stream = documents.open({ kind: 'table', format, sheetName: 'Payments', columns: TEMPLATE_COLUMNS, style: { timezone: 'UTC', decimalSeparator: '.' }, createdAt: 0 })
+    const gained = [...await stream.write(TEMPLATE_ROWS), ...await stream.end()]
+    const body = Buffer.concat(gained)
+    return { status: 200, body, contentType: FORMATS[format].contentType, etag: resourceETag(1, body), headers: ['Content-Disposition', contentDisposition(`bulk-payments.${format}`)] }
+  }
+
+  return {
+    async template(format) {
+      const made = templates.get(format) ?? template(format)
+      templates.set(format, made)
+      // One that broke is made again by whoever asks next.
+      made.catch(() => templates.delete(format))
+      return await made
+    },
+    async report(tenant, id, format) {
+      const bulk = await findBulkPayment(database, tenant, id)
+      if (bulk === null) refuse('not-found', 'No such resource exists in this tenant.')
+      if (bulk.status === 'validating') refuse('document-not-ready', 'The file is being read; its report is there when that is over.', { retryAfterSeconds: 1 })
+      return downloads.link(await reportFile(bulk, format))
+    },
+  }
+}
+
+async function* tableOf(batches: AsyncIterable<readonly ReportRow[]>): AsyncGenerator<(readonly Cell[])[]> {
+  for await (const batch of batches) yield batch.map(reportCells)
+}

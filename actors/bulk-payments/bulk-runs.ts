@@ -1,0 +1,168 @@
+/**
+ * Runs of bulk payments: begun, taken up again, and brought to their end (B4 to B8, B10, B11).
+ *
+ * Everything here happens in the caller's transaction, under locks that are taken in one order: the job, the approval, the
+ * bulk payment. Once a run has its end no row of it can become a payment any more, whoever is still at work on one.
+ */
+import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
+import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
+import { opening, summary } from '../../lib/approvals/opening.ts'
+import { NO_RATES } from '../../lib/approvals/policy.ts'
+import { ruleInEffect } from '../../lib/approvals/in-effect.ts'
+import { requestersOf } from '../../lib/approvals/requesters.ts'
+import { batchTier, totalIn } from '../../lib/bulk-payments/approval.ts'
+import { afterRun, canMove, GIVEN_UP_MS, STALLED_MS, statusesFor, SUBMISSIONS_MAX, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { endApproval, lockApproval, readStoredPolicies, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { changeBulk, lockBulk, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
+import { countSubmissions, editorsOfPayees, endRowsLeft, totalsUnder } from '../../storage/bulk-payments/bulk-runs.ts'
+import { SYSTEM } from '../../storage/trail/trail.ts'
+import { endJob, insertJob, lockJob, resumeJob, type JobRecord } from '../../storage/jobs/jobs.ts'
+import type { TransactionClient } from '../../storage/db/transaction.ts'
+import type { FxPartner } from '../providers/fx.ts'
+import { writeBulkTrail } from './bulk-trail.ts'
+import { marketConvert } from '../exchange/create-exchange.ts'
+
+/** Runs of the operator end one by one; how soon, nobody can say. */
+const BUSY_RETRY_SECONDS = 5
+
+/** A bulk payment with what its run consists of, all of it locked. */
+export interface Run {
+  readonly bulk: BulkRecord
+  readonly job: JobRecord | null
+  readonly approval: ApprovalRecord | null
+}
+
+/**
+ * Locks a bulk payment with its job and its approval; null when there is none. When it has another job by the time it is locked,
+ * all locks are let go and taken anew, or they would not be in one order any more.
+ */
+export async function lockRun(client: TransactionClient, id: string): Promise<Run | null> {
+  for (;;) {
+    const { rows: [seen] } = await client.query<{ job_id: string | null; approval_id: string | null }>({ name: 'bulk_run', text: 'select job_id, approval_id from bulk_payment where id = $1', values: [id] })
+    if (seen === undefined) return null
+    await client.query('savepoint bulk_run')
+    const job = seen.job_id === null ? null : await lockJob(client, seen.job_id)
+    const approval = seen.approval_id === null ? null : await lockApproval(client, seen.approval_id)
+    const bulk = await lockBulk(client, id)
+    const isSame = bulk === null || (bulk.jobId === seen.job_id && bulk.approvalId === seen.approval_id)
+    await client.query(isSame ? 'release savepoint bulk_run' : 'rollback to savepoint bulk_run')
+    if (isSame) return bulk === null ? null : { bulk, job, approval }
+  }
+}
+
+/** Whether nobody can say yes any more. */
+export const lostApproval = ({ approval }: Pick<Run, 'approval'>): boolean => approval !== null && approval.status !== 'pending'
+
+/** Whether a run has stood still for so long that somebody else may end it, or its submitter may shake it. */
+export const standsStill = ({ lastProgressAt, submittedAt }: BulkRecord, forMs: number, now: number): boolean => (lastProgressAt ?? submittedAt ?? now) + forMs <= now
+
+// ── The beginning ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface BeginWorld {
+  readonly market: Pick<FxPartner, 'mid'>
+  readonly sandbox: boolean
+}
+
+/** Who submits. */
+export interface Submitter {
+  readonly id: string
+  readonly name: string
+  readonly via: NonNullable<BulkRecord['submittedVia']>
+  readonly requestId: string
+}
+
+/**
+ * B4: the run with its job, and the approval that all payments wait for, when the total needs one.
+ *
+ * @throws ProblemError `invalid-transition`, `rate-limited` when too many run already
+ */
+export async function beginRun({ market, sandbox }: BeginWorld, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<Run> {
+  const { client, ids, now } = tx
+  if (!canMove(bulk.status, 'submit')) refuse('invalid-transition', `The bulk payment is ${bulk.status}.`, { extra: { currentStatus: bulk.status, allowed: statusesFor('submit') } })
+  if (await countSubmissions(client, bulk.operatorId) >= SUBMISSIONS_MAX) {
+    refuse('rate-limited', `At most ${SUBMISSIONS_MAX} bulk payments are submitted at a time. Send it again when one is through.`, { retryAfterSeconds: BUSY_RETRY_SECONDS, extra: { violatedPolicies: ['bulk-submit'] } })
+  }
+  const approvalId = await openBatchApproval({ market, sandbox }, tx, bulk, by)
+  const job = await insertJob(client, {
+    id: ids.next(), tenantId: bulk.customerId, operatorId: bulk.operatorId, customerId: bulk.customerId, shard: bulk.shard, kind: 'bulk_payment_submit', request: {}, fingerprint: null,
+    subject: { object: 'bulk_payment', id: bulk.id }, requestedBy: by.id, requestId: by.requestId, now,
+  })
+  const begun = await changeBulk(tx, bulk, {
+    status: 'submitting', jobId: job.id, approvalId, dueAt: now + GIVEN_UP_MS, lastProgressAt: now, submittedBy: by.id, submittedByName: by.name, submittedVia: by.via, submittedAt: now,
+  })
+  return { bulk: begun, job, approval: approvalId === null ? null : await lockApproval(client, approvalId) }
+}
+
+/** @returns the id of the approval; null when nobody is needed */
+async function openBatchApproval({ market, sandbox }: BeginWorld, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<string | null> {
+  const { client, ids, now } = tx
+  const { terms: policy, from } = ruleInEffect('bulk_payment', await readStoredPolicies(client, bulk.customerId))
+  if (policy === null) return null
+  const { totals, connectionId } = await totalsUnder(client, bulk.id, policy)
+  const convert = connectionId === null ? NO_RATES : marketConvert(market, connectionId)
+  const match = batchTier(policy, totals, convert)
+  if (match === null) return null
+  const amount = totalIn(policy.currency, bulk.totals, convert)
+  const id = ids.next()
+  await writeEffects(tx, opening({
+    id, eventId: ids.next(), customerId: bulk.customerId, operatorId: bulk.operatorId, shard: bulk.shard, subjectType: 'bulk_payment', subjectId: bulk.id,
+    subject: summary({
+      title: `Bulk payment ${bulk.number}${bulk.name === null ? '' : ` (${bulk.name})`}`, amount: amount === null ? null : { amountMinor: amount.toString(), currency: policy.currency },
+      itemCount: bulk.counts.valid, sourceBalanceId: bulk.sourceBalanceId,
+    }),
+    kind: from, source: 'snapshot', tier: match.tier, tierCurrency: policy.currency, converted: match.converted,
+    requestedBy: by.id, requestedByName: by.name,
+    shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id), await editorsOfPayees(client, bulk.id, bulk.createdAt)), sandboxDecision: sandbox ? sandboxDecisionIn([bulk.name ?? '']) : null,
+  }, now))
+  return id
+}
+
+/** B10: lets a run that waits or stands still go on, if it is this submitter's. */
+export async function resumeRun({ client, now }: ApprovalTx, { bulk, job }: Run, submitterId: string): Promise<void> {
+  if (job === null || bulk.submittedBy !== submitterId) return
+  await resumeJob(client, job.id, { now, evenIfHeld: standsStill(bulk, STALLED_MS, now) })
+}
+
+// ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Brings a locked run to its end. `failure` is what rows that it has left fail with; null when it has left none. `gaveUp`: it
+ * was not the run that came to an end, somebody has ended it. What waits for an approval that has ended is looked at next.
+ */
+export async function endRun(tx: ApprovalTx, run: Run, { failure, gaveUp }: { readonly failure: RowFailure | null; readonly gaveUp: boolean }): Promise<BulkRecord> {
+  const { client, now } = tx
+  const { bulk, approval } = run
+  const left = failure === null ? { valid: 0, paid: 0, unpaid: 0 } : await endRowsLeft(client, bulk.id, failure, now)
+  const counts = {
+    ...bulk.counts, valid: bulk.counts.valid - left.valid, submitting: bulk.counts.submitting - left.paid - left.unpaid, submitted: bulk.counts.submitted + left.paid,
+    failed: bulk.counts.failed + left.valid + left.unpaid,
+  }
+  const hasPayments = counts.submitted > 0
+  if (!hasPayments && approval?.status === 'pending') await writeEffects(tx, await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason: 'nothing_submitted' }, SYSTEM))
+  return await changeBulk(tx, bulk, { status: afterRun(counts, gaveUp), counts, dueAt: hasPayments && lostApproval(run) ? now : null, closedAt: now })
+}
+
+/**
+ * B6: a run that stands still is cancelled, its job with it.
+ *
+ * @throws ProblemError `not-cancellable` while it makes progress
+ */
+export async function cancelRun(tx: ApprovalTx, run: Run): Promise<BulkRecord> {
+  const { bulk, job } = run
+  if (!standsStill(bulk, STALLED_MS, tx.now)) refuse('not-cancellable', 'Its payments are being made.', { extra: { currentStatus: bulk.status } })
+  if (job !== null) await endJob(tx, job, { move: 'cancel' })
+  return await endRun(tx, run, { failure: 'cancelled', gaveUp: true })
+}
+
+/** B7, B8: what time, or the end of its approval, makes of a run. @returns when to look again, epoch milliseconds; null when it has come to its end */
+export async function overseeRun(tx: ApprovalTx, run: Run): Promise<number | null> {
+  const { bulk, job } = run
+  const isLost = lostApproval(run)
+  if (!isLost && !standsStill(bulk, GIVEN_UP_MS, tx.now)) return (bulk.lastProgressAt ?? tx.now) + GIVEN_UP_MS
+  const stood = { move: 'fail', error: { slug: 'internal-error', detail: 'The submission stood still for too long.' } } as const
+  if (job !== null && (isLost || await endJob(tx, job, stood) === null)) await endJob(tx, job, { move: 'cancel' })
+  const ended = await endRun(tx, run, { failure: isLost ? 'approval_expired' : 'submission_stalled', gaveUp: true })
+  await writeBulkTrail(tx, SYSTEM, 'given_up', bulk, ended)
+  return null
+}

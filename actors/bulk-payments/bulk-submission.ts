@@ -1,0 +1,211 @@
+/**
+ * The job that makes payments of a file's rows (B5, W2), each on the path of every other payment: the same questions, the same
+ * decision, the same group commit. A run that dies or stands still is taken up where it was: a row has the id of its payment,
+ * and the key under which it is asked for, before it is asked for, so asking again finds the payment and makes no other.
+ *
+ * A run leaves the node to others. Its rows go in small lots, one after the other: as many as fill a commit, and no more, so
+ * that whoever else pays waits behind one lot and not behind the file; smaller ones, with a pause, while others pay. After a
+ * while it stands back in the line of jobs, behind whoever waits there.
+ */
+import { requestersOf } from '../../lib/approvals/requesters.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { GIVEN_UP_MS, STALL_TOKEN, type RowCounts, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
+import type { RowFault } from '../../lib/bulk-payments/instruction.ts'
+import { bearerOfRow, faultOfIssue, railOfRow } from '../../lib/bulk-payments/payment-of-row.ts'
+import { OperatingError } from '../../lib/base/errors.ts'
+import { NO_RESULT } from '../../lib/jobs/job.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { ProblemError, type Problem } from '../../lib/base/problems.ts'
+import { endingOf } from '../../storage/approvals/approvals.ts'
+import { changeBulk, findBulk, lockBulk, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
+import { endRows, takeRows, type RowEnd, type RowToSubmit } from '../../storage/bulk-payments/bulk-runs.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { endRun, lockRun } from './bulk-runs.ts'
+import { paymentInput } from './check-bulk-rows.ts'
+import { type PayWorld, submitPayment } from '../payments/submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
+import { JobPaused, type JobContext, type JobOutcome, type JobWork } from '../jobs/jobs.ts'
+
+/** Rows asked for at a time, alone and while others pay. */
+const LOT = 256
+const LOT_BESIDE_OTHERS = 32
+/** Beside others it rests for as long as a lot took, times this. */
+const REST = 1
+/** Others are still there when they were there so long ago, milliseconds: who pays once a second is not alone in between. */
+const ALONE_AFTER_MS = 2_000
+/** Rows after which other jobs that wait have their turn. */
+const ROWS_IN_A_ROW = 4_096
+/** A run that a sandbox lets stall waits for so long that something else happens first, milliseconds. */
+const STALL_MS = 86_400_000
+/** A lot that nobody could decide just now is asked for again after this, milliseconds. */
+const AGAIN_MS = 250
+
+export interface BulkSubmissionWorld extends PayWorld {
+  readonly database: Database
+  readonly problemText: Asker['problemText']
+  readonly problemStatus: Asker['problemStatus']
+}
+
+export function bulkSubmissionJob(world: BulkSubmissionWorld): JobWork {
+  const { database, ids } = world
+  return {
+    // A run that stands still is cancelled through its bulk payment, others not at all.
+    cancellable: false,
+    async run(job, context) {
+      const bulk = await findBulk(database, job.subject!.id)
+      if (bulk === null) throw new Error(`The bulk payment ${job.subject!.id} has vanished.`)
+      return await new Submission(world, bulk, job.id).run(context)
+    },
+    async abandoned(tx, job) {
+      const run = await lockRun(tx.client, job.subject!.id)
+      if (run !== null && isUnderWay(run.bulk, job.id)) await endRun({ ...tx, ids }, run, { failure: 'internal_error', gaveUp: true })
+    },
+  }
+}
+
+/** Whether a bulk payment is being submitted by this job; it may have been cancelled or given up meanwhile. */
+const isUnderWay = (bulk: BulkRecord, jobId: string): boolean => bulk.status === 'submitting' && bulk.jobId === jobId
+
+/** What is next: rows to ask for; none: all are through, or nobody can approve them any more; null: it is no longer this job's. */
+type Turn = { readonly rows: readonly RowToSubmit[]; readonly isLost: boolean } | null
+
+/** One go at the rows of one bulk payment. */
+class Submission {
+  readonly #world: BulkSubmissionWorld
+  readonly #bulk: BulkRecord
+  readonly #jobId: string
+  readonly #stalls: boolean
+  #counts: RowCounts
+  /** The first row that may be left. */
+  #from = 1
+
+  constructor(world: BulkSubmissionWorld, bulk: BulkRecord, jobId: string) {
+    this.#world = world
+    this.#bulk = bulk
+    this.#jobId = jobId
+    this.#counts = bulk.counts
+    this.#stalls = world.sandbox && bulk.name?.includes(STALL_TOKEN) === true && bulk.counts.submitted + bulk.counts.failed === 0
+  }
+
+  /** Asks for row after row. @throws JobPaused when others are to have their turn, or a sandbox wants it to stall */
+  async run({ progress, signal }: JobContext): Promise<JobOutcome> {
+    const { system, clock } = this.#world
+    let [lot, done, ends] = [this.#stalls ? 1 : LOT_BESIDE_OTHERS, 0, [] as readonly RowEnd[]]
+    let [asked, othersAt] = [system.asked.balance, Number.NEGATIVE_INFINITY]
+    for (;;) {
+      signal.throwIfAborted()
+      const hasToPause = done > 0 && (this.#stalls || done >= ROWS_IN_A_ROW)
+      const turn = await this.#turn(ends, hasToPause ? 0 : lot)
+      // What it has become since is written.
+      if (turn === null) return { result: NO_RESULT, fileId: null }
+      const processed = this.#counts.submitted + this.#counts.failed
+      progress(processed, this.#counts.total - this.#counts.invalid)
+      if (hasToPause) throw new JobPaused(clock.now() + (this.#stalls ? STALL_MS : 0))
+      if (turn.rows.length === 0) return this.#outcome(turn.isLost)
+      const begun = performance.now()
+      ends = await this.#submit(turn.rows)
+      const ended = performance.now()
+      done += turn.rows.length
+      if (system.asked.balance - asked > turn.rows.length) othersAt = ended
+      asked = system.asked.balance
+      const isBeside = ended - othersAt < ALONE_AFTER_MS
+      lot = isBeside ? LOT_BESIDE_OTHERS : LOT
+      const restMs = ends.length < turn.rows.length ? AGAIN_MS : isBeside ? (ended - begun) * REST : 0
+      if (restMs > 0) await pause(restMs, undefined, { signal })
+    }
+  }
+
+  /** Writes what became of a lot, and takes the next one. */
+  async #turn(ends: readonly RowEnd[], max: number): Promise<Turn> {
+    const { database, clock, ids } = this.#world
+    const { id, approvalId } = this.#bulk
+    return await inTransaction(database, async (client) => {
+      const now = clock.now()
+      const locked = await lockBulk(client, id)
+      if (locked === null || !isUnderWay(locked, this.#jobId)) return null
+      const { submitted, failed } = ends.length === 0 ? { submitted: 0, failed: 0 } : await endRows(client, id, ends, now)
+      const isLost = approvalId !== null && await endingOf(client, approvalId) !== null
+      const { rows, taken } = isLost || max === 0 ? { rows: [], taken: 0 } : await takeRows(client, { bulkPaymentId: id, from: this.#from, max, ids, now })
+      const { counts } = locked
+      this.#counts = { ...counts, valid: counts.valid - taken, submitting: counts.submitting + taken - submitted - failed, submitted: counts.submitted + submitted, failed: counts.failed + failed }
+      if (taken + submitted + failed > 0) {
+        await changeBulk({ client, ids, now }, locked, { counts: this.#counts, ...(submitted + failed === 0 ? {} : { lastProgressAt: now, dueAt: now + GIVEN_UP_MS }) })
+      }
+      return { rows, isLost }
+    })
+  }
+
+  /** Makes the payments of a lot. @returns what became of those rows that could be decided */
+  async #submit(rows: readonly RowToSubmit[]): Promise<readonly RowEnd[]> {
+    const read = new Map(await this.#world.recipients.findMany(rows.map(({ recipientId }) => recipientId)))
+    const { recipients } = this.#world
+    const world: BulkSubmissionWorld = {
+      ...this.#world,
+      // Read for the lot, so that each row does not read its own.
+      recipients: { find: async (id) => read.get(id) ?? await recipients.find(id), findMany: (ids) => recipients.findMany(ids), forget: (id) => { read.delete(id); recipients.forget(id) } },
+    }
+    const found = await Promise.all(rows.map((row) => (row.paid ? { rowNumber: row.rowNumber, failure: null, errors: [] } : submitRow(world, this.#bulk, row))))
+    const undecided = found.indexOf(null)
+    this.#from = undecided < 0 ? rows.at(-1)!.rowNumber + 1 : rows[undecided]!.rowNumber
+    return found.filter((end) => end !== null)
+  }
+
+  #outcome(isLost: boolean): JobOutcome {
+    const { ids } = this.#world
+    const { submitted, failed, valid, submitting } = this.#counts
+    return {
+      result: { ...NO_RESULT, rows: submitted + failed, counts: isLost ? { submitted, failed: failed + valid + submitting } : { submitted, failed } }, fileId: null,
+      finish: async (tx) => {
+        const run = await lockRun(tx.client, this.#bulk.id)
+        if (run !== null && isUnderWay(run.bulk, this.#jobId)) await endRun({ ...tx, ids }, run, { failure: isLost ? 'approval_expired' : null, gaveUp: isLost })
+      },
+    }
+  }
+}
+
+/** Makes one payment. @returns what became of the row; null when that could not be decided, and has to be asked again */
+async function submitRow(world: BulkSubmissionWorld, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
+  const { clock, problemText, problemStatus } = world
+  const { instruction, rowNumber } = row
+  const asker: Asker = {
+    customerId: bulk.customerId, shard: bulk.shard, createdBy: bulk.submittedBy!, createdByName: bulk.submittedByName ?? '', createdVia: 'bulk', paymentId: row.paymentId,
+    shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id)), termsSince: bulk.createdAt, spenderId: bulk.createdBy,
+    // A row is asked for once in its life, so its id is its key, and its content: the row never changes any more.
+    key: { id: row.id, fingerprint: row.id }, deadline: clock.now() + LIMITS.requestDeadlineMs, problemText, problemStatus,
+    bulk: { bulkPaymentId: bulk.id, bulkRowId: row.id }, skipPayeeVerification: bulk.options.skipPayeeVerification, ...(bulk.approvalId === null ? {} : { batchApprovalId: bulk.approvalId }),
+  }
+  const faults: RowFault[] = []
+  const bearer = bearerOfRow(instruction, faults)
+  const input = {
+    ...paymentInput(instruction, row), requestedRail: railOfRow(instruction, faults), executionDate: instruction.executionDate ?? bulk.executionDate, ...(bearer === undefined ? {} : { chargeBearer: bearer }),
+  }
+  try {
+    const outcome = await submitPayment(world, asker, input)
+    switch (outcome.kind) {
+      case 'payment_created': return { rowNumber, failure: null, errors: [] }
+      case 'refused': return refused(rowNumber, outcome.problem)
+      case 'recorded': return outcome.outcome.resourceId === row.paymentId ? { rowNumber, failure: null, errors: [] } : refused(rowNumber, JSON.parse(outcome.outcome.answer ?? '{}') as RecordedProblem)
+      default: throw new Error(`A payment was answered with ${outcome.kind}.`)
+    }
+  } catch (error) {
+    if (error instanceof ProblemError) return refused(rowNumber, error.problem)
+    if (error instanceof OperatingError) return null
+    throw error
+  }
+}
+
+/** A problem as it was told, and as it is kept. */
+type RecordedProblem = Partial<Problem> & { readonly code?: string }
+
+const FAILURES: Readonly<Record<string, RowFailure>> = {
+  'insufficient-funds': 'insufficient_funds', 'limit-exceeded': 'limit_exceeded', 'recipient-not-approved': 'recipient_not_approved',
+}
+
+function refused(rowNumber: number, { slug, code, detail = '', errors }: RecordedProblem): RowEnd {
+  const name = slug ?? code ?? 'internal-error'
+  return {
+    rowNumber, failure: FAILURES[name] ?? 'internal_error',
+    errors: (errors ?? [{ code: name, field: null, message: detail }]).map((error) => faultOfIssue(error)),
+  }
+}

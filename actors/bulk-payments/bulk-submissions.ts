@@ -1,0 +1,81 @@
+/** Bulk payments on their way out: the run that makes a payment of each valid row is begun, or shaken. */
+import { decideInTransaction } from '../approvals/decision-transaction.ts'
+import { writeBulkTrail } from './bulk-trail.ts'
+import { beginRun, endRun, lockRun, lostApproval, resumeRun, type BeginWorld, type Run } from './bulk-runs.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { findBulk } from '../../storage/bulk-payments/bulk-payments.ts'
+import { endJob } from '../../storage/jobs/jobs.ts'
+import { showApproval } from '../../storage/approvals/approval-queries.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { viewerOf } from '../approvals/approval-operations.ts'
+import { bulkPaymentView } from './bulk-payment-operations.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import { createJobView, type JobWorld } from '../jobs/job-operations.ts'
+import { decideOnce, type RememberingWorld } from '../commands/remembered.ts'
+import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
+
+export interface BulkSubmissionCommands {
+  /** @throws ProblemError `not-found`, `rate-limited` when too many run; `invalid-transition` is kept under its key */
+  submit(by: ByCaller, command: Omit<Command<null>, 'body'>, id: string): Promise<CommandAnswer>
+}
+
+export interface BulkSubmissionWorld extends RememberingWorld, BeginWorld, Pick<JobWorld, 'downloads'> {
+  readonly database: Database
+  readonly ids: IdSource
+  readonly clock: { now(): number }
+  readonly problemBase: string
+  readonly jobs: Pick<Jobs, 'nudge'>
+}
+
+/** What was asked for is under way; this is how it stood when it was asked for, so it has no version but its first. */
+const AS_ACCEPTED = 1
+
+export function createBulkSubmissions(world: BulkSubmissionWorld): BulkSubmissionCommands {
+  const { database, ids, clock, jobs, findIdempotencyRecord } = world
+  const jobView = createJobView(world)
+
+  /** B8: of a run that nobody can approve any more, the rows that are left fail before anybody is told no. */
+  async function endWhenLost(id: string): Promise<void> {
+    await decideInTransaction({ database, clock, ids }, async (tx) => {
+      const run = await lockRun(tx.client, id)
+      if (run?.bulk.status !== 'submitting' || !lostApproval(run)) return
+      if (run.job !== null) await endJob(tx, run.job, { move: 'cancel' })
+      await endRun(tx, run, { failure: 'approval_expired', gaveUp: true })
+    })
+  }
+
+  async function begin(tx: ApprovalTx, by: ByCaller, run: Run): Promise<Run> {
+    const { id, name, createdVia: via } = by.principal
+    const begun = await beginRun(world, tx, run.bulk, { id, name, via, requestId: by.requestId })
+    await writeBulkTrail(tx, auditCaller(by), 'submitted', run.bulk, begun.bulk)
+    return begun
+  }
+
+  return {
+    async submit(by, command, id) {
+      const { tenant, principal } = by
+      const known = command.idempotency === null ? null : await findIdempotencyRecord(command.idempotency.id)
+      const found = known === null ? await findBulk(database, id) : null
+      if (found?.status === 'submitting' && found.customerId === tenant.id) await endWhenLost(id)
+      const answer = await decideOnce(world, command, 202, async (client) => {
+        const tx = { client, ids, now: clock.now() }
+        const locked = await lockRun(client, id)
+        if (locked === null || locked.bulk.customerId !== tenant.id) refuse('not-found', 'No such resource exists in this tenant.')
+        const isUnderWay = locked.bulk.status === 'submitting'
+        const { bulk, job, approval } = isUnderWay ? locked : await begin(tx, by, locked)
+        if (job === null) throw new Error(`The bulk payment ${id} is submitted by no job.`)
+        if (isUnderWay) await resumeRun(tx, locked, principal.id)
+        return {
+          shown: { version: AS_ACCEPTED, view: { bulkPayment: bulkPaymentView(bulk).view, job: jobView(job).view, approval: approval === null ? null : await showApproval(client, tenant, approval.id, viewerOf(principal)) } },
+          made: { id: job.id, location: `/v1/jobs/${job.id}` },
+        }
+      })
+      jobs.nudge()
+      return answer
+    },
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * The job that reads a file of payments and checks its rows (B2, W1). A try that broke begins anew and finds the same rows.
+ *
+ *  * Each batch of rows is written with the counts that it makes, so a client that polls sees them move.
+ *  * A batch is written only while its bulk payment is still being validated by this very job: what was cancelled, or is
+ *    somebody else's by now, is left alone.
+ */
+import { afterValidation, canMove, NO_ROWS, type CurrencyTotal, type RowCounts } from '../../lib/bulk-payments/bulk-payment.ts'
+import { columnOfMember, METADATA_PREFIX } from '../../lib/bulk-payments/columns.ts'
+import type { FileError } from '../../lib/bulk-payments/file-error.ts'
+import { RowReader, type BulkRow, type DecimalSeparator } from '../../lib/bulk-payments/instruction.ts'
+import { ROWS_AT_A_TIME } from '../../lib/bulk-payments/limits.ts'
+import { NO_RESULT } from '../../lib/jobs/job.ts'
+import { changeBulk, countedRows, deleteRowsAbove, findBulk, lockBulk, writeCheckedRows, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
+import { findFile, readFile, type StoredFile } from '../../storage/documents/files.ts'
+import type { AuditBy } from '../../storage/trail/trail.ts'
+import type { JobRecord } from '../../storage/jobs/jobs.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import type { BulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
+import { BulkRowChecker, type BulkCheckWorld } from './check-bulk-rows.ts'
+import { makeRecipientOfRow, type RecipientFactory } from './make-bulk-recipient.ts'
+import type { Asker } from '../commands/asker.ts'
+import type { JobContext, JobWork } from '../jobs/jobs.ts'
+
+/** In whose name rows are checked, and recipients made. */
+export interface BulkValidationRequest {
+  readonly actor: AuditBy['actor']
+}
+
+export interface BulkValidationWorld extends BulkCheckWorld {
+  readonly files: Pick<BulkFiles, 'read'>
+  readonly recipientFactory: RecipientFactory
+}
+
+/** Nothing is asked of a balance, so nothing is ever refused to anybody. */
+const NO_REFUSAL = { problemText: () => '', problemStatus: () => 0 }
+
+/** The bulk payment is validated by this job no more. */
+class NoLongerOurs extends Error {
+  override readonly name = 'NoLongerOurs'
+}
+
+export function bulkValidationJob(world: BulkValidationWorld): JobWork {
+  const { database, clock, ids } = world
+  return {
+    // Whoever wants no more of it cancels the bulk payment.
+    cancellable: false,
+    async run(job, context) {
+      const bulk = await findBulk(database, job.subject!.id)
+      if (bulk === null || !isValidatedBy(bulk, job)) return { result: NO_RESULT, fileId: null }
+      const file = await findFile(database, bulk.fileId, clock.now())
+      if (file === null) throw new Error(`The file of ${bulk.id} is gone.`)
+      const checked = await readAndCheck(world, bulk, file, job, context)
+      if (checked === null) return { result: NO_RESULT, fileId: null }
+      const { counts, totals, errors } = checked
+      return {
+        result: { ...NO_RESULT, rows: counts.total, counts: { valid: counts.valid, invalid: counts.invalid } }, fileId: null,
+        async finish(tx) {
+          const locked = await lockBulk(tx.client, bulk.id)
+          if (locked === null || !isValidatedBy(locked, job)) return
+          await deleteRowsAbove(tx.client, bulk.id, counts.total)
+          await changeBulk({ ...tx, ids }, locked, { status: afterValidation(counts, bulk.options.requireAllValid), counts, totals, fileErrors: errors, lastProgressAt: tx.now })
+        },
+      }
+    },
+    async abandoned(tx, job) {
+      const locked = await lockBulk(tx.client, job.subject!.id)
+      if (locked === null || !isValidatedBy(locked, job)) return
+      await deleteRowsAbove(tx.client, locked.id, 0)
+      const broken: FileError = { line: null, code: 'not_well_formed', message: 'The file could not be read to its end.' }
+      await changeBulk(tx, locked, { status: 'invalid', counts: NO_ROWS, totals: [], fileErrors: [broken] })
+    },
+  }
+}
+
+const isValidatedBy = ({ status, jobId }: BulkRecord, { id }: Pick<JobRecord, 'id'>): boolean => canMove(status, 'validated') && jobId === id
+
+interface Checked {
+  readonly counts: RowCounts
+  readonly totals: readonly CurrencyTotal[]
+  readonly errors: readonly FileError[]
+}
+
+/** Reads the file and writes its rows. Null when the bulk payment was cancelled meanwhile. */
+async function readAndCheck(world: BulkValidationWorld, bulk: BulkRecord, file: StoredFile, job: JobRecord, context: JobContext): Promise<Checked | null> {
+  try {
+    return await readRows(world, bulk, file, job, context)
+  } catch (error) {
+    if (error instanceof NoLongerOurs) return null
+    throw error
+  }
+}
+
+async function readRows(world: BulkValidationWorld, bulk: BulkRecord, file: StoredFile, job: JobRecord, { progress, signal }: JobContext): Promise<Checked> {
+  const { database, ids, clock, files } = world
+  const { actor } = job.request as BulkValidationRequest
+  const asker: Asker = {
+    customerId: bulk.customerId, shard: bulk.shard, createdBy: actor.id, createdByName: actor.name, createdVia: 'bulk', key: null, deadline: Number.POSITIVE_INFINITY, ...NO_REFUSAL,
+    skipPayeeVerification: bulk.options.skipPayeeVerification,
+  }
+  const maker = { customerId: bulk.customerId, requester: { id: actor.id, name: actor.name, byKey: actor.type === 'key' }, trail: { actor, address: null, requestId: job.requestId } }
+  const checker = new BulkRowChecker(world, bulk, asker, makeRecipientOfRow(world.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }))
+  // Rows that an earlier reading found are waiting until this one comes to them.
+  const known = bulk.counts.total === 0 ? null : bulk.counts.total
+  let [counts, totals] = [NO_ROWS, [] as readonly CurrencyTotal[]]
+  const onRows = async (rows: readonly BulkRow[]): Promise<void> => {
+    signal.throwIfAborted()
+    const checked = await checker.check(rows)
+    const after = countedRows(counts, totals, checked)
+    const pending = Math.max(0, (known ?? 0) - after.counts.total)
+    await inTransaction(database, async (client) => {
+      const now = clock.now()
+      const locked = await lockBulk(client, bulk.id)
+      if (locked === null || !isValidatedBy(locked, job)) throw new NoLongerOurs('The bulk payment is no longer validated by this job.')
+      await writeCheckedRows(client, bulk.id, checked, ids, now)
+      await changeBulk({ client, ids, now }, locked, { counts: { ...after.counts, pending, total: after.counts.total + pending }, totals: after.totals, lastProgressAt: now })
+    });
+    ({ counts, totals } = after)
+    progress(counts.total, known)
+  }
+  const { delimiter, decimalSeparator } = bulk.options
+  if (bulk.format === 'json') {
+    await rowsOfJson(readFile(database, file), decimalSeparator, onRows)
+    return { counts, totals, errors: [] }
+  }
+  const result = await files.read({ bytes: readFile(database, file), task: { format: bulk.format, delimiter, decimalSeparator }, onRows, signal })
+  if ('errors' in result) return { counts: NO_ROWS, totals: [], errors: result.errors }
+  // Whether the message was sent before is asked when it arrives, of what it says at its beginning.
+  if (result.facts.messageId === bulk.messageId) return { counts, totals, errors: [] }
+  return { counts: NO_ROWS, totals: [], errors: [{ line: null, code: 'not_well_formed', message: 'GrpHdr with its MsgId does not stand at the beginning of the message.' }] }
+}
+
+/** The rows of a request, which are few, were checked for shape when they came, and were kept as they are. */
+async function rowsOfJson(bytes: AsyncIterable<Uint8Array>, decimalSeparator: DecimalSeparator, onRows: (rows: readonly BulkRow[]) => Promise<void>): Promise<void> {
+  const rows = JSON.parse(Buffer.concat(await Array.fromAsync(bytes)).toString()) as readonly Readonly<Record<string, unknown>>[]
+  const read = rows.map(({ metadata, ...members }, nth) => {
+    const row = new RowReader(decimalSeparator)
+    const cells = { ...members, ...Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [METADATA_PREFIX + key, value])) }
+    for (const [member, value] of Object.entries(cells)) {
+      const target = columnOfMember(member)
+      if (target === null) row.fault(member, 'unknown_field', 'There is no such column.')
+      else if (value !== null) row.cell(target, String(value))
+    }
+    return row.end(nth + 1, null)
+  })
+  for (let at = 0; at < read.length; at += ROWS_AT_A_TIME) await onRows(read.slice(at, at + ROWS_AT_A_TIME))
+}

@@ -1,0 +1,20 @@
+/** A step-up that only some bodies need: asked for by the handler, once it knows what the request would change. */
+import { STEP_UP_FRESH_MS, type StepUpAction } from '../../lib/identity/step-up.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { Queries } from '../../storage/db/transaction.ts'
+import { hasProof } from '../../storage/identity/identity-sessions.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+
+/**
+ * Refuses a request whose session has not proven itself for an action within the last five minutes. A route that calls this
+ * declares `stepUp` with `byBody`.
+ *
+ * @throws ProblemError `step-up-required`, which names the action
+ */
+export async function requireProof(
+  { database, clock }: { readonly database: Queries; readonly clock: { now(): number } }, { session, tenant }: Pick<ByInTenant, 'session' | 'tenant'>, action: StepUpAction,
+): Promise<void> {
+  const proven = await hasProof(database, { sessionId: session.id, tenantId: tenant.id, action, subjectId: null, bound: false, since: clock.now() - STEP_UP_FRESH_MS })
+  if (proven) return
+  refuse('step-up-required', 'Prove yourself for this action first, then send the same request again.', { extra: { action, challengeUrl: '/v1/step-up/challenges' } })
+}

@@ -1,0 +1,155 @@
+/**
+ * The operator's queue of holds: people decide on one under the lock of its row, and what that makes of its subject is
+ * written with it, with the events and the trail, or not at all.
+ *
+ * A hold may be about anything. `HeldSubjects` is the small registry of what a release and a block do to each kind of
+ * subject: payments are here; whatever else is put under review (an incoming payment, say) opens a hold with
+ * `opensComplianceHold`, brings its own `HeldSubjectKind`, and has the staff's operations, the four eyes, the notes and the
+ * trail for nothing.
+ *
+ * Time is a column, as with approvals: whoever owns a hold's shard looks at those that the sandbox is to decide on.
+ */
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import { complianceHoldEvent, type ComplianceDecision, type HeldSubject } from '../../lib/compliance/hold.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import { addComplianceNote, decideComplianceHold, DUE_HOLDS, lockComplianceHold, NOTES_MAX, proposeDecision, type ComplianceHoldRecord } from '../../storage/compliance/compliance-holds.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import { readOperator } from '../../storage/operators/operators.ts'
+import type { SubjectOutcome } from '../approvals/approvals.ts'
+import { Lookout } from '../runtime/lookout.ts'
+import { decideInTransaction } from '../approvals/decision-transaction.ts'
+
+/** How often a node looks for holds that are due, and how many it takes at a time. */
+const TICK_MS = 1_000
+const DUE_MAX = 256
+
+/** Who decides in the name of a sandbox: an id that no person can have. */
+export const SANDBOX_REVIEWER = { id: '00000000-0000-4000-8000-00000000a99e', name: 'Sandbox reviewer' } as const
+
+/** What a decision does to one kind of subject. Everything here happens within the transaction of the decision. */
+export interface HeldSubjectKind {
+  decided(tx: ApprovalTx, hold: ComplianceHoldRecord, decision: ComplianceDecision, options: { readonly freezeFunds: boolean }): Promise<SubjectOutcome>
+}
+
+export type HeldSubjects = Readonly<Partial<Record<HeldSubject, HeldSubjectKind>>>
+
+export interface ComplianceHoldsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Shards
+  readonly subjects: HeldSubjects
+  readonly onError: (error: unknown, what: string) => void
+}
+
+/** One of the operator's people, and the hold they act on. */
+interface Acting {
+  readonly holdId: string
+  readonly operatorId: string
+  readonly by: AuditBy
+}
+
+export interface HoldDecision extends Acting {
+  readonly decision: ComplianceDecision
+  readonly reason: string
+  readonly freezeFunds: boolean
+}
+
+export class ComplianceHolds extends Lookout {
+  readonly #options: ComplianceHoldsOptions
+
+  constructor(options: ComplianceHoldsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'holds that are due') })
+    this.#options = options
+  }
+
+  /**
+   * The decision of one person. Where the operator wants two, the first one's is noted, and another person's same decision
+   * ends the hold; one that differs takes the place of the first.
+   *
+   * @returns `proposed` while it waits for a second person
+   * @throws ProblemError `not-found` when the operator has no such hold, `invalid-transition` when it has been decided on
+   */
+  async decide(request: HoldDecision): Promise<'decided' | 'proposed'> {
+    const { decision, reason, freezeFunds, by } = request
+    return await decideInTransaction(this.#options, async (tx, afterwards) => {
+      const hold = await lockOpen(tx, request)
+      const operator = await readOperator(tx.client, hold.operatorId)
+      if (operator?.compliance.fourEyesRelease !== false && !isSecondWord(hold, request)) {
+        await proposeDecision(tx.client, hold.id, { decision, reason, freezeFunds, by: by.actor.id, byName: by.actor.name, at: timestamp(tx.now) })
+        await this.#trail(tx, hold, by, 'proposed', { proposal: hold.proposal }, { decision, reason, freezeFunds })
+        return 'proposed'
+      }
+      afterwards.push(await this.#end(tx, hold, request))
+      return 'decided'
+    })
+  }
+
+  /** Writes down what somebody has to say about a hold, decided on or not. @throws ProblemError `not-found`, `limit-reached` */
+  async note({ holdId, operatorId, by, text }: Acting & { readonly text: string }): Promise<void> {
+    await decideInTransaction(this.#options, async (tx) => {
+      const hold = await lockOf(tx, { holdId, operatorId })
+      const added = await addComplianceNote(tx.client, { id: tx.ids.next(), holdId, author: by.actor, text, now: tx.now })
+      if (!added) refuse('limit-reached', `A hold has at most ${NOTES_MAX} notes.`, { extra: { limit: NOTES_MAX, resource: 'compliance_note' } })
+      await this.#trail(tx, hold, by, 'noted', null, { text })
+    })
+  }
+
+  async #end(tx: ApprovalTx, hold: ComplianceHoldRecord, { decision, reason, freezeFunds, by }: Omit<HoldDecision, keyof Acting> & Pick<Acting, 'by'>): Promise<() => void> {
+    const subject = this.#options.subjects[hold.subjectType]
+    if (subject === undefined) throw new Error(`Nothing is known of holds of ${hold.subjectType}.`)
+    const { effects = {}, after = () => undefined } = await subject.decided(tx, hold, decision, { freezeFunds })
+    await decideComplianceHold(tx.client, hold.id, { decision, reason, freezeFunds, by: by.actor, now: tx.now })
+    const told = complianceHoldEvent(hold, { id: tx.ids.next(), status: decision, at: tx.now })
+    await writeEffects(tx, { ...effects, events: [...effects.events ?? [], told] })
+    await this.#trail(tx, hold, by, decision, { status: hold.status, proposal: hold.proposal }, { status: decision, reason, freezeFunds })
+    return after
+  }
+
+  /** The trail of the operator: that of the customer must not speak of holds. */
+  async #trail(tx: ApprovalTx, hold: ComplianceHoldRecord, by: AuditBy, what: string, before: object | null, after: object): Promise<void> {
+    const about = { subjectType: hold.subjectType, subjectId: hold.subjectId, customerId: hold.customerId }
+    await writeAudit(tx.client, {
+      ...by, id: tx.ids.next(), tenantId: hold.operatorId, at: tx.now, action: `compliance_hold.${what}`, object: { type: 'compliance_hold', id: hold.id },
+      before, after: { ...after, ...about },
+    })
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, shards, onError } = this.#options
+    const owned = shards.owned()
+    const rows = await database.query<[string]>({
+      name: 'due_compliance_holds', text: DUE_HOLDS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
+    })
+    for (const [id] of rows) {
+      await decideInTransaction(this.#options, async (tx, afterwards) => {
+        const hold = await lockComplianceHold(tx.client, id)
+        if (hold === null || hold.status !== 'open' || hold.sandboxDecision === null) return
+        const by: AuditBy = { ...SYSTEM, actor: { type: 'system', ...SANDBOX_REVIEWER } }
+        afterwards.push(await this.#end(tx, hold, { decision: hold.sandboxDecision, reason: 'Decided by the sandbox.', freezeFunds: false, by }))
+      }).catch((error: unknown) => onError(error, `hold ${id}`))
+    }
+  }
+}
+
+async function lockOf({ client }: ApprovalTx, { holdId, operatorId }: Pick<Acting, 'holdId' | 'operatorId'>): Promise<ComplianceHoldRecord> {
+  const hold = await lockComplianceHold(client, holdId)
+  if (hold === null || hold.operatorId !== operatorId) refuse('not-found', 'No such hold exists in this tenant.')
+  return hold
+}
+
+async function lockOpen(tx: ApprovalTx, acting: Pick<Acting, 'holdId' | 'operatorId'>): Promise<ComplianceHoldRecord> {
+  const hold = await lockOf(tx, acting)
+  if (hold.status !== 'open') refuse('invalid-transition', `The hold is ${hold.status}.`, { extra: { currentStatus: hold.status, allowed: [] } })
+  return hold
+}
+
+/** Whether somebody else has said the same before. */
+function isSecondWord({ proposal }: ComplianceHoldRecord, { decision, freezeFunds, by }: HoldDecision): boolean {
+  return proposal !== null && proposal.by !== by.actor.id && proposal.decision === decision && proposal.freezeFunds === freezeFunds
+}

@@ -1,0 +1,68 @@
+/** What the HTTP layer asks of compliance holds and exceptions: two queues of the operator's people, and their decisions. */
+import type { ComplianceHolds } from './compliance-holds.ts'
+import type { Exceptions } from './resolve-exception.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import type { ComplianceDecision } from '../../lib/compliance/hold.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { getComplianceHold, listComplianceHolds } from '../../storage/compliance/compliance-hold-queries.ts'
+import { getException, listExceptions } from '../../storage/compliance/exception-queries.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import type { ComplianceHold, ComplianceHoldDetail, complianceHoldList } from '../../lib/compliance/compliance-hold-schema.ts'
+import type { Exception, exceptionList, ExceptionResolve } from '../../lib/compliance/exception-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+/** Reads. Null means: the operator has none such. */
+export interface ComplianceReads {
+  listComplianceHolds(query: ListQuery<typeof complianceHoldList>): Promise<ListResult<ComplianceHold>>
+  getComplianceHold(tenant: Tenant, id: string): Promise<Versioned<ComplianceHoldDetail> | null>
+  listExceptions(query: ListQuery<typeof exceptionList>): Promise<ListResult<Exception>>
+  getException(tenant: Tenant, id: string): Promise<Versioned<Exception> | null>
+}
+
+/** Decisions of the operator's people. `waits`: for a second one. Everything that is refused is thrown as a problem. */
+export interface ComplianceCommands {
+  decide(by: ByInTenant, holdId: string, decision: { readonly decision: ComplianceDecision; readonly reason: string; readonly freezeFunds: boolean }): Promise<{ readonly hold: Versioned<ComplianceHoldDetail>; readonly waits: boolean }>
+  note(by: ByInTenant, holdId: string, text: string): Promise<Versioned<ComplianceHoldDetail>>
+  resolve(by: ByInTenant, exceptionId: string, body: ExceptionResolve): Promise<{ readonly exception: Versioned<Exception>; readonly waits: boolean }>
+}
+
+/** The reads of both queues. */
+export function createComplianceReads({ database, clock }: { readonly database: Database; readonly clock: Clock }): ComplianceReads {
+  const db = readDatabase(database)
+  return {
+    listComplianceHolds: (query) => listComplianceHolds(db, query, clock.now()),
+    getComplianceHold: (tenant, id) => getComplianceHold(database, tenant, id),
+    listExceptions: (query) => listExceptions(db, query, clock.now()),
+    getException: (tenant, id) => getException(database, tenant, id),
+  }
+}
+
+/** The decisions on both queues. */
+export function createComplianceCommands({ holds, exceptions, reads }: { readonly holds: ComplianceHolds; readonly exceptions: Exceptions; readonly reads: ComplianceReads }): ComplianceCommands {
+  return {
+    async decide(by, holdId, decision) {
+      const outcome = await holds.decide({ holdId, operatorId: by.tenant.id, by: auditCaller(by), ...decision })
+      return { hold: existing(await reads.getComplianceHold(by.tenant, holdId)), waits: outcome === 'proposed' }
+    },
+    async note(by, holdId, text) {
+      await holds.note({ holdId, operatorId: by.tenant.id, by: auditCaller(by), text })
+      return existing(await reads.getComplianceHold(by.tenant, holdId))
+    },
+    async resolve(by, exceptionId, { outcome, evidence, amount = null }) {
+      const result = await exceptions.resolve({
+        exceptionId, operatorId: by.tenant.id, by: auditCaller(by), outcome, evidence, amount: amount === null ? null : { minor: BigInt(amount.amountMinor), currency: amount.currency },
+      })
+      return { exception: existing(await reads.getException(by.tenant, exceptionId)), waits: result === 'proposed' }
+    },
+  }
+}
+
+/** Neither holds nor exceptions are ever deleted. */
+function existing<View>(view: View | null): View {
+  if (view === null) throw new Error('A case of the operator has vanished.')
+  return view
+}

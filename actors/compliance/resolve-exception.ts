@@ -1,0 +1,149 @@
+/**
+ * Exceptions, resolved by people: one says what became of the money and what that rests on, another one says the same, and
+ * the ledger takes the step of the state that was reached, in the transaction that keeps who said so (P22).
+ *
+ * The partner may have its word at any time in between; whoever comes second finds the exception resolved.
+ */
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { ExceptionResolution } from '../../lib/compliance/exception.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { refuse, refuseField } from '../../lib/base/problems.ts'
+import { railDate } from '../../lib/rails/business-days.ts'
+import { movePayment } from '../../lib/payments/payment-moves.ts'
+import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
+import { writeOrSuspend, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { forbidResubmission, lockException, noteResolution, proposeResolution, type ExceptionRecord, type ResolutionProposal } from '../../storage/compliance/exceptions.ts'
+import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { readOperator } from '../../storage/operators/operators.ts'
+import { readPayment } from '../../storage/payments/payment-states.ts'
+import type { SubjectOutcome } from '../approvals/approvals.ts'
+import { decideInTransaction } from '../approvals/decision-transaction.ts'
+
+/** What a payment has failed with when people say that it has. */
+const FAILED_CODE = 'TECH'
+/** What a payment came back with when people say that it has. */
+const RETURNED_CODE = 'NARR'
+
+/** What ends an exception. */
+type Outcome = Exclude<ExceptionResolution, 'resubmit_forbidden'>
+
+/**
+ * What a resolution does to one kind of subject, within its transaction. `amount`: what came back, minor units. `suspenseId`: the credited
+ * balance takes no money any more, so what comes to it waits for its owner under this id.
+ */
+export interface ExceptionSubjectKind {
+  resolved(tx: ApprovalTx, exception: ExceptionRecord, outcome: Outcome, amount: bigint, suspenseId: string | undefined): Promise<SubjectOutcome>
+}
+
+export interface ExceptionsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly subjects: Readonly<Partial<Record<ExceptionRecord['subjectType'], ExceptionSubjectKind>>>
+}
+
+export interface Resolution {
+  readonly exceptionId: string
+  readonly operatorId: string
+  readonly outcome: ExceptionResolution
+  readonly evidence: string
+  readonly amount: { readonly minor: bigint; readonly currency: string } | null
+  readonly by: AuditBy
+}
+
+export class Exceptions {
+  readonly #options: ExceptionsOptions
+
+  constructor(options: ExceptionsOptions) { this.#options = options }
+
+  /**
+   * What one person has found out. Where the operator wants two, the first one's word is noted, and another person's same
+   * word is booked; one that differs takes the place of the first. Each brings evidence of their own; the second one's is kept
+   * with the exception, both are in the trail.
+   *
+   * @returns `proposed` while it waits for a second person
+   * @throws ProblemError `not-found` when the operator has no such exception, `invalid-transition` when it is resolved or is
+   *   not theirs to resolve, `validation-error` when the amount does not fit
+   */
+  async resolve(request: Resolution): Promise<'resolved' | 'proposed'> {
+    return await decideInTransaction(this.#options, async (tx, afterwards) => {
+      const exception = await lockException(tx.client, request.exceptionId)
+      if (exception === null || exception.operatorId !== request.operatorId) refuse('not-found', 'No such exception exists in this tenant.')
+      if (exception.status !== 'open') refuse('invalid-transition', 'The exception is resolved.', { extra: { currentStatus: exception.status, allowed: [] } })
+      if (exception.kind === 'compliance_hold') refuse('invalid-transition', 'What is held for a review is decided on with its compliance hold.', { extra: { currentStatus: exception.status, allowed: [] } })
+      const amountMinor = amountOf(exception, request)
+      const operator = await readOperator(tx.client, exception.operatorId)
+      if (operator?.payments.fourEyesExceptions !== false && !isSecondWord(exception.proposal, request, amountMinor)) {
+        const { outcome, evidence, by } = request
+        await proposeResolution(tx.client, exception.id, {
+          outcome, evidence, amountMinor: amountMinor?.toString() ?? null, by: by.actor.id, byName: by.actor.name, at: timestamp(tx.now),
+        })
+        await this.#trail(tx, exception, request, 'proposed', amountMinor)
+        return 'proposed'
+      }
+      afterwards.push(await this.#end(tx, exception, request, amountMinor))
+      return 'resolved'
+    })
+  }
+
+  async #end(tx: ApprovalTx, exception: ExceptionRecord, request: Resolution, amountMinor: bigint | null): Promise<() => void> {
+    const { outcome, evidence, by } = request
+    await this.#trail(tx, exception, request, outcome === 'resubmit_forbidden' ? 'resubmission_forbidden' : 'resolved', amountMinor)
+    if (outcome === 'resubmit_forbidden') {
+      await forbidResubmission(tx.client, exception, { evidence, by: by.actor, now: tx.now })
+      return () => undefined
+    }
+    const subject = this.#options.subjects[exception.subjectType]
+    if (subject === undefined) throw new Error(`Nothing is known of exceptions of ${exception.subjectType}.`)
+    const { after = () => undefined } = await writeOrSuspend(tx, (suspenseId) => subject.resolved(tx, exception, outcome, amountMinor ?? exception.amount, suspenseId))
+    await noteResolution(tx.client, exception.id, { evidence, amountMinor, by: by.actor, now: tx.now })
+    return after
+  }
+
+  async #trail(tx: ApprovalTx, { id, operatorId, subjectType, subjectId, customerId, proposal }: ExceptionRecord, { outcome, evidence, by }: Resolution, what: string, amountMinor: bigint | null): Promise<void> {
+    await writeAudit(tx.client, {
+      ...by, id: tx.ids.next(), tenantId: operatorId, at: tx.now, action: `exception.${what}`, object: { type: 'exception', id },
+      before: { status: 'open', proposal }, after: { outcome, evidence, amountMinor: amountMinor?.toString() ?? null, subjectType, subjectId, customerId },
+    })
+  }
+}
+
+/** What came back: said only of a return, in the currency of the exception and no more than it is about. */
+function amountOf({ currency, amount: whole }: ExceptionRecord, { outcome, amount }: Resolution): bigint | null {
+  if (amount === null) return outcome === 'returned' ? whole : null
+  if (outcome !== 'returned') refuseField('/amount', 'not_applicable', 'Only what was returned has an amount.')
+  if (amount.currency !== currency) refuseField('/amount/currency', 'currency_mismatch', `The exception is about ${currency}.`)
+  if (amount.minor > whole) refuseField('/amount/amountMinor', 'too_large', 'No more can come back than was sent.', { max: whole.toString() })
+  return amount.minor
+}
+
+/** Whether somebody else has said the same before. */
+function isSecondWord(proposal: ResolutionProposal | null, { outcome, by }: Resolution, amountMinor: bigint | null): boolean {
+  return proposal !== null && proposal.by !== by.actor.id && proposal.outcome === outcome && proposal.amountMinor === (amountMinor?.toString() ?? null)
+}
+
+/** Payments whose outcome was unknown: the step that the partner's own word would have led to. */
+export function exceptionalPayment({ accounts }: { readonly accounts: Pick<InternalAccountDirectory, 'within'> }): ExceptionSubjectKind {
+  return {
+    async resolved({ client, ids, now }, { subjectId }, outcome, amount, suspenseId) {
+      const payment = await readPayment(client, subjectId)
+      if (payment === null) throw new Error(`The payment ${subjectId} does not exist.`)
+      const context: MoveContext = { accounts: await accounts.within(client).accounts(payment), ids, valueDate: railDate(payment.rail, now) }
+      const { reply, effects } = movePayment(payment, commandOf(outcome, amount, context, suspenseId), now)
+      if (reply.kind === 'moved') return { effects: effects ?? {} }
+      refuse('invalid-transition', `The payment is ${reply.status ?? 'gone'}.`, { extra: { currentStatus: reply.status, allowed: [] } })
+    },
+  }
+}
+
+function commandOf(outcome: Outcome, amount: bigint, context: MoveContext, suspenseId: string | undefined): PaymentCommand {
+  const suspense = suspenseId === undefined ? {} : { suspenseId }
+  switch (outcome) {
+    case 'completed': return { kind: 'settled', schemeCode: null, context, event: null }
+    case 'failed': return { kind: 'rejected', schemeCode: FAILED_CODE, context, event: null, ...suspense }
+    case 'returned': return { kind: 'returned', amount, schemeCode: RETURNED_CODE, context, event: null, ...suspense }
+    default: return outcome satisfies never
+  }
+}

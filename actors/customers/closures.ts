@@ -1,0 +1,106 @@
+/**
+ * Customers that leave, looked after where their shard is at home.
+ *
+ *   closing ──▶ closing, begun     nothing is left anywhere: the accounts are closed at the partner, and nobody comes back from here
+ *                  └──▶ closed     with the last balance: keys, people and endpoints of the customer end
+ *
+ * Each step is decided under the lock of the customer, so nodes that look at once take turns. What is left of its money is moved by
+ * its people: they take the closure back, pay it out, and ask again.
+ */
+import { isEmpty } from '../../lib/balances/closing.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { cancelled } from '../../lib/scheduled-payments/schedule.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { lockDetails } from '../../storage/accounts/account-requests.ts'
+import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import { lockOpenBalances, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
+import { endCustomer, hasMoneyUnderReview, lockCustomer, noteBegun, openBusiness, takeDueClosures, type DueClosure } from '../../storage/balances/closure.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
+import { writeEvent } from '../../storage/outbox/outbox.ts'
+import { lockSchedulesOfCustomer, withState } from '../../storage/scheduled-payments/scheduled-payments.ts'
+import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { announceChange, discardQueued } from '../../storage/webhooks/webhook-endpoints.ts'
+import { beginClosing } from '../accounts/account-details.ts'
+import { moveSchedule } from '../scheduled-payments/change-schedule.ts'
+import { Lookout } from '../runtime/lookout.ts'
+
+/** How often a node looks, and how many customers it takes at a time. */
+const TICK_MS = 500
+const TAKEN_MAX = 16
+
+export interface ClosuresOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Shards
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export class Closures extends Lookout {
+  readonly #options: ClosuresOptions
+
+  constructor(options: ClosuresOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'customers that leave') })
+    this.#options = options
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, shards, onError } = this.#options
+    const owned = shards.owned()
+    const due = await takeDueClosures(database, { now: clock.now(), shards: plainArrayOrNull(owned), max: TAKEN_MAX })
+    for (const closure of due) await this.#step(closure).catch((error: unknown) => onError(error, `customer ${closure.customerId}`))
+  }
+
+  async #step({ customerId, requestedBy }: DueClosure): Promise<void> {
+    const { database, clock, ids } = this.#options
+    await inTransaction(database, async (client) => {
+      const now = clock.now()
+      if (await lockCustomer(client, customerId) !== 'closing') return
+      const balances = await lockOpenBalances(client, customerId)
+      if (!await isDone(client, customerId, balances)) return
+      await noteBegun(client, customerId, now)
+      let left = 0
+      for (const balance of balances) {
+        const begun = (await lockDetails(client, balance.id)).some(({ status }) => status === 'closing')
+        if (begun || await beginClosing(client, balance, { ids, now }) === 'closing') left += 1
+      }
+      if (left === 0) await this.#end(client, customerId, requestedBy, now)
+    })
+  }
+
+  async #end(client: TransactionClient, customerId: string, by: string, now: number): Promise<void> {
+    const { ids } = this.#options
+    for (const schedule of await lockSchedulesOfCustomer(client, customerId)) {
+      await moveSchedule({ client, ids, now }, schedule, withState(schedule, cancelled(schedule.state)), null)
+    }
+    const endpoints = await endCustomer(client, { customerId, by, now })
+    await discardQueued(client, endpoints, now)
+    const shard = await tellCustomerStatus(client, { customerId, status: 'closed', previousStatus: 'closing', id: ids.next(), now })
+    await announceChange(client, endpoints, shard)
+    await writeAudit(client, {
+      ...SYSTEM, id: ids.next(), tenantId: customerId, at: now, action: 'customer.closed', object: { type: 'customer', id: customerId }, before: { status: 'closing' }, after: { status: 'closed' },
+    })
+  }
+}
+
+/** Whether nothing of a customer is left: no money, none held, none under review, none on its way. */
+async function isDone(client: TransactionClient, customerId: string, balances: readonly BalanceRecord[]): Promise<boolean> {
+  const { payments, transfers, exchanges } = await openBusiness(client, customerId)
+  const underWay = payments + transfers + exchanges
+  if (!balances.every((balance) => balance.status === 'closing' && isEmpty(balance, { subBalances: 0, underWay }))) return false
+  return underWay === 0 && !await hasMoneyUnderReview(client, customerId)
+}
+
+/** Tells the operator that a customer has another status. @returns the customer's shard */
+export async function tellCustomerStatus(
+  client: TransactionClient, { customerId, status, previousStatus, id, now }: { readonly customerId: string; readonly status: string; readonly previousStatus: string; readonly id: string; readonly now: number },
+): Promise<number> {
+  const { rows } = await client.query<{ operator_id: string; shard: number }>({ name: 'customer_home', text: 'select operator_id, shard from customer where id = $1', values: [customerId] })
+  const { operator_id: operatorId, shard } = rows[0]!
+  await writeEvent(client, {
+    id, createdAt: now, customerId, operatorId, shard, type: 'customer.status_changed', object: 'customer', objectId: customerId, status, previousStatus, amount: null, currency: null,
+  })
+  return shard
+}

@@ -1,0 +1,52 @@
+/** The currencies of a customer: what its operator offers, and what it has enabled of that. Everything, until it says otherwise. */
+import { isCurrencyCode, WITHDRAWN_CURRENCIES } from '../../lib/base/currency.ts'
+import { currencySetting, LISTED_CURRENCIES, OFFERED_CURRENCIES } from '../../lib/customers/currencies.ts'
+import { refuse, type FieldError } from '../../lib/base/problems.ts'
+import { openBalances } from '../../storage/balances/balance-currencies.ts'
+import { writeAudit } from '../../storage/trail/trail.ts'
+import { readSetting, writeSetting } from '../../storage/customers/settings.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import type { SettingsWorld } from './settings-deps.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { CurrenciesWrite, CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+
+const NAME = 'currencies'
+
+/** All of them, with the version of what the customer has said. */
+export async function listCurrencies({ database }: SettingsWorld, customerId: string): Promise<Versioned<readonly CurrencySetting[]>> {
+  const [stored, balances] = await Promise.all([readSetting(database.pool, customerId, NAME), openBalances(database.pool, customerId)])
+  const enabled = stored === null ? OFFERED_CURRENCIES as ReadonlySet<string> : new Set((stored.value as CurrenciesWrite).enabled)
+  return {
+    version: stored?.version ?? 0,
+    view: LISTED_CURRENCIES.map((code) => currencySetting(code, enabled.has(code), balances.filter(({ currency }) => currency === code).map(({ id }) => id))),
+  }
+}
+
+/** Enables exactly these. A currency in which the customer has an open balance stays enabled. */
+export async function updateCurrencies(world: SettingsWorld, by: ByInTenant, { enabled }: CurrenciesWrite, expected: number | bigint | null): Promise<Versioned<readonly CurrencySetting[]>> {
+  const { database, clock, ids } = world
+  const customerId = by.tenant.id
+  const errors = enabled.flatMap((code, index): FieldError[] => {
+    const field = `/enabled/${index}`
+    if (!isCurrencyCode(code)) return [{ field, code: 'invalid_value', message: 'No such currency.' }]
+    if (WITHDRAWN_CURRENCIES[code] !== undefined) return [{ field, code: 'currency_withdrawn', message: `${code} has ended.` }]
+    return OFFERED_CURRENCIES.has(code) ? [] : [{ field, code: 'invalid_value', message: `${code} is not offered.` }]
+  })
+  if (errors.length > 0) refuse('validation-error', 'Some currencies cannot be enabled.', { errors })
+  await inTransaction(database, async (client) => {
+    const now = clock.now()
+    const before = await readSetting(client, customerId, NAME, true)
+    if (expected !== null && BigInt(expected) !== BigInt(before?.version ?? 0)) refuse('precondition-failed', 'The currencies have changed since they were read.')
+    const kept = (await openBalances(client, customerId)).find(({ currency }) => !enabled.includes(currency))
+    if (kept !== undefined) {
+      const message = `There is an open balance in ${kept.currency}; close it first.`
+      refuse('validation-error', message, { errors: [{ field: '/enabled', code: 'invalid_value', message }] })
+    }
+    const value = { enabled: [...enabled].sort() }
+    await writeSetting(client, { ownerId: customerId, name: NAME, value, by: by.session.userId, now })
+    await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'currencies.updated', object: { type: 'customer', id: customerId }, before: before?.value as object | undefined ?? null, after: value })
+  })
+  return await listCurrencies(world, customerId)
+}

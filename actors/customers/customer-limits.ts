@@ -1,0 +1,75 @@
+/** Limits as the HTTP layer asks for them and sets them. */
+import { limitsJson, type CurrencyLimits } from '../../lib/customers/limits.ts'
+import { isCurrencyCode, type CurrencyCode } from '../../lib/base/currency.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import { moneyJson } from '../../lib/base/money.ts'
+import { refuse, refuseField } from '../../lib/base/problems.ts'
+import { readLimits, readUsed, writeLimits, type LimitsRecord } from '../../storage/customers/customer-limits.ts'
+import { writeAudit } from '../../storage/trail/trail.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import type { SettingsWorld } from './settings-deps.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { CustomerLimits, CustomerLimitsWrite, LimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+
+/** The limits of a customer with what was used of them; null when there is no such customer. */
+export async function getCustomerLimits({ database, clock }: SettingsWorld, customerId: string): Promise<Versioned<CustomerLimits> | null> {
+  const [record, used] = await Promise.all([readLimits(database.pool, customerId), readUsed(database.pool, customerId, clock.now())])
+  return record === null ? null : { version: record.version, view: view(customerId, record, used) }
+}
+
+/** Sets them. Effective at once, on every node. */
+export async function updateCustomerLimits(world: SettingsWorld, by: ByInTenant, customerId: string, { limits }: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>> {
+  const { database, clock, ids } = world
+  const terms = limits === null ? null : limitsOfBody(limits, '/limits')
+  await inTransaction(database, async (client) => {
+    const now = clock.now()
+    const before = await readLimits(client, customerId)
+    if (before === null) refuse('not-found', 'No such resource exists in this tenant.')
+    await writeLimits(client, { customerId, limits: terms, by: by.session.userId, now })
+    await writeAudit(client, {
+      ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'customer_limits.updated', object: { type: 'customer', id: customerId },
+      before: before.source === 'customer' ? limitsJson(before.limits) : null, after: terms === null ? null : limitsJson(terms),
+    })
+  })
+  const found = await getCustomerLimits(world, customerId)
+  if (found === null) throw new Error(`The customer ${customerId} has vanished.`)
+  return found
+}
+
+/** Limits as they were sent at `path` of a body. @throws ProblemError `validation-error` */
+export function limitsOfBody(limits: LimitsWrite, path: string): CurrencyLimits[] {
+  const terms = limits.map((limit, index) => termsOf(limit, `${path}/${index}`))
+  const seen = new Set<string>()
+  for (const [index, { currency }] of terms.entries()) {
+    if (seen.has(currency)) refuseField(`${path}/${index}/currency`, 'invalid_value', 'Each currency once.')
+    seen.add(currency)
+  }
+  return terms
+}
+
+function termsOf({ currency, single = null, daily = null, monthly = null }: LimitsWrite[number], path: string): CurrencyLimits {
+  if (!isCurrencyCode(currency)) refuseField(`${path}/currency`, 'invalid_value', 'No such currency.')
+  const amount = (name: string, money: { readonly amountMinor: string; readonly currency: string } | null) => {
+    if (money !== null && money.currency !== currency) refuseField(`${path}/${name}/currency`, 'currency_mismatch', `The limit is in ${currency}.`)
+    return money === null ? null : BigInt(money.amountMinor)
+  }
+  return { currency, single: amount('single', single), daily: amount('daily', daily), monthly: amount('monthly', monthly) }
+}
+
+function view(customerId: string, { source, limits, updatedBy, updatedAt }: LimitsRecord, used: Awaited<ReturnType<typeof readUsed>>): CustomerLimits {
+  return {
+    customerId, source,
+    limits: limits.map(({ currency, single, daily, monthly }) => {
+      const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: currency as CurrencyCode })
+      const use = (limit: bigint | null, amount: bigint) => (limit === null ? null : { used: money(amount), remaining: money(limit > amount ? limit - amount : 0n) })
+      const { day, month } = used.get(currency) ?? { day: { amount: 0n }, month: { amount: 0n } }
+      return {
+        currency, single: single === null ? null : money(single), daily: daily === null ? null : money(daily), monthly: monthly === null ? null : money(monthly),
+        today: use(daily, day.amount), thisMonth: use(monthly, month.amount),
+      }
+    }),
+    updatedBy, updatedAt: updatedAt === null ? null : timestamp(updatedAt),
+  }
+}

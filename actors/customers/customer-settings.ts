@@ -1,0 +1,92 @@
+/** What the HTTP layer asks of the settings of a customer. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { writeAudit } from '../../storage/trail/trail.ts'
+import { readSetting, writeSetting, type StoredSetting } from '../../storage/customers/settings.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { listCurrencies, updateCurrencies } from './customer-currencies.ts'
+import { getCustomerLimits, updateCustomerLimits } from './customer-limits.ts'
+import type { CurrenciesWrite, CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { CustomerLimits, CustomerLimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
+import { SETTING_DEFAULTS, type SettingName } from '../../lib/customers/customer-settings-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+import type { SettingsWorld } from './settings-deps.ts'
+
+/** Reads. Null: no such customer in the tenant. */
+export interface SettingsReads {
+  /** Whether the tenant is the customer, or the operator that the customer belongs to. */
+  reaches(tenant: Tenant, customerId: string): Promise<boolean>
+  getCustomerLimits(customerId: string): Promise<Versioned<CustomerLimits> | null>
+  listCurrencies(customerId: string): Promise<Versioned<readonly CurrencySetting[]>>
+  /** A document as it was set, or what holds while nobody has. */
+  getSetting(customerId: string, name: SettingName): Promise<Versioned<object>>
+}
+
+/** Writes. Everything that is refused is thrown as a problem. */
+export interface SettingsCommands {
+  updateCustomerLimits(by: ByInTenant, customerId: string, body: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>>
+  updateCurrencies(by: ByInTenant, body: CurrenciesWrite, expected: number | bigint | null): Promise<Versioned<readonly CurrencySetting[]>>
+  /** Sets the members of a document that are given; the others stay. */
+  updateSetting(by: ByInTenant, name: SettingName, change: object, expected: number | bigint | null): Promise<Versioned<object>>
+}
+
+/** What the commands need beside. */
+export interface SettingsCommandWorld extends SettingsWorld {
+  /** Waits until every node decides on a customer's recipients by a version of its preferences. */
+  readonly forgetRecipientsOf: (customerId: string, version: number) => Promise<void>
+}
+
+/** The reads of settings. */
+export function createSettingsReads(world: SettingsWorld): SettingsReads {
+  const { database } = world
+  return {
+    async reaches(tenant, customerId) {
+      if (tenant.kind === 'customer') return tenant.id === customerId
+      const rows = await database.query({ name: 'customer_of_operator', text: 'select 1 from customer where id = $1 and operator_id = $2', values: [customerId, tenant.id] })
+      return rows.length === 1
+    },
+    getCustomerLimits: (customerId) => getCustomerLimits(world, customerId),
+    listCurrencies: (customerId) => listCurrencies(world, customerId),
+    getSetting: async (customerId, name) => view(name, await readSetting(database.pool, customerId, name)),
+  }
+}
+
+/** The commands of settings. */
+export function createSettingsCommands(world: SettingsCommandWorld): SettingsCommands {
+  return {
+    updateCustomerLimits: (by, customerId, body) => updateCustomerLimits(world, by, customerId, body),
+    updateCurrencies: (by, body, expected) => updateCurrencies(world, by, body, expected),
+    async updateSetting(by, name, change, expected) {
+      const { database, clock, ids } = world
+      const customerId = by.tenant.id
+      const { was, value, version } = await inTransaction(database, async (client) => {
+        const now = clock.now()
+        const before = await readSetting(client, customerId, name, true)
+        if (expected !== null && BigInt(expected) !== BigInt(before?.version ?? 0)) refuse('precondition-failed', 'The setting has changed since it was read.')
+        const was = before?.value as object | undefined ?? SETTING_DEFAULTS[name]
+        const value = { ...was, ...change }
+        await writeSetting(client, { ownerId: customerId, name, value, by: by.session.userId, now })
+        await writeAudit(client, {
+          ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: `${name}.updated`, object: { type: 'customer', id: customerId }, before: was, after: value,
+        })
+        return { was, value, version: (before?.version ?? 0) + 1 }
+      })
+      if (wantsNamesChecked(was) !== wantsNamesChecked(value)) await world.forgetRecipientsOf(customerId, version)
+      return view(name, await readSetting(database.pool, customerId, name))
+    },
+  }
+}
+
+/** Of preferences; no other document says anything of it. */
+const wantsNamesChecked = (setting: object): boolean => 'requireVerification' in setting && setting.requireVerification === true
+
+function view(name: SettingName, stored: StoredSetting | null): Versioned<object> {
+  const value = stored?.value as object | undefined ?? SETTING_DEFAULTS[name]
+  return {
+    version: stored?.version ?? 0,
+    view: { ...value, updatedBy: stored?.updatedBy ?? null, updatedAt: stored === null ? null : timestamp(stored.updatedAt) },
+  }
+}

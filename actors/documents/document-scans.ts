@@ -1,0 +1,53 @@
+/**
+ * Scans of files, looked after where their customers are at home: asked for, and asked about until there is a verdict. A file
+ * whose scanner cannot be reached stays unavailable, and is asked about again, ever more rarely.
+ */
+import type { Clock } from '../../lib/base/clock.ts'
+import type { Scanner } from '../../lib/documents/scan.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { endScan, scanAgainAt, takeDueScans, type DueScan } from '../../storage/documents/documents.ts'
+import { readFile } from '../../storage/documents/files.ts'
+import { DueRows } from '../runtime/due-rows.ts'
+
+/** How often a node looks, and how many files it takes at a time. */
+const TICK_MS = 250
+const TAKEN_MAX = 32
+/** A file whose node died while it was scanned is taken up by another after this. */
+const TAKEN_MS = 30_000
+/** After a failure the next question waits longer each time, up to the second. */
+const RETRY_MS = 1_000
+const RETRY_MS_MAX = 60_000
+
+export interface DocumentScansOptions {
+  readonly database: Database
+  readonly scanner: Scanner
+  readonly clock: Clock
+  readonly shards: Shards
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export class DocumentScans extends DueRows<DueScan> {
+  readonly #options: DocumentScansOptions
+
+  constructor(options: DocumentScansOptions) {
+    super({
+      ...options, everyMs: TICK_MS, max: TAKEN_MAX, takenMs: TAKEN_MS, what: 'files to be scanned', take: (claim) => takeDueScans(options.database, claim),
+      follow: (file) => this.#scan(file), nameOf: ({ fileId }) => `file ${fileId}`,
+    })
+    this.#options = options
+  }
+
+  async #scan(file: DueScan): Promise<void> {
+    const { database, scanner, clock } = this.#options
+    try {
+      const { id, fileName, sizeBytes, createdAt } = file
+      const result = await scanner.scan({ id, fileName, sizeBytes, createdAt, bytes: () => readFile(database, { id: file.fileId, sizeBytes }) }, clock.now())
+      if ('verdict' in result) await endScan(database, id, result.verdict, clock.now())
+      else await scanAgainAt(database, id, result.askAgainAt)
+    } catch (error) {
+      await scanAgainAt(database, file.id, clock.now() + Math.min(RETRY_MS * file.attempts, RETRY_MS_MAX))
+      throw error
+    }
+  }
+}

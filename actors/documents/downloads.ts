@@ -1,0 +1,80 @@
+/**
+ * Signed links to files: whoever holds one may download that file, without signing in, until the link expires. Links are for
+ * browsers, which send no key; so they live shortly, and are made anew whenever somebody who may read the file asks.
+ *
+ * A link's token is the file's id, when it expires and an HMAC over both. Nothing is stored: every node honours what any of
+ * them has signed, and a file that is removed takes its links with it.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { timestamp } from '../../lib/base/clock.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { findFile, readFile, type StoredFile } from '../../storage/documents/files.ts'
+import { contentDisposition } from '../../lib/documents/file-name.ts'
+import { resourceETag } from '../../lib/commands/etag.ts'
+import type { Answer } from '../../lib/commands/answer.ts'
+import type { DownloadLink } from '../../lib/contract/download-link.ts'
+
+/** Long enough to click, too short to be passed around; milliseconds. */
+export const LINK_MS = 5 * 60_000
+const ID_BYTES = 16
+const EXPIRY_BYTES = 6
+const SIGNED_BYTES = ID_BYTES + EXPIRY_BYTES
+const TOKEN_BYTES = SIGNED_BYTES + 32
+
+/** Beside the policy of every answer: no script of a file runs here, whatever a browser makes of it. */
+const FILE_CONTENT_POLICY = 'sandbox'
+
+/** The part that reading routes use. */
+export interface DownloadReads {
+  /** A new link to a file that the caller may read. */
+  link(file: Pick<StoredFile, 'id' | 'contentType' | 'fileName'>): DownloadLink
+  /** The file of a link. @throws ProblemError `not-found`, `link-expired` */
+  open(token: string): Promise<Answer>
+}
+
+export interface DownloadsWorld {
+  readonly database: Database
+  readonly clock: { now(): number }
+  /** What links are signed with, 32 bytes, the same on every node. */
+  readonly linkKey: Uint8Array
+  /** Where the service can be reached, without `/v1`. */
+  readonly origin: () => string
+}
+
+/** Links to files. */
+export function createDownloads({ database, clock, linkKey, origin }: DownloadsWorld): DownloadReads {
+  const sign = (signed: Uint8Array): Buffer => createHmac('sha256', linkKey).update(signed).digest()
+
+  function read(token: string): { readonly id: string; readonly expiresAt: number } {
+    const bytes = Buffer.from(token, 'base64url')
+    const signed = bytes.subarray(0, SIGNED_BYTES)
+    if (bytes.length !== TOKEN_BYTES || !timingSafeEqual(bytes.subarray(SIGNED_BYTES), sign(signed))) refuse('not-found', 'The link is unknown.')
+    const hex = bytes.toString('hex', 0, ID_BYTES)
+    const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+    return { id, expiresAt: bytes.readUIntBE(ID_BYTES, EXPIRY_BYTES) }
+  }
+
+  return {
+    link({ id, contentType, fileName }) {
+      const expiresAt = clock.now() + LINK_MS
+      const signed = Buffer.alloc(SIGNED_BYTES)
+      signed.write(id.replaceAll('-', ''), 'hex')
+      signed.writeUIntBE(expiresAt, ID_BYTES, EXPIRY_BYTES)
+      const token = Buffer.concat([signed, sign(signed)]).toString('base64url')
+      return { url: `${origin()}/v1/downloads/${token}`, expiresAt: timestamp(expiresAt), contentType, fileName }
+    },
+    async open(token) {
+      const { id, expiresAt } = read(token)
+      const now = clock.now()
+      if (expiresAt <= now) refuse('link-expired', 'The link has expired. Ask for a new one.')
+      const file = await findFile(database, id, now)
+      if (file === null) refuse('not-found', 'The file is no longer there.')
+      return {
+        status: 200, body: '', contentType: file.contentType, etag: resourceETag(1, file.sha256),
+        headers: ['Content-Disposition', contentDisposition(file.fileName), 'Content-Security-Policy', FILE_CONTENT_POLICY],
+        stream: { bytes: file.sizeBytes, pieces: () => readFile(database, file) },
+      }
+    },
+  }
+}

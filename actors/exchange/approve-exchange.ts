@@ -1,0 +1,102 @@
+/**
+ * What becomes of an exchange when its approval ends (X2, X6).
+ *
+ * The last yes carries it out in the transaction of the decision. When its quote has run out by then, the rate is taken anew; when
+ * that is further from the one that was approved than the operator allows, or needs more money than there is, the exchange is
+ * rejected, with its reason. What is taken of the balance beyond the hold moves the balance's version, so that no actor
+ * remembers more than there is.
+ */
+import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
+import { dateIn } from '../../lib/base/clock.ts'
+import { bookApproved, notCarriedOut, withdrawExchange, type ExchangePayload, type ExchangeWithdrawal, type NotCarriedOut } from '../../lib/exchange/approval.ts'
+import { forItself } from '../../lib/exchange/bought-for.ts'
+import { asContract } from '../../lib/exchange/contract.ts'
+import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import { depositFor, partnerDate } from '../../lib/exchange/forward-terms.ts'
+import { beginApproved } from '../../lib/exchange/open-contract.ts'
+import type { Priced } from '../../lib/exchange/pricing.ts'
+import { requote } from '../../lib/exchange/requote.ts'
+import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
+import type { Effects } from '../../lib/decisions/effects.ts'
+import type { PaymentPart } from '../../lib/exchange/effects.ts'
+import { failureOf } from '../../lib/rails/failure-codes.ts'
+import type { ApprovalTx, Ending } from '../../storage/approvals/approvals.ts'
+import type { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
+import { readExchange } from '../../storage/exchange/exchanges.ts'
+import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { takeAvailable } from '../../storage/balances/balance-funds.ts'
+import type { ApprovalSubject, SubjectOutcome } from '../approvals/approvals.ts'
+import type { FxPartner } from '../providers/fx.ts'
+
+export interface ExchangeSubjectOptions {
+  readonly desks: Pick<ExchangeDesks, 'within'>
+  readonly market: Pick<FxPartner, 'mid'>
+  readonly accounts: Pick<InternalAccountDirectory, 'within'>
+  readonly sandbox: boolean
+}
+
+const EXPIRED = 'The exchange was not approved in time.'
+
+/** How an approval that ended without a yes ends its exchange. */
+function withdrawalOf({ status, reason }: Ending): ExchangeWithdrawal {
+  if (status === 'rejected') return { status: 'rejected', message: reason ?? 'The exchange was rejected.', failure: null, by: 'member' }
+  if (status === 'expired') return { status: 'cancelled', message: EXPIRED, failure: { ...failureOf('approval_expired'), message: EXPIRED }, by: 'system' }
+  return { status: 'cancelled', message: 'The exchange was cancelled.', failure: null, by: 'member' }
+}
+
+/** Exchanges as the subjects of approvals: spots, and the contracts that are drawn from. */
+export function exchangeSubject(options: ExchangeSubjectOptions): ApprovalSubject {
+  return {
+    async ended(tx, approval, ending): Promise<SubjectOutcome> {
+      const state = await readExchange(tx.client, approval.subjectId)
+      // An exchange leaves `pending_approval` with its approval and in no other way, so this would be a bug.
+      if (state?.exchange.status !== 'pending_approval') throw new Error(`The exchange ${approval.subjectId} is ${state?.exchange.status ?? 'gone'}, not pending_approval.`)
+      const { exchange } = state
+      const payment = forItself(exchange)
+      const effects = ending.status === 'approved' ? await carryOut(options, tx, approval, exchange, { booked: () => payment, rejected: () => payment })
+        : withdrawExchange(exchange, withdrawalOf(ending), payment, tx.ids, tx.now)
+      return { effects }
+    },
+  }
+}
+
+/** What the end of an approval means for the payment that the exchange buys for. */
+export interface ApprovedPayment {
+  booked(exchange: ExchangeRecord): PaymentPart
+  rejected(withdrawal: ExchangeWithdrawal): Exclude<PaymentPart, 'waits'>
+}
+
+/** What the last yes makes of an exchange that waited: booked, or rejected after all. Also of one that a payment waits for. */
+export async function carryOut(options: ExchangeSubjectOptions, tx: ApprovalTx, approval: ApprovalRecord, exchange: ExchangeRecord, payment: ApprovedPayment): Promise<Effects> {
+  const { client, ids, now } = tx
+  const desk = await options.desks.within(client).of(exchange.customerId)
+  if (desk === null) throw new Error(`The customer ${exchange.customerId} of an exchange has vanished.`)
+  const { quoteExpiresAt, holdMinutes } = JSON.parse(approval.payload as string) as ExchangePayload
+  const priced = now < quoteExpiresAt ? null : anew(options, exchange, desk.terms, now)
+  if (priced === 'rate_moved') return reject(tx, exchange, 'rate_moved', payment)
+  if (exchange.kind !== 'spot') {
+    const { forwardDepositBps: depositBps } = desk.terms
+    return beginApproved(asContract(exchange), priced, { ids, now, sandbox: options.sandbox, holdMinutes, depositOf: (sellAmount) => depositFor(sellAmount, { depositBps, sandbox: options.sandbox }) })
+  }
+  const beyond = priced === null ? 0n : priced.sell - exchange.sellAmount
+  if (beyond > 0n && !await takeAvailable(client, exchange.sellBalanceId, beyond)) return reject(tx, exchange, 'insufficient_funds', payment)
+  const { operatorId, connectionId } = exchange
+  const accounts = options.accounts.within(client)
+  const sell = await accounts.accounts({ operatorId, connectionId, currency: exchange.sellCurrency })
+  const buy = await accounts.accounts({ operatorId, connectionId, currency: exchange.buyCurrency })
+  return bookApproved(exchange, priced, (booked) => payment.booked(booked), { ids, accounts: { sell, buy }, valueDate: dateIn(now, 'UTC'), now })
+}
+
+/** What the exchange comes to at the rate that holds now. */
+function anew({ market }: Pick<ExchangeSubjectOptions, 'market'>, exchange: ExchangeRecord, terms: ExchangeTerms, now: number): Priced | 'rate_moved' {
+  const mid = market.mid(exchange.connectionId, exchange.sellCurrency, exchange.buyCurrency)
+  if (mid === null) return 'rate_moved'
+  const daysAhead = exchange.kind === 'forward' ? Math.max(0, Temporal.PlainDate.from(partnerDate(now)).until(exchange.settlementDate).days) : 0
+  const priced = requote(exchange, { mid, daysAhead, terms })
+  return typeof priced === 'string' ? 'rate_moved' : priced
+}
+
+function reject({ ids, now }: ApprovalTx, exchange: ExchangeRecord, why: NotCarriedOut, payment: ApprovedPayment): Effects {
+  const withdrawal = notCarriedOut(why)
+  return withdrawExchange(exchange, withdrawal, payment.rejected(withdrawal), ids, now)
+}

@@ -1,0 +1,96 @@
+/**
+ * Cancelling an exchange that nothing has come of yet (X6, F3, H4): one that waits for people ends with its approval; a contract
+ * that waits for its first deposit, or a held rate that nobody has drawn from, is moved on the version it was read at.
+ */
+import { dateIn } from '../../lib/base/clock.ts'
+import { isContract, moveContract } from '../../lib/exchange/contract.ts'
+import { contractAfter, contractEffects } from '../../lib/exchange/contract-effects.ts'
+import { exchangeJson, type ExchangeKind, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import { together } from '../../lib/decisions/merge.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { CommitConflict, writeOrSuspend } from '../../storage/approvals/approvals.ts'
+import { findExchange, readExchange } from '../../storage/exchange/exchanges.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import type { Approvals } from '../approvals/approvals.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import type { Unmade } from '../commands/answers.ts'
+import { auditBy, remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { accountsOfContract, type ContractWorld } from './exchange-contracts.ts'
+import type { Asker } from '../commands/asker.ts'
+
+export interface CancelExchangeWorld extends ContractWorld {
+  readonly approvals: Pick<Approvals, 'cancel'>
+}
+
+type Recorded = Extract<Unmade, { readonly kind: 'recorded' }>
+
+export type CancelExchangeOutcome =
+  | { readonly kind: 'exchange_cancelled'; readonly exchange: ExchangeRecord }
+  | Extract<Unmade, { readonly kind: 'refused' }>
+  | Recorded
+
+/**
+ * Cancels an exchange of the asker's customer.
+ *
+ * @param kind held rates are asked for by their own name, which alone cancels one that is active
+ * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ */
+export async function cancelExchange(world: CancelExchangeWorld, asker: Asker, exchangeId: string, kind?: Extract<ExchangeKind, 'held_rate'>): Promise<CancelExchangeOutcome> {
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const exchange = await findExchange(world.database, exchangeId)
+    if (exchange === null || exchange.customerId !== asker.customerId || (kind !== undefined && exchange.kind !== kind)) refuse('not-found', 'No such resource exists in this tenant.')
+    const outcome = exchange.status === 'pending_approval' ? await endApproval(world, asker, exchange)
+      : exchange.status === 'awaiting_deposit' || (kind !== undefined && exchange.status === 'active') ? await endContract(world, asker, exchange)
+        : 'refused'
+    if (outcome === 'refused') {
+      return await rememberedNo(world, asker, { slug: 'not-cancellable', detail: 'The exchange can no longer be cancelled.', extra: { currentStatus: exchange.status } })
+    }
+    if (outcome !== 'moved_on') return outcome
+  }
+  throw new Overloaded('The exchange keeps changing; try again.')
+}
+
+/** The exchange as its approval's end leaves it. */
+async function endApproval({ approvals }: CancelExchangeWorld, asker: Asker, exchange: ExchangeRecord): Promise<CancelExchangeOutcome | 'moved_on'> {
+  let cancelled = exchange
+  return await unlessRecorded(async () => {
+    const ended = await approvals.cancel({
+      approvalId: exchange.approvalId as string, reason: 'cancelled_by_user', by: auditBy(asker),
+      effects: (now) => {
+        cancelled = { ...exchange, status: 'cancelled', version: exchange.version + 1, updatedAt: now }
+        return remembered(asker.key, 200, exchange.id, answerOf(cancelled), now)
+      },
+    })
+    return ended ? { kind: 'exchange_cancelled' as const, exchange: cancelled } : 'moved_on'
+  })
+}
+
+async function endContract(world: CancelExchangeWorld, asker: Asker, known: ExchangeRecord): Promise<CancelExchangeOutcome | 'moved_on' | 'refused'> {
+  const { database, clock, ids, sandbox } = world
+  const { id } = known
+  if (!isContract(known)) return 'refused'
+  // Whoever has a connection waits for no second one; and balances are locked before exchanges, so its version is the fence.
+  const accounts = await accountsOfContract(world, known)
+  try {
+    return await unlessRecorded(async () => await inTransaction(database, async (client) => {
+      const now = clock.now()
+      const contract = (await readExchange(client, id))?.exchange
+      if (contract === undefined || !isContract(contract)) return 'refused'
+      const moved = moveContract(contract, { kind: 'cancel' })
+      if ('refused' in moved) return 'refused'
+      const after = contractAfter(contract, moved, now)
+      const context = { ids, now, accounts, by: 'member', valueDate: dateIn(now, 'UTC'), message: 'Contract cancelled.', sandbox } as const
+      await writeOrSuspend({ client, ids, now }, (suspenseId) => ({
+        effects: together(contractEffects(contract, moved, { ...context, suspenseId }), remembered(asker.key, 200, id, answerOf(after), now)),
+      }))
+      return { kind: 'exchange_cancelled' as const, exchange: after }
+    }))
+  } catch (error) {
+    // Its deposit was paid at the same moment.
+    if (error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'exchange_stale')) return 'moved_on'
+    throw error
+  }
+}
+
+const answerOf = (exchange: ExchangeRecord): string => JSON.stringify(exchangeJson(exchange))

@@ -1,0 +1,82 @@
+/**
+ * Moves of contracts that no balance has to decide: withdrawn, missed, called for more, overdue, expired. Money only goes back with
+ * them. Each is one transaction, with the contract's version as its fence; what people have to know of it is told with it.
+ */
+import { dateIn, timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { moveContract, outstandingOf, type Contract, type ContractMove } from '../../lib/exchange/contract.ts'
+import { contractAfter, contractEffects } from '../../lib/exchange/contract-effects.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { InternalAccounts } from '../../lib/ledger/entry.ts'
+import type { Mailer } from '../../lib/notices/mail.ts'
+import { formatMajor } from '../../lib/base/money.ts'
+import { ProblemError } from '../../lib/base/problems.ts'
+import { writeOrSuspend, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { readExchange } from '../../storage/exchange/exchanges.ts'
+import { insertNotices, peopleInRoles, type Notice } from '../../storage/notices/notices.ts'
+import { decideInTransaction, type Afterwards } from '../approvals/decision-transaction.ts'
+
+/** Who is told of what a contract needs: those who can do something about it. */
+const TOLD_ROLES = ['owner', 'admin']
+
+export interface EndsWorld {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly mailer: Mailer
+  readonly sandbox: boolean
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export type QuietMove = Extract<ContractMove, { kind: 'cancel' | 'deposit_missed' | 'call' | 'overdue' | 'expire' }>
+
+const MESSAGES: Readonly<Record<QuietMove['kind'], string>> = {
+  cancel: 'Contract cancelled.', deposit_missed: 'Contract cancelled: its deposit was not paid in time.', call: 'More is asked for as a deposit.',
+  overdue: 'The settlement date has come, and the money is not there.', expire: 'The time of the rate is over.',
+}
+
+/**
+ * Makes a move within a transaction that is open.
+ *
+ * @returns the contract as it is from now on
+ * @throws ProblemError when it is none of this contract; CommitConflict `exchange_stale` when somebody was quicker
+ */
+export async function moveQuietly(tx: ApprovalTx, contract: Contract, move: QuietMove, { accounts, sandbox, by }: { readonly accounts: InternalAccounts; readonly sandbox: boolean; readonly by: 'member' | 'system' }): Promise<Contract> {
+  const moved = moveContract(contract, move)
+  if ('refused' in moved) throw new ProblemError(moved.refused)
+  const { ids, now } = tx
+  const context = { ids, now, accounts, by, valueDate: dateIn(now, 'UTC'), message: MESSAGES[move.kind], sandbox }
+  await writeOrSuspend(tx, (suspenseId) => ({ effects: contractEffects(contract, moved, { ...context, suspenseId }) }))
+  return contractAfter(contract, moved, now)
+}
+
+/** The same by itself, with word of it to those who can do something about it; nothing when the contract is another by now. @throws as `moveQuietly` */
+export async function moveWhenDue(world: EndsWorld, contract: Contract, move: QuietMove, accounts: InternalAccounts): Promise<void> {
+  await decideInTransaction(world, async (tx, afterwards) => {
+    if ((await readExchange(tx.client, contract.id))?.exchange.version !== contract.version) return
+    const next = await moveQuietly(tx, contract, move, { accounts, sandbox: world.sandbox, by: 'system' })
+    const news = newsOf(next, move)
+    if (news !== null) await tell(world, tx, news, afterwards)
+  })
+}
+
+function newsOf(contract: Contract, move: QuietMove): Notice | null {
+  const { customerId: tenantId, id, number, sellCurrency, deposit } = contract
+  const object = { type: 'exchange', id }
+  const amount = (minor: bigint) => `${formatMajor(minor, sellCurrency as CurrencyCode)} ${sellCurrency}`
+  if (move.kind === 'call' && deposit !== null) {
+    return { tenantId, object, type: 'forward_deposit_due', title: `Forward ${number} needs a further deposit`, text: `${amount(outstandingOf(deposit))} until ${timestamp(move.until)}, or it is closed out.` }
+  }
+  if (move.kind === 'overdue') {
+    return { tenantId, object, type: 'exchange_overdue', title: `Forward ${number} is overdue`, text: `${amount(contract.remainingSell)} are missing. It is closed out when they are not there in two business days.` }
+  }
+  return null
+}
+
+async function tell({ mailer, onError }: EndsWorld, { client, ids, now }: ApprovalTx, notice: Notice, afterwards: Afterwards): Promise<void> {
+  const addresses = await insertNotices(client, ids, await peopleInRoles(client, notice.tenantId, TOLD_ROLES), notice, now)
+  afterwards.push(() => {
+    for (const to of addresses) mailer.send({ to, subject: notice.title, text: notice.text }).catch((error: unknown) => onError(error, 'mail'))
+  })
+}

@@ -1,0 +1,93 @@
+/** What the HTTP layer asks of contracts: forwards and held rates, what is paid for them and drawn from them. */
+import { cancelExchange, type CancelExchangeWorld } from './cancel-exchange.ts'
+import { createExchange, type ExchangeWorld } from './create-exchange.ts'
+import { drawFromContract, PLAIN_TERMS, payDeposit, type ContractOutcome } from './exchange-contracts.ts'
+import type { Contract } from '../../lib/exchange/contract.ts'
+import { exchangeJson } from '../../lib/exchange/exchange.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { getExchange, listExchanges } from '../../storage/exchange/exchange-queries.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { resourceETag } from '../../lib/commands/etag.ts'
+import type { Answers } from '../commands/answers.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import type { DrawdownCreate, ForwardContractCreate, ForwardDeposit, HeldRateCreate } from '../../lib/exchange/contract-schema.ts'
+import type { Exchange, exchangeList } from '../../lib/exchange/exchange-schema.ts'
+import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+/** Reads. Null means: no such contract of this kind in the tenant. */
+export interface ContractReads {
+  list(query: ListQuery<typeof exchangeList>, kind: Contract['kind']): Promise<ListResult<Exchange>>
+  get(tenant: Tenant, id: string, kind: Contract['kind']): Promise<Versioned<Exchange> | null>
+  /** @throws ProblemError `not-found` when there is no such contract */
+  drawdowns(query: ListQuery<typeof exchangeList>, tenant: Tenant, contractId: string, kind: Contract['kind']): Promise<ListResult<Exchange>>
+}
+
+export interface ContractCommands {
+  openForward(command: Command<ForwardContractCreate>): Promise<CommandAnswer>
+  holdRate(command: Command<HeldRateCreate>): Promise<CommandAnswer>
+  payDeposit(command: Command<ForwardDeposit>, contractId: string): Promise<CommandAnswer>
+  draw(command: Command<DrawdownCreate>, contractId: string, kind: Contract['kind']): Promise<CommandAnswer>
+  cancelHeldRate(command: Command<null>, contractId: string): Promise<CommandAnswer>
+  /** Of any exchange that nothing has come of yet. */
+  cancelExchange(command: Command<null>, exchangeId: string): Promise<CommandAnswer>
+}
+
+type ContractMade = Exclude<ContractOutcome, { readonly kind: 'refused' | 'recorded' }>
+
+/** What was made or moved: an answer of its own words, which its key keeps. */
+export function contractAnswer(outcome: ContractMade): CommandAnswer {
+  const { body } = outcome
+  if (outcome.kind === 'contract_moved') return { status: 200, body, contentType: 'application/json', replayed: false }
+  const { id } = outcome.kind === 'contract_drawn' ? outcome.drawdown : outcome.contract
+  return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location: `/v1/exchanges/${id}`, replayed: false }
+}
+
+/** What is asked for, as far as it is this. */
+const only = (asked: readonly string[] | undefined, value: string): readonly string[] => (asked === undefined || asked.includes(value) ? [value] : [])
+
+/** The reads of contracts. */
+export function createContractReads(database: Database): ContractReads {
+  const db = readDatabase(database)
+  const get: ContractReads['get'] = async (tenant, id, kind) => {
+    const found = await getExchange(database, tenant, id)
+    return found?.view.kind === kind ? found : null
+  }
+  return {
+    get,
+    list: (query, kind) => listExchanges(db, { ...query, filters: { ...query.filters, kind: only(query.filters.kind, kind) } }),
+    async drawdowns(query, tenant, contractId, kind) {
+      if (await get(tenant, contractId, kind) === null) refuse('not-found', 'No such resource exists in this tenant.')
+      return await listExchanges(db, { ...query, filters: { ...query.filters, parentExchangeId: only(query.filters.parentExchangeId, contractId) } })
+    },
+  }
+}
+
+/** The commands of contracts. */
+export function createContractCommands(world: ExchangeWorld & CancelExchangeWorld, { answer, recordedAnswer }: Answers): ContractCommands {
+  async function cancel(command: Command<null>, exchangeId: string, kind?: 'held_rate'): Promise<CommandAnswer> {
+    // What has an answer keeps it, whatever the exchange has become since.
+    const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
+    return known ?? await answer(command, (asker) => cancelExchange(world, asker, exchangeId, kind),
+      ({ exchange }) => ({ status: 200, body: JSON.stringify(exchangeJson(exchange)), contentType: 'application/json', replayed: false }))
+  }
+
+  return {
+    openForward: (command) => answer(command, async (asker, body) => {
+      const { forwardType = 'fixed', drawdownFrom = null, depositBalanceId = null } = body
+      return ofContract(await createExchange(world, asker, body, 'forward', { forwardType, drawdownFrom, depositBalanceId }))
+    }, contractAnswer),
+    holdRate: (command) => answer(command, async (asker, body) => ofContract(await createExchange(world, asker, body, 'held_rate', PLAIN_TERMS)), contractAnswer),
+    payDeposit: (command, contractId) => answer(command, (asker, { balanceId, amount = null }) => payDeposit(world, asker, contractId, { balanceId, amount }), contractAnswer),
+    draw: (command, contractId, kind) => answer(command, (asker, body) => drawFromContract(world, asker, contractId, kind, body), contractAnswer),
+    cancelHeldRate: (command, contractId) => cancel(command, contractId, 'held_rate'),
+    cancelExchange: (command, exchangeId) => cancel(command, exchangeId),
+  }
+}
+
+/** A quote of a contract makes a contract. */
+function ofContract(outcome: Awaited<ReturnType<typeof createExchange>>): ContractOutcome {
+  if (outcome.kind === 'exchange_booked') throw new Error('A spot was made of the quote of a contract.')
+  return outcome
+}

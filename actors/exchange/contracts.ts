@@ -1,0 +1,132 @@
+/**
+ * What time and the market make of contracts, looked for where their shard is at home: deposits that were not paid (F3), margin
+ * calls (F5), the last day of a forward (F6 to F8), held rates whose time is over (H3).
+ *
+ * A contract's row says when it is looked at next. What is then decided rests on the row as it was read; two nodes that look at
+ * once decide the same, and the version lets one of them write it.
+ */
+import { LIMITS } from '../../lib/base/limits.ts'
+import { isCalled, isContract, isOpen, keptOf, type Contract } from '../../lib/exchange/contract.ts'
+import { dueAtOf } from '../../lib/exchange/contract-effects.ts'
+import { depositFor, graceUntil, lossOf, marginCall, maturityOf, partnerDate, SANDBOX_MARGIN_CALL } from '../../lib/exchange/forward-terms.ts'
+import { forwardOf } from '../../lib/exchange/pricing.ts'
+import { divideHalfEven, rateOf } from '../../lib/exchange/rate.ts'
+import { ProblemError } from '../../lib/base/problems.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { CommitConflict } from '../../storage/approvals/approvals.ts'
+import { dueContracts, hasOpenDrawdown, postponeContracts, statusSince } from '../../storage/exchange/contracts.ts'
+import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
+import { findExchanges } from '../../storage/exchange/exchanges.ts'
+import { accountsOfContract, drawRest, moveAtBalance, serviceFor, type ContractWorld } from './exchange-contracts.ts'
+import { moveWhenDue, type EndsWorld, type QuietMove } from './contract-ends.ts'
+import type { FxPartner } from '../providers/fx.ts'
+import { Lookout } from '../runtime/lookout.ts'
+
+/** How often a node looks, and how many contracts it takes at a time: with a look a minute at each, some fifteen thousand a node. */
+const TICK_MS = 1_000
+const DUE_MAX = 256
+/** One that cannot be judged just now (its pair is not quoted, a drawdown is on its way) is looked at again. */
+const AGAIN_MS = 10_000
+
+export interface ContractsOptions extends ContractWorld, EndsWorld {
+  /** Whose market contracts are held against. */
+  readonly partner: Pick<FxPartner, 'mid'>
+  readonly shards: Shards
+}
+
+export class Contracts extends Lookout {
+  readonly #options: ContractsOptions
+
+  constructor(options: ContractsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'contracts that are due') })
+    this.#options = options
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, shards, onError, sandbox } = this.#options
+    const now = clock.now()
+    const due = await dueContracts(database, { now, owned: shards.owned(), max: DUE_MAX })
+    if (due.length === 0) return
+    const later: { id: string; version: number; dueAt: number }[] = []
+    for (const exchange of (await findExchanges(database, due)).values()) {
+      if (!isContract(exchange) || exchange.dueAt === null || exchange.dueAt > now) continue
+      const settled = await this.#settle(exchange, now).catch((error: unknown) => {
+        // Somebody else was quicker, or it has become something else since: what it is now says when it is looked at.
+        if (!(error instanceof CommitConflict) && !(error instanceof ProblemError)) onError(error, `contract ${exchange.id}`)
+        return false
+      })
+      if (!settled) later.push({ id: exchange.id, version: exchange.version, dueAt: Math.max(dueAtOf(exchange, now, { sandbox }) ?? 0, now + AGAIN_MS) })
+    }
+    if (later.length > 0) await postponeContracts(database, later)
+  }
+
+  /** Does what is due of a contract. @returns false when nothing is */
+  async #settle(contract: Contract, now: number): Promise<boolean> {
+    if (contract.kind === 'held_rate') return isOpen(contract) && await this.#quietly(contract, { kind: 'expire' })
+    if (contract.status === 'awaiting_deposit') return isCalled(contract) ? await this.#closeOut(contract, now) : await this.#quietly(contract, { kind: 'deposit_missed' })
+    if (contract.status === 'overdue') return await this.#drawRest(contract) || await this.#endGrace(contract, now)
+    if (!isOpen(contract)) return false
+    if (maturityOf(contract.settlementDate) <= now) return await this.#drawRest(contract) || await this.#quietly(contract, { kind: 'overdue' })
+    return await this.#call(contract, now)
+  }
+
+  async #quietly(contract: Contract, move: QuietMove): Promise<true> {
+    await moveWhenDue(this.#options, contract, move, await accountsOfContract(this.#options, contract))
+    return true
+  }
+
+  /** F6, F8. @returns false when the money is not there */
+  async #drawRest(contract: Contract): Promise<boolean> {
+    const { clock } = this.#options
+    const outcome = await drawRest(this.#options, serviceFor(contract, clock.now() + LIMITS.requestDeadlineMs), contract)
+    return outcome.kind === 'contract_drawn'
+  }
+
+  async #endGrace(contract: Contract, now: number): Promise<boolean> {
+    const desk = await this.#desk(contract)
+    return graceUntil(await statusSince(this.#options.database, contract.id), desk.calendar) <= now && await this.#closeOut(contract, now)
+  }
+
+  /** F8: what is left is unwound at what the market makes of it now. A drawdown that may still fail comes first. */
+  async #closeOut(contract: Contract, now: number): Promise<boolean> {
+    const { database, clock } = this.#options
+    if (await hasOpenDrawdown(database, contract.id)) return false
+    const worth = this.#worth(contract, now)
+    if (worth === null) return false
+    const loss = lossOf(contract.remainingSell, worth)
+    const asker = serviceFor(contract, clock.now() + LIMITS.requestDeadlineMs)
+    const outcome = await moveAtBalance(this.#options, asker, contract, contract.sellBalanceId, { kind: 'close_out', loss }, { by: 'system', message: 'Closed out.' })
+    return outcome.kind === 'contract_moved'
+  }
+
+  /** F5. @returns false when there is enough of a deposit */
+  async #call(contract: Contract, now: number): Promise<boolean> {
+    const desk = await this.#desk(contract)
+    const amount = this.#demand(contract, desk, now)
+    return amount !== null && await this.#quietly(contract, { kind: 'call', amount, until: graceUntil(now, desk.calendar) })
+  }
+
+  #demand(contract: Contract, { terms: { forwardDepositBps, marginCallBps } }: ExchangeDesk, now: number): bigint | null {
+    const { deposit, remainingSell, sellAmount } = contract
+    if (deposit === null) return null
+    // The sandbox's partner calls for as much again, once.
+    const once = this.#options.sandbox && sellAmount === SANDBOX_MARGIN_CALL.amount && deposit.required > 0n && deposit.required === depositFor(sellAmount, { depositBps: forwardDepositBps, sandbox: true })
+    if (once) return deposit.required
+    const worth = this.#worth(contract, now)
+    return worth === null ? null : marginCall({ remainingSell, worth, kept: keptOf(deposit).amount }, { depositBps: forwardDepositBps, marginCallBps })
+  }
+
+  /** What is left to sell, valued at the rate that the partner would give for the same day now; null where it does not quote the pair. */
+  #worth({ connectionId, sellCurrency, buyCurrency, settlementDate, remainingSell, partnerRate }: Contract, now: number): bigint | null {
+    const mid = this.#options.partner.mid(connectionId, sellCurrency, buyCurrency)
+    if (mid === null) return null
+    const days = Temporal.PlainDate.from(partnerDate(now)).until(settlementDate).days
+    return divideHalfEven(remainingSell * partnerRate, rateOf(forwardOf(mid, Math.max(days, 0))))
+  }
+
+  async #desk({ customerId }: Contract): Promise<ExchangeDesk> {
+    const desk = await this.#options.desks.of(customerId)
+    if (desk === null) throw new Error(`The customer ${customerId} has nowhere to exchange.`)
+    return desk
+  }
+}

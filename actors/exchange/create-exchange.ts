@@ -1,0 +1,174 @@
+/**
+ * An exchange from a quote, brought to the balance that decides it: its quote and its balances found, a balance for what it buys
+ * opened where there is none. What a quote is of says what is made of it.
+ */
+import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
+import { dateIn } from '../../lib/base/clock.ts'
+import type { Convert } from '../../lib/approvals/policy.ts'
+import { expiredQuote, takenExternalId, usedQuote, type BookExchange } from '../../lib/exchange/book-exchange.ts'
+import type { BookingRule } from '../../lib/exchange/booking.ts'
+import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import { isExpired, type QuoteKind, type QuoteRecord } from '../../lib/exchange/quote.ts'
+import { converterOf } from '../../lib/exchange/worth.ts'
+import { orderNumber } from '../../lib/base/ids.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { inStoredOrder } from '../../lib/base/metadata.ts'
+import { ProblemError, refuse, refuseField, type Problem } from '../../lib/base/problems.ts'
+import { balanceName, defaultBalances, openBuyBalance, type DefaultBalance } from '../../storage/exchange/exchange-balances.ts'
+import type { StoredOutcome } from '../../storage/commit/commit.ts'
+import type { Database } from '../../storage/db/database.ts'
+import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
+import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
+import { exchangingBalance, type ExchangeBookReply } from '../balances/balance.ts'
+import type { FxPartner } from '../providers/fx.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import { deskOf, mustHave, type QuoteWorld } from './create-quote.ts'
+import { openExchangeContract, PLAIN_TERMS, type ContractOutcome, type ForwardTerms } from './exchange-contracts.ts'
+import type { Asker } from '../commands/asker.ts'
+
+/** What exchanges need beside. */
+export interface ExchangeWorld extends QuoteWorld {
+  readonly database: Database
+  readonly accounts: InternalAccountDirectory
+  readonly orderNumbers: Pick<OrderNumbers, 'take'>
+}
+
+/** An exchange as the API takes it, checked for shape. */
+export interface ExchangeInput {
+  readonly quoteId: string
+  readonly sellBalanceId?: string | null
+  readonly buyBalanceId?: string | null
+  readonly reference?: string | null
+  readonly externalId?: string | null
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export type ExchangeOutcome =
+  | ExchangeBookReply
+  | ContractOutcome
+  /** The same key was decided before. */
+  | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
+
+/** A quote with everything that an exchange of it needs. */
+export interface FoundQuote {
+  readonly quote: QuoteRecord
+  readonly desk: ExchangeDesk
+  readonly sellBalance: DefaultBalance
+  readonly buyBalanceId: string
+}
+
+/**
+ * Makes an exchange of any quote.
+ *
+ * @param kind what the quote has to be of; any where none is named
+ * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under
+ *   the same key
+ */
+export async function createExchange(world: ExchangeWorld, asker: Asker, input: ExchangeInput, kind?: QuoteKind, terms: ForwardTerms = PLAIN_TERMS): Promise<ExchangeOutcome> {
+  const found = await findQuote(world, asker, input, kind)
+  const { reference = null, externalId = null, metadata = {} } = input
+  if (found.quote.kind === 'spot') return await bookSpot(world, asker, found, { reference, externalId, metadata })
+  const { quote, desk, sellBalance, buyBalanceId } = found
+  return await openExchangeContract(world, asker, { quote, desk, sellBalance, buyBalanceId, terms, reference, externalId, metadata, convert: marketConvert(world.market, quote.connectionId) })
+}
+
+/** The quote and its balances. @throws ProblemError when there is no such quote, or its balances do not fit */
+export async function findQuote(world: ExchangeWorld, asker: Pick<Asker, 'customerId' | 'key'>, input: Pick<ExchangeInput, 'quoteId' | 'sellBalanceId' | 'buyBalanceId'>, kind?: QuoteKind): Promise<FoundQuote> {
+  const { database, quotes, clock } = world
+  const { customerId } = asker
+  const quote = await quotes.find(customerId, input.quoteId)
+  if (quote === null) refuseField('/quoteId', 'not_found', 'No such quote.')
+  if (kind !== undefined && quote.kind !== kind) refuseField('/quoteId', 'invalid_value', `The quote is of a ${quote.kind}.`)
+  await mustHave(world, customerId, quote.kind)
+  const desk = await deskOf(world, customerId)
+  const sellBalanceId = input.sellBalanceId ?? quote.sellBalanceId
+  const buyBalanceId = input.buyBalanceId ?? quote.buyBalanceId
+  const missing = [...(sellBalanceId === null ? [quote.sellCurrency] : []), ...(buyBalanceId === null ? [quote.buyCurrency] : [])]
+  const defaults = missing.length === 0 ? undefined : await defaultBalances(database, customerId, missing)
+  const sellBalance = sellBalanceId === null ? defaults?.get(quote.sellCurrency) : { id: sellBalanceId, name: quote.kind === 'spot' ? '' : await balanceName(database, customerId, sellBalanceId) ?? '' }
+  if (sellBalance === undefined) refuseField('/sellBalanceId', 'not_found', `There is no balance in ${quote.sellCurrency}.`)
+  const seller = await world.balances.find(sellBalance.id)
+  if (seller === null || seller.customerId !== customerId) refuseField('/sellBalanceId', 'not_found', 'No such balance.')
+  if (seller.currency !== quote.sellCurrency) refuseField('/sellBalanceId', 'currency_mismatch', `The quote sells ${quote.sellCurrency}, the balance is in ${seller.currency}.`)
+  if (seller.connectionId !== quote.connectionId) refuseField('/sellBalanceId', 'invalid_value', 'The quote is of another bank than the balance’s.')
+  if (buyBalanceId !== null) {
+    const buyer = await world.balances.find(buyBalanceId)
+    if (buyer === null || buyer.customerId !== customerId) refuseField('/buyBalanceId', 'not_found', 'No such balance.')
+    if (buyer.currency !== quote.buyCurrency) refuseField('/buyBalanceId', 'currency_mismatch', `The quote buys ${quote.buyCurrency}, the balance is in ${buyer.currency}.`)
+    return { quote, desk, sellBalance, buyBalanceId }
+  }
+  const known = defaults?.get(quote.buyCurrency)
+  if (known !== undefined) return { quote, desk, sellBalance, buyBalanceId: known.id }
+  // What has run out is refused by the balance that sells; nothing is opened for it. Without a key nobody remembers the refusal.
+  const now = clock.now()
+  if (isExpired(quote, now) && asker.key === null) throw new ProblemError(expiredQuote(quote))
+  if (isExpired(quote, now)) return { quote, desk, sellBalance, buyBalanceId: sellBalance.id }
+  const opened = await openBuyBalance(database, world.ids, { customerId, currency: quote.buyCurrency, now })
+  switch (opened) {
+    case 'not_enabled': return refuseField('/buyBalanceId', 'inactive', `${quote.buyCurrency} is not enabled.`)
+    case 'customer_not_active': return refuse('customer-not-active', 'The customer cannot open a balance at present.')
+    case 'too_many': return refuse('limit-reached', 'The customer has as many balances as it may have.', { extra: { resource: 'balance' } })
+    default: return { quote, desk, sellBalance, buyBalanceId: opened.id }
+  }
+}
+
+/** What is said of an exchange beside its quote. */
+export interface Said {
+  readonly reference: string | null
+  readonly externalId: string | null
+  readonly metadata: Readonly<Record<string, string>>
+  readonly rule?: BookingRule
+  /** What its key remembers, where the answer is not the exchange itself. */
+  readonly answer?: BookExchange['answer']
+}
+
+/** X1, X2: brings a spot to the balance that sells, until it has a yes or a no. @throws Overloaded, DatabaseUnavailable or OutcomeUnknown */
+export async function bookSpot(world: ExchangeWorld, asker: Asker, found: FoundQuote, said: Said): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
+  let refusal: Problem | null = null
+  let creditRefused = false
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const command = await commandOf(world, asker, found, said, { refusal, creditRefused })
+    const outcome = await world.system.ask(exchangingBalance, found.sellBalance.id, asker.shard, command, asker.deadline)
+    switch (outcome.kind) {
+      case 'decided': return outcome.reply
+      case 'recorded': return outcome
+      case 'quote_used': refusal = usedQuote(found.quote.id, outcome.existingId); break
+      case 'external_id_used': refusal = takenExternalId(said.externalId, outcome.existingId); break
+      case 'credit_refused': creditRefused = true; break
+      default: throw new Error(`Booking an exchange met ${outcome.kind}.`)
+    }
+  }
+  throw new Overloaded('The balance keeps changing; try again.')
+}
+
+async function commandOf(
+  world: ExchangeWorld, asker: Asker, { quote, desk, sellBalance, buyBalanceId }: FoundQuote, { reference, externalId, metadata, rule, answer }: Said,
+  { refusal, creditRefused }: Pick<BookExchange, 'refusal' | 'creditRefused'>,
+): Promise<BookExchange> {
+  const { ids, clock, accounts, sandbox, market } = world
+  const now = clock.now()
+  const valueDate = dateIn(now, 'UTC')
+  const { operatorId, shard } = desk
+  const { connectionId, sellCurrency, buyCurrency } = quote
+  const [sell, buy] = await Promise.all([sellCurrency, buyCurrency].map((currency) => accounts.accounts({ operatorId, connectionId, currency })))
+  const exchange: ExchangeRecord = {
+    id: ids.next(), customerId: asker.customerId, operatorId, connectionId, shard, number: orderNumber('EXC', await world.orderNumbers.take()), externalId,
+    kind: 'spot', status: 'processing', version: 1, quoteId: quote.id, parentExchangeId: null, paymentId: null, sellBalanceId: sellBalance.id, buyBalanceId,
+    sellCurrency, buyCurrency, sellAmount: quote.sellAmount, buyAmount: quote.buyAmount, rate: quote.rate, partnerRate: quote.partnerRate, fixedSide: quote.fixedSide, fee: quote.fee,
+    holdId: null, approvalId: null, tradeDate: valueDate, settlementDate: valueDate, settledAt: null, reference, drawdownCount: 0,
+    remainingSell: null, remainingBuy: null, forwardType: null, drawdownFrom: null, heldUntil: null, deposit: null, dueAt: null, depositUsed: 0n, depositPlacedUsed: 0n,
+    failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null, createdBy: asker.createdBy, createdVia: asker.createdVia,
+    metadata: inStoredOrder(metadata), createdAt: now, updatedAt: now,
+  }
+  return {
+    kind: 'book_exchange', customerId: asker.customerId, key: asker.key, problemText: asker.problemText, problemStatus: asker.problemStatus, exchange, quote,
+    holdId: ids.next(), accounts: { sell: sell!, buy: buy! }, valueDate, refusal, creditRefused, answer, ...(rule === undefined ? {} : { rule }),
+    approving: { ids, requestedByName: asker.createdByName, sandboxDecision: sandbox ? sandboxDecisionIn([reference ?? '']) : null, convert: marketConvert(market, connectionId) },
+  }
+}
+
+/** What an amount is worth in another currency at the middle of the market; null where a pair is not quoted. */
+export function marketConvert(market: Pick<FxPartner, 'mid'>, connectionId: string): Convert {
+  return converterOf((from, to) => market.mid(connectionId, from, to))
+}

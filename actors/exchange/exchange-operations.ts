@@ -1,0 +1,216 @@
+/** Everything about exchanges, put together: what routes ask and command, what others exchange with, and what must be stopped. */
+import { createExchange, type ExchangeWorld } from './create-exchange.ts'
+import { createQuote, deskOf, mustHave, refreshQuote } from './create-quote.ts'
+import { FxOrders, type FxOrdersOptions } from './fx-orders.ts'
+import { SandboxFx } from '../sandbox/sandbox-fx.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { MARKET_CURRENCIES } from '../../lib/exchange/market.ts'
+import { currencyFault } from '../../lib/exchange/make-quote.ts'
+import { bidAndAsk } from '../../lib/exchange/pricing.ts'
+import { quoteJson } from '../../lib/exchange/quote.ts'
+import { formatRate, formatRateInFull, inverseOf, rateOf } from '../../lib/exchange/rate.ts'
+import { refuse, refuseField } from '../../lib/base/problems.ts'
+import { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
+import { findExchange } from '../../storage/exchange/exchanges.ts'
+import { Notifications } from '../../storage/notices/notifications.ts'
+import { getExchange, listExchanges } from '../../storage/exchange/exchange-queries.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { findConnection, type ConnectionRow } from '../../storage/sandbox/sandbox-connection.ts'
+import { QuoteDirectory } from '../../storage/exchange/quotes.ts'
+import { through } from '../../storage/db/transaction.ts'
+import { contractAnswer } from './contract-operations.ts'
+import { type Answers, exchangeAnswer, quoteAnswer } from '../commands/answers.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import { decideOnce, type RememberingWorld } from '../commands/remembered.ts'
+import type { Exchange, ExchangeCreate, exchangeList, IndicativeRates, Quote, QuoteCreate, SimExchangeStatus, SimFxRate } from '../../lib/exchange/exchange-schema.ts'
+import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+/** Where the database says that a rate, a customer's currencies or a connection has changed. */
+const EXCHANGE_CHANGED = 'exchange_changed'
+/** How long a new rate waits for other nodes. One that does not answer hears of it when it is back. */
+const HEARD_WITHIN_MS = 1_000
+
+/** Reads. Null means: no such row in this tenant. */
+export interface ExchangeReads {
+  getQuote(tenant: Tenant, id: string): Promise<Quote | null>
+  getExchange(tenant: Tenant, id: string): Promise<Versioned<Exchange> | null>
+  listExchanges(query: ListQuery<typeof exchangeList>): Promise<ListResult<Exchange>>
+  /** @throws ProblemError for a currency that is not quoted */
+  rates(tenant: Tenant, sellCurrency: string, buyCurrencies: readonly string[] | null): Promise<IndicativeRates>
+}
+
+type Asked<Body> = Pick<Command<Body>, 'tenantId' | 'body' | 'idempotency' | 'requestId' | 'instance'>
+
+/** Writes. A refusal is an answer too; only operating errors and bugs are thrown, and problems that no key keeps. */
+export interface ExchangeCommands {
+  createQuote(command: Command<QuoteCreate>): Promise<CommandAnswer>
+  refreshQuote(command: Command<null>, quoteId: string): Promise<CommandAnswer>
+  createExchange(command: Command<ExchangeCreate>): Promise<CommandAnswer>
+  simulateStatus(command: Asked<SimExchangeStatus>, exchangeId: string): Promise<CommandAnswer>
+  simulateRate(command: Asked<SimFxRate>): Promise<CommandAnswer>
+}
+
+export interface ExchangeServiceOptions extends Omit<ExchangeWorld, 'desks' | 'quotes' | 'market'>, Pick<FxOrdersOptions, 'shards' | 'onError'> {
+  readonly databaseUrl: string
+}
+
+/** What others need of it: payments of money that is bought first, approvals, contracts. */
+export interface ExchangeService {
+  readonly world: ExchangeWorld
+  readonly partner: SandboxFx
+  readonly reads: ExchangeReads
+  commands(answers: Answers, remembering: Pick<RememberingWorld, 'findIdempotencyRecord'> & { readonly problemBase: string }): ExchangeCommands
+  /** What an operator or a customer has set is read again. */
+  forgetAll(): void
+  /** Begins to hear of changes, and knows the rates. @throws what the driver throws */
+  start(): Promise<void>
+  /** Begins to tell the partner and to hear from it. */
+  dispatch(options: Pick<FxOrdersOptions, 'queue'>): FxOrders
+  stop(): Promise<void>
+}
+
+/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+export function createExchangeService(options: ExchangeServiceOptions): ExchangeService {
+  const { database, databaseUrl, onError } = options
+  const desks = new ExchangeDesks(database)
+  const partner = new SandboxFx(options)
+  const world: ExchangeWorld = { ...options, desks, quotes: new QuoteDirectory(database), market: partner }
+  const readRates = () => { partner.readShifts().catch((error: unknown) => onError(error, 'rates')) }
+  const notifications = new Notifications({
+    url: databaseUrl, channel: EXCHANGE_CHANGED, onError,
+    onMessage: (payload) => {
+      const [what, id = ''] = payload.split(' ')
+      if (what === 'rates') readRates()
+      else if (what === 'currencies') desks.forget(id)
+      else desks.forgetAll()
+    },
+    onGap: () => { desks.forgetAll(); readRates() },
+  })
+  let orders: FxOrders | undefined
+  return {
+    world,
+    partner,
+    reads: createReads(world),
+    commands: (answers, remembering) => createCommands({ ...world, ...remembering, partner, heard: (connectionId) => notifications.heard(`rates ${connectionId}`, HEARD_WITHIN_MS) }, answers),
+    forgetAll: () => desks.forgetAll(),
+    async start() {
+      await notifications.start()
+      await partner.readShifts()
+    },
+    dispatch(more) {
+      orders = new FxOrders({ ...options, ...more, partner })
+      orders.start()
+      partner.start(orders.inbox)
+      return orders
+    },
+    async stop() {
+      await partner.stop()
+      await orders?.stop()
+      await notifications.stop()
+    },
+  }
+}
+
+function createReads(world: ExchangeWorld): ExchangeReads {
+  const { database, quotes, market, clock } = world
+  const db = readDatabase(database)
+  return {
+    async getQuote(tenant, id) {
+      const found = await quotes.findWithUse(tenant.id, id)
+      return found === null ? null : quoteJson(found.quote, found.used)
+    },
+    getExchange: (tenant, id) => getExchange(database, tenant, id),
+    listExchanges: (query) => listExchanges(db, query),
+    async rates(tenant, sellCurrency, buyCurrencies) {
+      await mustHave(world, tenant.id, 'spot')
+      const desk = await deskOf(world, tenant.id)
+      const now = clock.now()
+      const sell = quoted('query.sellCurrency', sellCurrency)
+      const others = buyCurrencies ?? MARKET_CURRENCIES.filter((code) => code !== sell && (desk.enabled === null || desk.enabled.has(code)))
+      return {
+        data: others.map((code) => {
+          const buy = quoted('query.buyCurrency', code)
+          const mid = market.mid(desk.connectionId, sell, buy)
+          if (mid === null || sell === buy) return malformed('query.buyCurrency', `${sell} is not exchanged for ${buy}.`)
+          const { bid, ask } = bidAndAsk(mid, desk.terms.marginBps)
+          return { sellCurrency: sell, buyCurrency: buy, mid: formatRate(rateOf(mid)), bid: formatRate(bid), ask: formatRate(ask), at: timestamp(now) }
+        }),
+      }
+    },
+  }
+}
+
+function quoted(field: string, code: string): CurrencyCode {
+  const fault = currencyFault(field, code, null)
+  return fault === null && MARKET_CURRENCIES.includes(code as CurrencyCode) ? code as CurrencyCode : malformed(field, `${code} is not quoted.`)
+}
+
+function malformed(field: string, message: string): never {
+  refuse('malformed-request', message, { errors: [{ field, code: 'invalid_value', message }] })
+}
+
+type CommandWorld = ExchangeWorld & RememberingWorld & { readonly problemBase: string; readonly partner: SandboxFx; readonly heard: (connectionId: string) => Promise<unknown> }
+
+function createCommands(world: CommandWorld, { answer }: Answers): ExchangeCommands {
+  const { database, ids, clock, partner } = world
+  return {
+    createQuote: (command) => answer(command, (asker, body) => createQuote(world, asker, body), ({ quote }) => quoteAnswer(quote, false)),
+    refreshQuote: (command, quoteId) => answer(command, (asker) => refreshQuote(world, asker, quoteId), ({ quote }) => quoteAnswer(quote, false)),
+    createExchange: (command) => answer(command, (asker, body) => createExchange(world, asker, body), (made) => (made.kind === 'exchange_booked' ? exchangeAnswer(made.exchange, false) : contractAnswer(made))),
+
+    async simulateStatus(command, exchangeId) {
+      const found = await findExchange(database, exchangeId)
+      if (found === null || found.customerId !== command.tenantId) refuse('not-found', 'No such resource exists in this tenant.')
+      return await decideOnce(world, command, 202, async (client) => {
+        const queries = through(client)
+        const { status, reason, delaySeconds = 0 } = command.body
+        if (reason !== undefined && status !== 'failed') refuseField('/reason', 'not_applicable', 'Only a failure has a reason.')
+        const connection = await findConnection(queries, { connectionId: found.connectionId })
+        const allowed = found.status === 'processing' ? ['completed', 'failed', 'exception'] : found.status === 'exception' ? ['completed', 'failed'] : []
+        if (!allowed.includes(status) || connection?.provider !== 'sandbox') notPossible(found.status, allowed, connection)
+        const event = ({ completed: 'settled', failed: 'refused', exception: 'unclear' } as const)[status]
+        const messageId = await partner.simulate(queries, found.id, { event, reason: reason ?? null, delayMs: delaySeconds * 1_000 })
+        if (messageId === null) notPossible(found.status, allowed, connection)
+        const view = {
+          simulationId: ids.next(), kind: 'exchange_status', status: 'queued', provider: 'sandbox', providerEventIds: [messageId], providerReference: found.id,
+          details: { status, reason: reason ?? null },
+        }
+        return { shown: { version: 1, view } }
+      })
+    },
+
+    async simulateRate(command) {
+      let shifted: string | null = null
+      const answer = await decideOnce(world, command, 202, async (client) => {
+        const { sellCurrency, buyCurrency, shiftBps, durationMinutes } = command.body
+        for (const [field, code] of [['/sellCurrency', sellCurrency], ['/buyCurrency', buyCurrency]] as const) {
+          if (!MARKET_CURRENCIES.includes(code as CurrencyCode)) refuseField(field, 'invalid_value', `${code} is not quoted.`)
+        }
+        if (sellCurrency === buyCurrency) refuseField('/buyCurrency', 'invalid_value', 'The two currencies must be different.')
+        const { connectionId } = await deskOf({ desks: world.desks.within(client) }, command.tenantId)
+        const mid = await partner.shift(client, connectionId, { sellCurrency, buyCurrency, shiftBps, until: durationMinutes === undefined ? null : clock.now() + durationMinutes * 60_000 })
+        shifted = connectionId
+        const rate = rateOf(mid!)
+        const view = {
+          simulationId: ids.next(), kind: 'fx_rate', status: 'applied', provider: 'sandbox', providerEventIds: [], providerReference: null,
+          details: { rate: formatRate(rate), inverseRate: formatRateInFull(inverseOf(rate)), shiftBps },
+        }
+        return { shown: { version: 1, view } }
+      })
+      // Nodes hear of the new rate when the transaction has committed; the answer leaves when they quote it.
+      if (shifted !== null) {
+        await partner.readShifts()
+        await world.heard(shifted)
+      }
+      return answer
+    },
+  }
+}
+
+function notPossible(currentStatus: string, allowed: readonly string[], connection: ConnectionRow | null): never {
+  refuse('simulation-not-possible', allowed.length === 0 ? `The exchange is ${currentStatus}.` : `An exchange that is ${currentStatus} can be made ${allowed.join(', ')}, once the sandbox has it.`, {
+    extra: { currentStatus, connectionProvider: connection?.provider ?? null },
+  })
+}

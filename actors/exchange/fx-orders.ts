@@ -1,0 +1,251 @@
+/**
+ * Exchanges on their way to the partner, and the partner's answers on their way back.
+ *
+ * What it promises
+ *  * What is to be told is a row (fx_order), written with the booking and gone with the outcome; it is looked after where its shard
+ *    is at home, and claimed by moving its time, so that two nodes that look at once do not both have it.
+ *  * L30 is committed before the partner is told (I1). What it does not answer to becomes an `exception` and is asked about; it is
+ *    never sent again (I7). What a process that died may have sent is asked about first, and sent, under the same reference, only
+ *    when the partner says that it never arrived.
+ *  * Messages may come late, twice, or contradict each other: the first that fits the exchange is booked, every one is kept.
+ *  * Where a connection has no partner that exchanges, the operator itself takes and gives (L36).
+ */
+import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
+import { dateIn, type Clock } from '../../lib/base/clock.ts'
+import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
+import { moveExchange, type ExchangeCommand, type ExchangeMoveContext, type ExchangeReply } from '../../lib/exchange/moves.ts'
+import { boughtFor, soldFor } from '../../lib/exchange/rate.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { findExchanges, readExchange } from '../../storage/exchange/exchanges.ts'
+import { askFxOrdersAt, keepFxMessages, takeDueFxOrders, type DueFxOrder } from '../../storage/exchange/fx-orders.ts'
+import type { InternalAccountDirectory, InternalAccountReader } from '../../storage/journal/internal-accounts.ts'
+import { isKeptAlready } from '../../storage/providers/provider-events.ts'
+import { exchangeActor } from './exchange.ts'
+import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
+import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from '../providers/fx.ts'
+import type { Outcome } from '../runtime/actor.ts'
+import { Lookout } from '../runtime/lookout.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+
+/** How often it looks: less than a tenth of the time that an exchange takes. */
+const TICK_MS = 250
+/** Orders told or asked about in one go. */
+const TAKEN_MAX = LIMITS.partnerBatchMax
+/** Whoever took an order and died is not waited for longer. */
+const TAKEN_MS = 30_000
+/** An exchange that the partner has taken is asked about when nothing was heard for so long. */
+const SILENCE_MS = 30_000
+/** What nobody knows is asked about after this, then after twice as much, and so on up to the second. */
+const ASK_MS = 5_000
+const ASK_MS_MAX = 15 * 60_000
+/** The outcome itself, and once more with what meets a closed balance in suspense. */
+const ATTEMPTS_MAX = 2
+
+export interface FxOrdersOptions {
+  readonly system: ActorSystem
+  readonly database: Database
+  readonly accounts: InternalAccountDirectory
+  readonly partner: FxPartner
+  readonly ids: IdSource
+  readonly clock: Clock
+  readonly shards: Shards
+  readonly sandbox: boolean
+  /** Learns of payments whose money was bought. */
+  /** The bank's queue is told of a payment whose money was bought. */
+  readonly queue: { offer(paymentId: string, shard: number): void }
+  readonly onError: (error: unknown, what: string) => void
+}
+
+type Move =
+  | { readonly kind: 'settle'; readonly sold: bigint; readonly bought: bigint; readonly netted: boolean }
+  | { readonly kind: 'refuse'; readonly reason: string }
+  | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear' }
+
+/** What a partner that gives no reason has refused with. */
+const NO_REASON = 'FX00'
+
+export class FxOrders extends Lookout {
+  readonly #options: FxOrdersOptions
+
+  constructor(options: FxOrdersOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'exchanges that are due') })
+    this.#options = options
+  }
+
+  /** Takes the partner's messages; resolves with the ids of those that need not come again. */
+  readonly inbox: FxInbox = async (messages) => {
+    const { database, clock, onError } = this.#options
+    const exchanges = await findExchanges(database, messages.map(({ reference }) => reference))
+    const acknowledged: string[] = []
+    const ignored: FxMessage[] = []
+    await Promise.all(messages.map(async (message) => {
+      const exchange = exchanges.get(message.reference)
+      // A reference that is not ours: said once to the log, and acknowledged, or it would come for ever.
+      if (exchange === undefined) {
+        onError(new Error(`The partner reports on ${message.reference}, which is not an exchange of ours.`), 'message about an exchange')
+        acknowledged.push(message.id)
+        return
+      }
+      try {
+        const moved = await this.#move(exchange, moveOf(message), message)
+        if (moved) acknowledged.push(message.id)
+        else ignored.push(message)
+      } catch (error) {
+        // Not acknowledged, so it comes again; what was committed meanwhile makes the repeat a message that fits no row.
+        if (isKeptAlready(error)) acknowledged.push(message.id)
+        else onError(error, `message about exchange ${message.reference}`)
+      }
+    }))
+    if (ignored.length > 0) {
+      await keepFxMessages(database, ignored, clock.now())
+      acknowledged.push(...ignored.map(({ id }) => id))
+    }
+    return acknowledged
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, shards } = this.#options
+    for (;;) {
+      const [now, owned] = [clock.now(), shards.owned()]
+      const due = await takeDueFxOrders(database, { now, until: now + TAKEN_MS, shards: plainArrayOrNull(owned), max: TAKEN_MAX })
+      if (due.length === 0) return
+      const exchanges = await findExchanges(database, due.map(({ exchangeId }) => exchangeId))
+      await askFxOrdersAt(database, await this.#follow(due.filter(({ exchangeId }) => exchanges.has(exchangeId)), exchanges))
+      if (due.length < TAKEN_MAX) return
+    }
+  }
+
+  /** Tells or asks of each. Returns when those that go on are looked at next. */
+  async #follow(due: readonly DueFxOrder[], exchanges: ReadonlyMap<string, ExchangeRecord>): Promise<ReadonlyMap<string, number>> {
+    const { partner, clock, onError } = this.#options
+    const next = new Map<string, number>()
+    const exchangeOf = ({ exchangeId }: DueFxOrder): ExchangeRecord => exchanges.get(exchangeId) as ExchangeRecord
+    const moving = async (order: DueFxOrder, move: Move) => {
+      try {
+        const moved = await this.#move(exchangeOf(order), move, null)
+        if (!moved || move.kind === 'doubt') next.set(order.exchangeId, this.#later(order))
+      } catch (error) {
+        onError(error, `exchange ${order.exchangeId}`)
+      }
+    }
+    await Promise.all(due.filter(({ byPartner }) => !byPartner).map((order) => {
+      const { sellAmount, buyAmount } = exchangeOf(order)
+      return moving(order, { kind: 'settle', sold: sellAmount, bought: buyAmount, netted: true })
+    }))
+    const told = due.filter(({ byPartner, sent }) => byPartner && !sent)
+    const asked = due.filter(({ byPartner, sent }) => byPartner && sent)
+    const statuses = asked.length === 0 ? new Map<string, FxStatus>() : await partner.status(asked.map(({ exchangeId }) => exchangeId))
+    for (const order of asked) {
+      const status = statuses.get(order.exchangeId)
+      if (status?.kind === 'settled') await moving(order, { kind: 'settle', sold: status.sold, bought: status.bought, netted: false })
+      else if (status?.kind === 'refused') await moving(order, { kind: 'refuse', reason: status.reason })
+      // It was never told, by a process that died before it could. What timed out once is not sent again.
+      else if (status?.kind === 'unknown' && exchangeOf(order).status === 'processing') told.push(order)
+      else next.set(order.exchangeId, this.#later(order))
+    }
+    if (told.length > 0) {
+      const submissions = await partner.submit(told.map((order) => orderOf(exchangeOf(order)))).catch((error: unknown) => {
+        // Nobody knows any of them: each becomes an exception, and is asked about.
+        onError(error, 'exchanges told to the partner')
+        return new Map<string, FxSubmission>()
+      })
+      await Promise.all(told.map(async (order) => {
+        if (submissions.get(order.exchangeId) === 'accepted') next.set(order.exchangeId, clock.now() + SILENCE_MS)
+        else await moving(order, { kind: 'doubt', why: 'timeout' })
+      }))
+    }
+    return next
+  }
+
+  #later({ attempts }: DueFxOrder): number {
+    return this.#options.clock.now() + Math.min(ASK_MS * attempts, ASK_MS_MAX)
+  }
+
+  /** @returns whether it was one. @throws Overloaded, DatabaseUnavailable or OutcomeUnknown; and what keeps a message from being kept twice */
+  async #move(exchange: ExchangeRecord, move: Move, message: FxMessage | null): Promise<boolean> {
+    // Set once the commit has found that the credited balance takes no money any more.
+    let suspenseId: string | undefined
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const outcome = await this.#ask(exchange, move, message, suspenseId)
+      if (outcome.kind === 'decided') {
+        if (outcome.reply.kind === 'ignored') return false
+        offer(this.#options, outcome.reply)
+        return true
+      }
+      if (outcome.kind !== 'credit_refused') throw new Error(`Moving an exchange met ${outcome.kind}.`)
+      suspenseId ??= this.#options.ids.next()
+    }
+    throw new Error(`The money of the exchange ${exchange.id} is refused even in suspense.`)
+  }
+
+  async #ask(exchange: ExchangeRecord, move: Move, message: FxMessage | null, suspenseId: string | undefined): Promise<Outcome<ExchangeReply>> {
+    const { system } = this.#options
+    const context = await exchangeContext(this.#options, exchange)
+    const command: ExchangeCommand = { ...move, message: message === null ? null : { id: message.id, type: message.type }, context, ...(suspenseId === undefined ? {} : { suspenseId }) }
+    return await system.ask(exchangeActor, exchange.id, exchange.shard, command)
+  }
+}
+
+/** What a move of an exchange needs: the accounts of its connection, with the customer's deposits where one was used. */
+export async function exchangeContext(
+  { accounts, ids, clock, sandbox }: Pick<FxOrdersOptions, 'ids' | 'clock' | 'sandbox'> & { readonly accounts: InternalAccountReader }, exchange: ExchangeRecord,
+): Promise<ExchangeMoveContext> {
+  const { operatorId, connectionId, customerId, sellCurrency, buyCurrency, depositUsed } = exchange
+  const scope = { operatorId, connectionId, currency: sellCurrency }
+  const [sell, buy] = await Promise.all([
+    depositUsed > 0n ? accounts.accountsWith(scope, 'fx_deposit', customerId) : accounts.accounts(scope), accounts.accounts({ operatorId, connectionId, currency: buyCurrency }),
+  ])
+  return { ids, accounts: { sell, buy }, valueDate: dateIn(clock.now(), 'UTC'), sandbox, queueDelayMs: sandbox ? queueDelayMs : NO_DELAY }
+}
+
+const NO_DELAY = (): number => 0
+
+function moveOf({ type, sold, bought, reason }: FxMessage): Move {
+  switch (type) {
+    case 'settled': return { kind: 'settle', sold: sold ?? 0n, bought: bought ?? 0n, netted: false }
+    case 'refused': return { kind: 'refuse', reason: reason ?? NO_REASON }
+    case 'unclear': return { kind: 'doubt', why: 'unclear' }
+    default: return type satisfies never
+  }
+}
+
+function orderOf({ id, shard, connectionId, sellCurrency, buyCurrency, fixedSide, sellAmount, buyAmount, partnerRate }: ExchangeRecord): FxOrder {
+  return { reference: id, shard, connectionId, sellCurrency, buyCurrency, fixedSide, sellAmount, buyAmount, rate: partnerRate }
+}
+
+/** The payment whose money was bought is told to the bank's queue, once that is committed. */
+function offer({ queue }: Pick<FxOrdersOptions, 'queue'>, { queued }: Extract<ExchangeReply, { kind: 'moved' }>): void {
+  if (queued !== null) queue.offer(queued.id, queued.shard)
+}
+
+/** What people's word on an exception does to an exchange: the step that the partner's own word would have led to (X5), its payment's too. */
+export function exchangeExceptions({ accounts, sandbox, queue }: Pick<FxOrdersOptions, 'sandbox' | 'queue'> & { readonly accounts: Pick<InternalAccountDirectory, 'within'> }): ExceptionSubjectKind {
+  return {
+    async resolved({ client, ids, now }, { subjectId }, outcome, _, suspenseId) {
+      if (outcome === 'returned') {
+        const message = 'An exchange does not come back; it was settled or it has failed.'
+        refuse('validation-error', message, { errors: [{ field: '/outcome', code: 'not_applicable', message }] })
+      }
+      // Balances and payments are locked before exchanges: the versions are the fence.
+      const state = await readExchange(client, subjectId)
+      if (state === null) throw new Error(`The exchange ${subjectId} does not exist.`)
+      const { exchange } = state
+      const context = await exchangeContext({ accounts: accounts.within(client), sandbox, ids, clock: { now: () => now } }, exchange)
+      const move: Move = outcome === 'failed' ? { kind: 'refuse', reason: NO_REASON } : { kind: 'settle', ...promised(exchange), netted: false }
+      const { reply, effects } = moveExchange(state, { ...move, message: null, context, ...(suspenseId === undefined ? {} : { suspenseId }) }, now)
+      if (reply.kind === 'moved') return { effects: effects ?? {}, after: () => offer({ queue }, reply) }
+      refuse('invalid-transition', `The exchange is ${reply.status ?? 'gone'}.`, { extra: { currentStatus: reply.status, allowed: [] } })
+    },
+  }
+}
+
+/** What the partner books when it keeps what it has promised. */
+function promised({ fixedSide, sellAmount, buyAmount, partnerRate, sellCurrency, buyCurrency }: ExchangeRecord): { readonly sold: bigint; readonly bought: bigint } {
+  const pair = { sellCurrency, buyCurrency }
+  return fixedSide === 'sell' ? { sold: sellAmount, bought: boughtFor(pair, sellAmount, partnerRate) } : { sold: soldFor(pair, buyAmount, partnerRate), bought: buyAmount }
+}

@@ -1,0 +1,32 @@
+/**
+ * Where quotes are kept: one for each customer, without a state, so that quotes by the thousand share a commit with everything else.
+ * A quote is decided before it comes here: it depends on the market, and on nothing that is asked of Postgres.
+ */
+import type { CommandKey } from '../../lib/balances/decision.ts'
+import type { QuoteRecord } from '../../lib/exchange/quote.ts'
+import { formatRate } from '../../lib/exchange/rate.ts'
+import type { ActorKind } from '../runtime/actor.ts'
+
+export interface KeepQuote {
+  readonly quote: QuoteRecord
+  readonly key: CommandKey | null
+}
+
+export interface QuoteKept {
+  readonly kind: 'quote_kept'
+  readonly quote: QuoteRecord
+}
+
+export const quoteDesk: ActorKind<null, KeepQuote, QuoteKept> = {
+  name: 'quote',
+  load: async () => new Map(),
+  decide: (_, { quote, key }, now) => ({
+    state: null,
+    reply: { kind: 'quote_kept', quote },
+    effects: {
+      quotes: [{ ...quote, rate: formatRate(quote.rate), partnerRate: formatRate(quote.partnerRate) }],
+      ...(key === null ? {} : { idempotency: { ...key, status: 201, resourceId: quote.id, answer: null, createdAt: now } }),
+    },
+  }),
+  fence: () => null,
+}

@@ -1,0 +1,351 @@
+/**
+ * Funds requests, from a checked request to rows: each change in one transaction with its event and its trail.
+ *
+ *  * The token of a link follows from the request's id and the service's secret. So it can be shown whenever its customer asks,
+ *    and a stolen table tells nobody a link: there is only its hash, which is what a payer's token is looked up by.
+ *  * Whoever holds no token learns nothing: a wrong one, and one of a request whose operator has switched them off, are both
+ *    unknown.
+ *  * Mails leave when what they tell of is written.
+ */
+import { createHmac, hash } from 'node:crypto'
+import { dateIn } from '../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { referenceOf } from '../../lib/funds-requests/creditor-reference.ts'
+import { expiryOf, invalidTransition, isWaiting, moveFundsRequest, OPEN_MAX, remainingOf, reminderRefusal, type FundsRequestMove } from '../../lib/funds-requests/funds-request.ts'
+import { payerMail } from '../../lib/funds-requests/payer-mail.ts'
+import { qrPayload } from '../../lib/funds-requests/qr-payload.ts'
+import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
+import type { Mailer } from '../../lib/notices/mail.ts'
+import { inStoredOrder, patchedMetadata } from '../../lib/base/metadata.ts'
+import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/base/money.ts'
+import type { Feature } from '../../lib/operators/features.ts'
+import { ProblemError, refuse, refuseField } from '../../lib/base/problems.ts'
+import { accountDetailsOf } from '../../storage/accounts/account-details.ts'
+import type { Database } from '../../storage/db/database.ts'
+import * as rows from '../../storage/funds-requests/funds-requests.ts'
+import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
+import * as reads from '../../storage/funds-requests/funds-request-queries.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { etagOf } from '../../lib/commands/etag.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import { decideOnce } from '../commands/remembered.ts'
+import type { FundsRequest, FundsRequestCreate, fundsRequestList, FundsRequestUpdate, PublicFundsRequest } from '../../lib/funds-requests/funds-request-schema.ts'
+import { fitsMetadata } from '../../lib/contract/primitives.ts'
+import type { Log } from '../../lib/base/log.ts'
+import type { Command, CommandAnswer, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+const FEATURE = 'payments.funds_requests' satisfies Feature
+
+export interface FundsRequestWorld {
+  readonly database: Database
+  readonly ids: IdSource
+  readonly clock: { now(): number }
+  readonly log: Log
+  readonly mailer: Mailer
+  readonly orderNumbers: OrderNumbers
+  readonly problemBase: string
+  /** What tokens are made with, 32 bytes, the same on every node. */
+  readonly linkKey: Uint8Array
+  /** Where the service can be reached, without `/v1`. */
+  readonly origin: () => string
+  readonly hasFeature: (tenantId: string, feature: Feature) => Promise<boolean>
+  readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
+}
+
+/** Reads. Null means: no such row in this tenant, or no such link. */
+export interface FundsRequestReads {
+  list(query: ListQuery<typeof fundsRequestList>): Promise<ListResult<FundsRequest>>
+  get(tenant: Tenant, id: string): Promise<Versioned<FundsRequest> | null>
+  ofLink(token: string): Promise<PublicFundsRequest | null>
+}
+
+/** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
+export interface FundsRequestCommands {
+  create(by: ByCaller, command: Command<FundsRequestCreate>): Promise<CommandAnswer>
+  update(by: ByCaller, id: string, body: FundsRequestUpdate, expected: number | bigint | null): Promise<Versioned<FundsRequest>>
+  cancel(by: ByCaller, id: string, command: Pick<Command<unknown>, 'idempotency' | 'requestId' | 'instance'>): Promise<CommandAnswer>
+  remind(by: ByCaller, id: string): Promise<Versioned<FundsRequest>>
+  /** Counts money that came without the reference. */
+  allocate(by: ByCaller, incomingPaymentId: string, id: string): Promise<Versioned<FundsRequest>>
+  /** What a payer says on the page of a link. */
+  decline(token: string, from: { readonly address: string; readonly requestId: string }): Promise<PublicFundsRequest>
+}
+
+type Rows = Pick<Database, 'query'>
+
+/** The transaction's own connection, for reads that are otherwise made on any. */
+function within(client: TransactionClient): Rows {
+  return { query: async <Row extends unknown[]>(statement: { readonly name: string; readonly text: string; readonly values: unknown[] }) => (await client.query<Row>({ ...statement, rowMode: 'array' })).rows }
+}
+
+const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
+const unknownLink = (): never => refuse('not-found', 'The link is unknown.')
+
+/** What the trail keeps of a request: no token, and of the payer no address. */
+function state({ status, amount, paidAmount, currency, description, dueDate, expiresAt, metadata }: reads.FundsRequestRecord): object {
+  return { status, amount: moneyJson({ amountMinor: amount, currency }), paidAmount: moneyJson({ amountMinor: paidAmount, currency }), description, dueDate, expiresAt: new Date(expiresAt).toISOString(), metadata }
+}
+
+/** Links: tokens made and found. */
+function createLinks({ linkKey, origin }: Pick<FundsRequestWorld, 'linkKey' | 'origin'>) {
+  const token = (id: string): string => `frq_${createHmac('sha256', linkKey).update(id).digest('base64url')}`
+  return {
+    link: (id: string): string => `${origin()}/v1/public/funds-requests/${token(id)}`,
+    sha256: (id: string): string => hash('sha256', token(id), 'hex'),
+  }
+}
+
+/** The reads of funds requests. */
+export function createFundsRequestReads(world: Pick<FundsRequestWorld, 'database' | 'linkKey' | 'origin' | 'hasFeature'>): FundsRequestReads {
+  const { database } = world
+  const db = readDatabase(database)
+  const links = createLinks(world)
+  return {
+    async list(query) {
+      const { rows: found, ...page } = await reads.listFundsRequests(db, query)
+      const details = await activeDetails(database, [...new Set(found.map(({ balanceId }) => balanceId))])
+      return { ...page, rows: found.map((record) => reads.fundsRequestJson(record, { depositDetails: details(record.balanceId), link: links.link(record.id) })) }
+    },
+    async get(tenant, id) {
+      const record = await reads.getFundsRequest(database, tenant, id)
+      return record === null ? null : await versioned(database, record, links)
+    },
+    async ofLink(token) {
+      const found = await reads.findFundsRequestOfLink(database, hash('sha256', token, 'hex'))
+      if (found === null || !await world.hasFeature(found.record.customerId, FEATURE)) return null
+      return await publicView(database, found)
+    },
+  }
+}
+
+/** The accounts of balances that money can be sent to now. */
+async function activeDetails(database: Rows, balanceIds: readonly string[]) {
+  const all = balanceIds.length === 0 ? new Map<string, never[]>() : await accountDetailsOf(database, balanceIds)
+  return (balanceId: string) => (all.get(balanceId) ?? []).filter(({ status }) => status === 'active')
+}
+
+async function versioned(database: Rows, record: reads.FundsRequestRecord, links: ReturnType<typeof createLinks>): Promise<Versioned<FundsRequest>> {
+  const details = await activeDetails(database, [record.balanceId])
+  return {
+    version: record.version, untagged: reads.FUNDS_REQUEST_UNTAGGED,
+    view: reads.fundsRequestJson(record, { depositDetails: details(record.balanceId), link: links.link(record.id) }),
+  }
+}
+
+/** What a payer sees; of a request that has ended not where to pay. */
+async function publicView(database: Rows, { record, payeeName }: { readonly record: reads.FundsRequestRecord; readonly payeeName: string }): Promise<PublicFundsRequest> {
+  const { currency } = record
+  const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })
+  const waiting = isWaiting(record.status)
+  const details = waiting ? (await activeDetails(database, [record.balanceId]))(record.balanceId) : []
+  const account = details.find(({ iban, rails }) => iban !== null && rails.some((rail) => rail === 'sepa' || rail === 'sepa_instant'))
+  const remaining = remainingOf(record)
+  return {
+    payeeName,
+    status: record.status,
+    number: record.number,
+    amount: money(record.amount),
+    paidAmount: money(record.paidAmount),
+    remainingAmount: money(remaining),
+    description: record.description,
+    invoiceNumber: record.invoiceNumber,
+    dueDate: record.dueDate,
+    expiresAt: new Date(record.expiresAt).toISOString(),
+    allowPartial: record.allowPartial,
+    reference: record.reference,
+    depositDetails: details.map(({ id: _id, balanceId: _balance, status: _status, statusReason: _reason, validFrom: _from, validUntil: _until, replacedById: _by, createdAt: _at, ...shown }) => shown),
+    qrPayload: account === undefined ? null : qrPayload({
+      currency, amount: remaining, payeeName: account.accountHolderName, iban: account.iban, bic: account.bic, reference: record.reference,
+    }),
+  }
+}
+
+/** The commands of funds requests. */
+export function createFundsRequestCommands(world: FundsRequestWorld): FundsRequestCommands {
+  const { database, ids, clock, log, mailer } = world
+  const links = createLinks(world)
+
+  async function changing<Result>(work: (tx: rows.FundsRequestTx) => Promise<Result>): Promise<Result> {
+    return await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
+  }
+
+  async function trail({ client, now }: rows.FundsRequestTx, by: AuditBy, action: string, customerId: string, id: string, before: object | null, after: object | null): Promise<void> {
+    await writeAudit(client, { ...by, id: ids.next(), tenantId: customerId, at: now, action: `funds_request.${action}`, object: { type: 'funds_request', id }, before, after })
+  }
+
+  async function reread({ client }: rows.FundsRequestTx, id: string): Promise<reads.FundsRequestRecord> {
+    const found = await rows.readFundsRequest(client, id)
+    if (found === null) throw new Error(`The funds request ${id} has vanished.`)
+    return found
+  }
+
+  async function locked({ client }: rows.FundsRequestTx, by: ByCaller, id: string): Promise<reads.FundsRequestRecord> {
+    return await rows.lockFundsRequest(client, by.tenant.id, id) ?? gone()
+  }
+
+  async function payeeName(client: TransactionClient, customerId: string): Promise<string> {
+    const { rows: [row] } = await client.query<{ legal_name: string }>({ name: 'payee_name', text: 'select legal_name from customer where id = $1', values: [customerId] })
+    if (row === undefined) throw new Error(`The customer ${customerId} does not exist.`)
+    return row.legal_name
+  }
+
+  /** Not waited for: what it tells of is written, and its link is in the service. */
+  function tell(record: reads.FundsRequestRecord, payee: string, again: boolean): void {
+    if (record.payerEmail === null) return
+    mailer.send(payerMail({
+      ...record, to: record.payerEmail, payerName: record.payer.name, payeeName: payee, remaining: remainingOf(record), link: links.link(record.id), again,
+    })).catch((error: unknown) => log.warn({ err: error }, 'a payer could not be written to'))
+  }
+
+  /** Refuses what a request may not be made from. */
+  async function check(client: TransactionClient, customerId: string, body: FundsRequestCreate, now: number): Promise<{ readonly expiresAt: number }> {
+    const { balanceId, amount, externalId = null, payer: { recipientId = null }, dueDate = null } = body
+    const balance = await rows.receivingBalance(client, customerId, balanceId) ?? refuseField('/balanceId', 'not_found', 'No such balance.')
+    if (balance.currency !== amount.currency) refuseField('/amount/currency', 'currency_mismatch', `The balance is in ${balance.currency}.`)
+    if (balance.status !== 'active') refuseField('/balanceId', 'inactive', `The balance is ${balance.status}.`)
+    if ((await activeDetails(within(client), [balanceId]))(balanceId).length === 0) refuseField('/balanceId', 'account_not_eligible', 'The balance has no active account details.')
+    if (recipientId !== null && !await rows.hasRecipient(client, customerId, recipientId.toLowerCase())) refuseField('/payer/recipientId', 'not_found', 'No such recipient.')
+    if (dueDate !== null && dueDate < dateIn(now, 'UTC')) refuseField('/dueDate', 'in_past', 'Must not be in the past.')
+    const expiry = expiryOf(body.expiresAt ?? null, now)
+    if ('code' in expiry) refuseField('/expiresAt', expiry.code, expiry.message)
+    const owner = externalId === null ? null : await rows.fundsRequestWithExternalId(client, customerId, externalId)
+    if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another funds request.`, { extra: { existingId: owner } })
+    if (await rows.hasWaiting(client, customerId, OPEN_MAX)) {
+      refuse('limit-reached', `At most ${OPEN_MAX} funds requests may wait for money.`, { extra: { limit: OPEN_MAX, resource: 'funds_request' } })
+    }
+    if (BigInt(amount.amountMinor) > REQUEST_AMOUNT_MAX) {
+      const limit = moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: amount.currency as CurrencyCode })
+      refuse('limit-exceeded', 'The amount is above the limit of a single request.', { extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } } })
+    }
+    return expiry
+  }
+
+  async function move(by: AuditBy, tx: rows.FundsRequestTx, before: reads.FundsRequestRecord, kind: Exclude<FundsRequestMove['kind'], 'pay'>, action: string): Promise<reads.FundsRequestRecord> {
+    const moved = moveFundsRequest(before, { kind })
+    if ('refused' in moved) throw new ProblemError(moved.refused)
+    await rows.writeMove(tx, before, moved, null)
+    await trail(tx, by, action, before.customerId, before.id, { status: before.status }, { status: moved.status })
+    return await reread(tx, before.id)
+  }
+
+  return {
+    async create(by, command) {
+      const customerId = by.tenant.id
+      const { body } = command
+      const number = orderNumber('FRQ', await world.orderNumbers.take())
+      const made: { record?: reads.FundsRequestRecord; payee?: string } = {}
+      const answer = await decideOnce(world, command, 201, async (client) => {
+        const tx = { client, ids, now: clock.now() }
+        await rows.lockFundsRequestsOf(client, customerId)
+        const { expiresAt } = await check(client, customerId, body, tx.now)
+        const id = ids.next()
+        await rows.insertFundsRequest(client, {
+          id, customerId, number, externalId: body.externalId ?? null, balanceId: body.balanceId, currency: body.amount.currency, amount: BigInt(body.amount.amountMinor),
+          payer: { name: body.payer.name, email: body.payer.email ?? null, recipientId: body.payer.recipientId?.toLowerCase() ?? null }, description: body.description,
+          invoiceNumber: body.invoiceNumber ?? null, dueDate: body.dueDate ?? null, expiresAt, allowPartial: body.allowPartial ?? false, reference: referenceOf(number),
+          linkSha256: links.sha256(id), metadata: inStoredOrder(body.metadata ?? {}), createdBy: by.principal.id, now: tx.now,
+        })
+        const record = await reread(tx, id)
+        await trail(tx, auditCaller(by), 'created', customerId, id, null, state(record))
+        made.record = record
+        made.payee = await payeeName(client, customerId)
+        return { shown: await keptView(client, record), made: { id, location: `/v1/funds-requests/${id}` } }
+      })
+      if (made.record !== undefined && made.payee !== undefined && (body.send ?? true)) tell(made.record, made.payee, false)
+      return withLink(answer)
+    },
+
+    async update(by, id, body, expected) {
+      return await changing(async (tx) => {
+        const before = await locked(tx, by, id)
+        if (expected !== null && before.version !== BigInt(expected)) {
+          refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(await versioned(within(tx.client), before, links)) } })
+        }
+        const { description = before.description, dueDate = before.dueDate, expiresAt, metadata } = body
+        const terms = body.description !== undefined || body.dueDate !== undefined || expiresAt !== undefined
+        if (terms && !isWaiting(before.status)) throw new ProblemError(invalidTransition(before.status))
+        if (body.dueDate !== undefined && dueDate !== null && dueDate < dateIn(tx.now, 'UTC')) refuseField('/dueDate', 'in_past', 'Must not be in the past.')
+        const expiry = expiresAt === undefined ? before : expiryOf(expiresAt, tx.now)
+        if ('code' in expiry) refuseField('/expiresAt', expiry.code, expiry.message)
+        const merged = metadata === undefined ? before.metadata : patchedMetadata(before.metadata, metadata)
+        if (!fitsMetadata(merged)) refuseField('/metadata', 'too_large', 'Is too large.')
+        const values = { description, dueDate, expiresAt: expiry.expiresAt, metadata: merged }
+        const was = { description: before.description, dueDate: before.dueDate, expiresAt: before.expiresAt, metadata: before.metadata }
+        if (JSON.stringify(values) === JSON.stringify(was)) return await versioned(within(tx.client), before, links)
+        await rows.updateFundsRequest(tx.client, id, { ...values, now: tx.now })
+        const after = await reread(tx, id)
+        await trail(tx, auditCaller(by), 'updated', by.tenant.id, id, state(before), state(after))
+        return await versioned(within(tx.client), after, links)
+      })
+    },
+
+    async cancel(by, id, command) {
+      return withLink(await decideOnce(world, command, 200, async (client) => {
+        const tx = { client, ids, now: clock.now() }
+        return { shown: await keptView(client, await move(auditCaller(by), tx, await locked(tx, by, id), 'cancel', 'cancelled')) }
+      }))
+    },
+
+    async remind(by, id) {
+      const { record, payee } = await changing(async (tx) => {
+        const before = await locked(tx, by, id)
+        const refused = reminderRefusal(before, tx.now)
+        if (refused !== null) throw new ProblemError(refused)
+        await rows.noteReminder(tx.client, id, tx.now)
+        const after = await reread(tx, id)
+        await trail(tx, auditCaller(by), 'reminded', by.tenant.id, id, { remindersSent: before.remindersSent }, { remindersSent: after.remindersSent })
+        return { record: after, payee: await payeeName(tx.client, by.tenant.id) }
+      })
+      tell(record, payee, true)
+      return await versioned(database, record, links)
+    },
+
+    async allocate(by, incomingPaymentId, id) {
+      return await changing(async (tx) => {
+        // Arrivals are locked before requests, as by whoever matches them.
+        const arrival = await rows.lockArrival(tx.client, by.tenant.id, incomingPaymentId) ?? gone()
+        const request = await rows.lockFundsRequest(tx.client, by.tenant.id, id)
+        if (request === null) refuseField('/fundsRequestId', 'not_found', 'No such funds request.')
+        if (arrival.currency !== request.currency) refuseField('/fundsRequestId', 'currency_mismatch', `The funds request is in ${request.currency}.`)
+        if (arrival.balanceId !== request.balanceId) refuseField('/fundsRequestId', 'not_applicable', 'The funds request is for another balance.')
+        if (arrival.status !== 'received' || arrival.fundsRequestId !== null) {
+          const detail = arrival.status === 'received' ? 'The payment counts towards a funds request already.' : `The payment is ${arrival.status}.`
+          refuse('invalid-transition', detail, { extra: { currentStatus: arrival.status, allowed: [] } })
+        }
+        if (!await rows.countArrival(tx, request, arrival)) throw new ProblemError(invalidTransition(request.status))
+        const after = await reread(tx, id)
+        await trail(tx, auditCaller(by), 'allocated', by.tenant.id, id, state(request), { ...state(after), incomingPaymentId })
+        return await versioned(within(tx.client), after, links)
+      })
+    },
+
+    async decline(token, { address, requestId }) {
+      const found = await reads.findFundsRequestOfLink(database, hash('sha256', token, 'hex')) ?? unknownLink()
+      const { id, customerId } = found.record
+      if (!await world.hasFeature(customerId, FEATURE)) unknownLink()
+      const record = await changing(async (tx) => {
+        const before = await rows.lockAnyFundsRequest(tx.client, id) ?? unknownLink()
+        return await move({ ...SYSTEM, actor: { ...SYSTEM.actor, name: 'Payer' }, address, requestId }, tx, before, 'decline', 'declined')
+      })
+      return await publicView(database, { ...found, record })
+    },
+  }
+
+  /** A link is a credential: what is kept of an answer does without. */
+  async function keptView(client: TransactionClient, record: reads.FundsRequestRecord): Promise<Versioned<FundsRequest>> {
+    const { view, ...rest } = await versioned(within(client), record, links)
+    return { ...rest, view: { ...view, link: null } }
+  }
+
+  /** The answer as it is given: with the link. */
+  function withLink(answer: CommandAnswer): CommandAnswer {
+    if (answer.status >= 300) return answer
+    const view = JSON.parse(answer.body) as FundsRequest
+    return { ...answer, body: JSON.stringify({ ...view, link: links.link(view.id) }) }
+  }
+}

@@ -1,0 +1,20 @@
+/** What everything about people is made with. */
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Mailer } from '../../lib/notices/mail.ts'
+import type { Database } from '../../storage/db/database.ts'
+import type { Passwords } from '../../workers/pool/pool.ts'
+import type { SecondFactorWorld } from './second-factor.ts'
+import type { Log } from '../../lib/base/log.ts'
+
+export interface IdentityWorld extends SecondFactorWorld {
+  readonly database: Database
+  readonly passwords: Passwords
+  readonly mailer: Mailer
+  readonly ids: IdSource
+  readonly clock: { now(): number }
+  readonly log: Log
+  /** Test keys work only where there is a sandbox. */
+  readonly sandbox: boolean
+  /** Random bytes fit for secrets. */
+  readonly random: (bytes: number) => Uint8Array
+}

@@ -1,0 +1,92 @@
+/** What the HTTP layer knows of people, their sessions and their keys: the ports behind sign-in, step-up and key management. */
+import type { Capability } from '../../lib/identity/capabilities.ts'
+import type { StepUpAction } from '../../lib/identity/step-up.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import type { ApiKeyCreate, ApiKeyUpdate, ApiKeyView, apiKeyList } from '../../lib/identity/api-key-schema.ts'
+import type { AuditEvent, auditEventList } from '../../lib/identity/audit-event-schema.ts'
+import type { FactorCreate, MfaFactor, User, UserUpdate } from '../../lib/identity/user-schema.ts'
+import type { SessionRow, SignIn, sessionList } from '../../lib/identity/session-schema.ts'
+import type { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpProof } from '../../lib/identity/step-up-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import type { Source, Tenant } from '../../lib/commands/caller.ts'
+import type { By, ByInTenant, FoundSession } from '../../lib/identity/caller.ts'
+
+/** A session with a token that has just been made. */
+export interface OpenedSession {
+  readonly sessionId: string
+  readonly status: 'mfa_required' | 'active'
+  readonly mfa: { readonly methods: readonly string[]; readonly challengeId: string } | null
+  readonly token: string
+  readonly expiresAt: string
+  readonly idleTimeoutSeconds: number
+}
+
+/** A challenge that has been answered, and the session's new token. */
+export interface ProvenStepUp {
+  readonly proof: StepUpProof
+  readonly token: string
+}
+
+/** An API key as it is shown, with its text when it has just been made. */
+export interface MadeApiKey extends Versioned<ApiKeyView> {
+  readonly secret: string
+}
+
+/** What authentication and GET routes may ask. */
+export interface IdentityReads {
+  findSession(tokenSha256: string): Promise<FoundSession | null>
+  /** Notes that a session was used now. */
+  touchSession(sessionId: string): Promise<void>
+  /** The open challenge of a session that owes its second factor. */
+  loginChallenge(sessionId: string): Promise<{ readonly challengeId: string; readonly methods: readonly string[] } | null>
+  /** Whether the session has proved itself for the action within the last five minutes. */
+  hasProof(question: {
+    readonly sessionId: string
+    readonly tenantId: string | null
+    readonly action: StepUpAction
+    readonly subjectId: string | null
+    readonly bound: boolean
+  }): Promise<boolean>
+  /** The operator of a customer; null when there is no such customer. */
+  operatorOf(customerId: string): Promise<string | null>
+  /** Notes the use of a key. */
+  noteKeyUse(keyId: string, address: string): Promise<void>
+  /** Calls back with the hash of a key that changed somewhere, or null when any may have. */
+  onKeyChange(listener: (sha256: string | null) => void): void
+
+  listSessions(userId: string, query: ListQuery<typeof sessionList>): Promise<ListResult<SessionRow>>
+  getUser(userId: string): Promise<Versioned<User> | null>
+  listFactors(userId: string): Promise<readonly MfaFactor[]>
+  listApiKeys(query: ListQuery<typeof apiKeyList>): Promise<ListResult<ApiKeyView>>
+  getApiKey(tenant: Tenant, id: string): Promise<Versioned<ApiKeyView> | null>
+  listAuditEvents(query: ListQuery<typeof auditEventList>): Promise<ListResult<AuditEvent>>
+  /** What people may do for a tenant, by role. */
+  capabilitiesOf(role: string): readonly Capability[]
+}
+
+/** What people can do about themselves and the keys of their tenants. Everything that is refused is thrown as a problem. */
+export interface IdentityCommands {
+  signIn(body: SignIn, from: { readonly source: Source; readonly requestId: string }): Promise<OpenedSession>
+  verifyMfa(by: By, body: ChallengeVerify & { readonly challengeId: string }): Promise<OpenedSession>
+  refresh(by: By): Promise<OpenedSession>
+  signOut(by: By): Promise<void>
+  /** False when the person has no such session. */
+  revokeSession(by: By, sessionId: string): Promise<boolean>
+
+  createChallenge(by: ByInTenant, body: ChallengeCreate, display: StepUpChallenge['display']): Promise<StepUpChallenge>
+  verifyChallenge(by: By, challengeId: string, body: ChallengeVerify): Promise<ProvenStepUp>
+
+  updateUser(by: By, body: UserUpdate, expected: number | bigint | null): Promise<Versioned<User>>
+  changePassword(by: By, body: { readonly currentPassword: string; readonly newPassword: string }): Promise<void>
+  addFactor(by: By, body: FactorCreate): Promise<MfaFactor & { readonly secret: string; readonly otpauthUri: string }>
+  confirmFactor(by: By, factorId: string, code: string): Promise<MfaFactor>
+  removeFactor(by: By, factorId: string): Promise<void>
+  /** Returns at once, whether or not anybody has the address. */
+  requestPasswordReset(email: string, from: { readonly source: Source; readonly requestId: string }): void
+  completePasswordReset(token: string, password: string, from: { readonly source: Source; readonly requestId: string }): Promise<void>
+
+  createApiKey(by: ByInTenant, body: ApiKeyCreate): Promise<MadeApiKey>
+  updateApiKey(by: ByInTenant, id: string, body: ApiKeyUpdate, expected: number | bigint | null): Promise<Versioned<ApiKeyView>>
+  rotateApiKey(by: ByInTenant, id: string, gracePeriodHours: number): Promise<MadeApiKey>
+  revokeApiKey(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
+}

@@ -1,0 +1,26 @@
+/** Warns of API keys that end soon. Every node looks; the warning that was given is kept with the key, so each is given once. */
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Mailer } from '../../lib/notices/mail.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { tellOfExpiringKeys } from '../../storage/identity/key-expiry.ts'
+import { Lookout } from '../runtime/lookout.ts'
+
+const TICK_MS = 2_000
+
+export interface KeyExpiryOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly mailer: Mailer
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export class KeyExpiry extends Lookout {
+  constructor({ database, clock, ids, mailer, onError }: KeyExpiryOptions) {
+    const look = async (): Promise<void> => {
+      for (const mail of await tellOfExpiringKeys(database, ids, clock.now())) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
+    }
+    super({ everyMs: TICK_MS, look, onError: (error) => onError(error, 'keys that expire') })
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Changing a password, and getting a new one by mail.
+ *
+ * Asking for a reset is answered before anything is looked up, so the answer says nothing about who has an address, neither
+ * by its content nor by its time. A link is good once and for an hour; using it ends every session of the person.
+ */
+import { hash } from 'node:crypto'
+import { emailKey, PASSWORD_RESET_MS, passwordFault } from '../../lib/identity/password-rules.ts'
+import { refuse, refuseField } from '../../lib/base/problems.ts'
+import { writePersonalAudit } from '../../storage/trail/trail.ts'
+import { clearFailures, findCredentials, lockedUntil, noteFailure } from '../../storage/identity/identity-people.ts'
+import { findReset, insertReset, setPassword, useReset } from '../../storage/identity/identity-passwords.ts'
+import { endSessions } from '../../storage/identity/identity-sessions.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import type { IdentityCommands } from './identity.ts'
+import type { IdentityWorld } from './identity-world.ts'
+import { auditPerson } from '../commands/trail.ts'
+import { attemptKey, lockRule } from './sessions.ts'
+
+const RESET_TOKEN_BYTES = 32
+/** Reset mails to one person within the life of a link; more would only fill their mailbox. */
+const RESETS_MAX = 3
+/** Resets under way on this node. They take milliseconds; beyond this nobody means them. */
+const UNDER_WAY_MAX = 100
+
+type PasswordCommands = Pick<IdentityCommands, 'changePassword' | 'requestPasswordReset' | 'completePasswordReset'>
+
+function checkPassword(field: string, password: string, email: string): void {
+  const fault = passwordFault(password, email)
+  if (fault !== null) refuseField(field, fault.code, fault.message, fault.params)
+}
+
+/** The commands of passwords. `settled` resolves when no mail is on its way any more. */
+export function createPasswordCommands(world: IdentityWorld): { readonly commands: PasswordCommands; readonly settled: () => Promise<void> } {
+  const { database, clock, ids, log, mailer, passwords, random } = world
+  const nextId = () => ids.next()
+  const underWay = new Set<Promise<void>>()
+
+  /** Does it after the answer. A mail that cannot be sent is logged, without what it says. */
+  function later(work: () => Promise<void>, what: string): void {
+    if (underWay.size >= UNDER_WAY_MAX) {
+      log.warn({ underWay: underWay.size }, `${what} was dropped: too many are under way`)
+      return
+    }
+    const done: Promise<void> = work().catch((error: unknown) => log.warn({ err: error }, `${what} failed`)).finally(() => underWay.delete(done))
+    underWay.add(done)
+  }
+
+  function tellOfChange(email: string): void {
+    later(() => mailer.send({
+      to: email, subject: 'Your password was changed',
+      text: 'The password of your account was changed. If that was not you, ask for a new password at once and tell your administrator.',
+    }), 'the mail about a changed password')
+  }
+
+  async function sendReset(email: string): Promise<void> {
+    const person = await findCredentials(database, emailKey(email))
+    if (person === null || person.status !== 'active') return
+    const now = clock.now()
+    const token = Buffer.from(random(RESET_TOKEN_BYTES)).toString('base64url')
+    const made = await inTransaction(database, async (client) => {
+      return await insertReset(client, {
+        tokenSha256: hash('sha256', token, 'hex'), userId: person.userId, now, expiresAt: now + PASSWORD_RESET_MS, resetsMax: RESETS_MAX,
+      })
+    })
+    if (!made) return
+    await mailer.send({
+      to: person.email, subject: 'Choose a new password',
+      text: [
+        `Hello ${person.name},`, '', 'somebody asked for a new password for your account. To choose one, send it to this address within an hour:', '',
+        `  POST /v1/password-resets/${token}`, '', 'If that was not you, there is nothing to do: your password stays as it is.',
+      ].join('\r\n'),
+    })
+  }
+
+  const commands: PasswordCommands = {
+    async changePassword(by, { currentPassword, newPassword }) {
+      const { session } = by
+      const now = clock.now()
+      const attempt = attemptKey(session.email)
+      const [person, locked] = await Promise.all([findCredentials(database, emailKey(session.email)), lockedUntil(database, attempt, now)])
+      const current = person?.passwordHash ?? null
+      if (current === null || !(await passwords.verify(currentPassword, current)) || locked !== null) {
+        await noteFailure(database, attempt, lockRule(now))
+        refuseField('/currentPassword', 'invalid_value', 'Is not the current password.')
+      }
+      checkPassword('/newPassword', newPassword, session.email)
+      const passwordHash = await passwords.hash(newPassword)
+      await inTransaction(database, async (client) => {
+        await setPassword(client, session.userId, passwordHash, now)
+        const ended = await endSessions(client, { userId: session.userId, except: session.id, now })
+        await writePersonalAudit(client, {
+          ...auditPerson(by), nextId, at: now, action: 'password.changed', object: { type: 'user', id: session.userId }, before: null, after: { endedSessions: ended },
+        })
+      })
+      tellOfChange(session.email)
+    },
+
+    requestPasswordReset(email) {
+      later(() => sendReset(email), 'a password reset')
+    },
+
+    async completePasswordReset(token, password, { source, requestId }) {
+      const now = clock.now()
+      const tokenSha256 = hash('sha256', token, 'hex')
+      const person = await findReset(database, tokenSha256, now)
+      if (person === null) refuse('not-found', 'The link is unknown, was used, or has expired.')
+      checkPassword('/password', password, person.email)
+      const passwordHash = await passwords.hash(password)
+      await inTransaction(database, async (client) => {
+        // Of two requests with the same link one finds it used.
+        if (!(await useReset(client, { tokenSha256, userId: person.userId, now }))) refuse('not-found', 'The link is unknown, was used, or has expired.')
+        await setPassword(client, person.userId, passwordHash, now)
+        await clearFailures(client, attemptKey(person.email))
+        const ended = await endSessions(client, { userId: person.userId, now })
+        await writePersonalAudit(client, {
+          actor: { type: 'member', id: person.userId, name: person.name }, address: source.address, requestId, nextId, at: now,
+          action: 'password.reset', object: { type: 'user', id: person.userId }, before: null, after: { endedSessions: ended },
+        })
+      })
+      tellOfChange(person.email)
+    },
+  }
+  return { commands, settled: async () => { await Promise.all(underWay) } }
+}

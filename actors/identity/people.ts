@@ -1,0 +1,90 @@
+/** Everything about people and their keys, put together: what routes ask, what they command, and what must be stopped. */
+import { grantOfRole } from '../../lib/identity/capabilities.ts'
+import { STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
+import { noteKeyUse } from '../../storage/identity/identity-api-keys.ts'
+import { hasProof, signInChallenge, touchSession } from '../../storage/identity/identity-sessions.ts'
+import { Notifications } from '../../storage/notices/notifications.ts'
+import { getApiKey, listApiKeys } from '../../storage/identity/api-key-queries.ts'
+import { listAuditEvents } from '../../storage/trail/audit-events.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { findSession, listSessions } from '../../storage/identity/session-queries.ts'
+import { getUser, listFactors } from '../../storage/identity/user-queries.ts'
+import { createApiKeyCommands } from './api-keys.ts'
+import type { IdentityCommands, IdentityReads } from './identity.ts'
+import type { IdentityWorld } from './identity-world.ts'
+import { createMemberCommands, createMemberReads, type MemberCommands, type MemberReads } from './members.ts'
+import { createPasswordCommands } from './passwords.ts'
+import { createProfileCommands } from './profile.ts'
+import { createSessionCommands } from './sessions.ts'
+import { createStepUpCommands } from './step-up.ts'
+
+/** Where the database says that a key has changed; the payload is the key's hash. */
+const KEY_CHANGED = 'api_key_changed'
+/** How long a change waits for other nodes to forget the key. A node that has not heard of it by then forgets it by itself. */
+const FORGOTTEN_WITHIN_MS = 1_000
+
+export interface People {
+  readonly identity: IdentityReads
+  readonly people: IdentityCommands
+  readonly members: MemberReads
+  readonly memberCommands: MemberCommands
+  /** Begins to hear of keys that other nodes change. */
+  start(): Promise<void>
+  /** Finishes what was begun after an answer, and stops listening. */
+  stop(): Promise<void>
+}
+
+/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+export function createPeople(world: IdentityWorld & { readonly databaseUrl: string }): People {
+  const { database, databaseUrl, clock, log } = world
+  const db = readDatabase(database)
+  const listeners: ((sha256: string | null) => void)[] = []
+  const tell = (sha256: string | null) => { for (const listener of listeners) listener(sha256) }
+  const notifications = new Notifications({
+    url: databaseUrl, channel: KEY_CHANGED, onMessage: tell, onGap: () => tell(null), onError: (error, what) => log.warn({ err: error }, what),
+  })
+  const passwords = createPasswordCommands(world)
+  const members = createMemberReads(world)
+
+  return {
+    identity: {
+      findSession: (tokenSha256) => findSession(database, tokenSha256, clock.now()),
+      touchSession: (sessionId) => touchSession(database, sessionId, clock.now()),
+      async loginChallenge(sessionId) {
+        const challengeId = await signInChallenge(database, sessionId)
+        return challengeId === null ? null : { challengeId, methods: ['totp'] }
+      },
+      hasProof: (question) => hasProof(database, { ...question, since: clock.now() - STEP_UP_FRESH_MS }),
+      async operatorOf(customerId) {
+        const [row] = await database.query<[string]>({ name: 'operator_of', text: 'select operator_id from customer where id = $1', values: [customerId] })
+        return row?.[0] ?? null
+      },
+      noteKeyUse: (keyId, address) => noteKeyUse(database, keyId, address, clock.now()),
+      onKeyChange: (listener) => { listeners.push(listener) },
+      listSessions: (userId, query) => listSessions(db, userId, query, clock.now()),
+      getUser: (userId) => getUser(database, userId),
+      listFactors: (userId) => listFactors(database, userId),
+      listApiKeys: (query) => listApiKeys(db, query, clock.now()),
+      getApiKey: (tenant, id) => getApiKey(database, tenant, id, clock.now()),
+      listAuditEvents: (query) => listAuditEvents(db, query),
+      capabilitiesOf: (role) => [...grantOfRole(role).capabilities],
+    },
+    people: {
+      ...createSessionCommands(world),
+      ...createStepUpCommands(world),
+      ...createProfileCommands(world),
+      ...passwords.commands,
+      ...createApiKeyCommands(world, async (sha256) => {
+        tell(sha256)
+        await notifications.heard(sha256, FORGOTTEN_WITHIN_MS)
+      }),
+    },
+    members,
+    memberCommands: createMemberCommands(world, members),
+    start: () => notifications.start(),
+    async stop() {
+      await notifications.stop()
+      await passwords.settled()
+    },
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * Incoming payments that people decide on: money without an owner, money under review, and money that its payer wants back.
+ *
+ * Each is a transaction of its own under the lock of the payment's row. What it does to a balance goes through the same commit
+ * statement as everything else; where it sets money aside, with the balance's version as its fence.
+ */
+import type { RecallRequest } from '../providers/credits.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { IncomingRecord } from '../../lib/incoming-payments/incoming-payment.ts'
+import * as moves from '../../lib/incoming-payments/moves.ts'
+import { incomingFee } from '../../lib/incoming-payments/postings.ts'
+import { refuse, ProblemError } from '../../lib/base/problems.ts'
+import { shardOf } from '../../lib/shards/shard.ts'
+import { CommitConflict, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import { commit, type CommitConnection } from '../../storage/commit/commit.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import { changeIncoming, lockBalance, lockIncoming } from '../../storage/incoming-payments/incoming-payments.ts'
+import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { feeRulesOf } from '../../storage/pricing/pricing.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
+
+export interface IncomingCasesWorld {
+  readonly database: Database
+  /** Every decision is a transaction, and finds its accounts within it. */
+  readonly accounts: Pick<InternalAccountDirectory, 'within'>
+  readonly balances: BalanceDirectory
+  readonly ids: IdSource
+  readonly clock: Clock
+}
+
+/** One of the operator's people, and the item they act on. */
+interface Acting {
+  readonly itemId: string
+  readonly operatorId: string
+  readonly by: AuditBy
+}
+
+// ── Without an owner ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Gives money whose owner was not known to a balance of the operator (L04).
+ *
+ * @throws ProblemError `not-found`, `invalid-transition` when it has been decided on, `validation-error` for a balance that it cannot go to
+ */
+export async function allocateSuspense(
+  world: IncomingCasesWorld, { itemId, operatorId, by }: Acting, { balanceId, reason }: { readonly balanceId: string; readonly reason: string | null },
+): Promise<void> {
+  // Read before the transaction begins: whoever has a connection waits for no second one.
+  const balance = await world.balances.find(balanceId)
+  await decideSuspense(world, { itemId, operatorId, by }, 'allocate', async (tx, record) => {
+    if (balance === null || !(await belongsTo(tx, balanceId, operatorId))) invalidBalance('not_found', 'No such balance.')
+    if (balance.currency !== record.currency) invalidBalance('currency_mismatch', `The balance is in ${balance.currency}.`)
+    if (balance.connectionId !== record.connectionId) invalidBalance('invalid_value', 'The balance is kept at another partner than the money.')
+    const { customerId } = balance
+    const fee = incomingFee(await feeRulesOf(tx.client, balanceId), record)
+    return moves.allocate(record, { customerId, balanceId, shard: shardOf(customerId), by: by.actor.id, reason, fee }, await contextOf(world, tx, record))
+  })
+}
+
+/** Sends money whose owner nobody found back to where it came from (L08, then L11). @throws ProblemError `not-found`, `invalid-transition` */
+export async function returnSuspense(world: IncomingCasesWorld, acting: Acting, { reason, reasonCode }: { readonly reason: string; readonly reasonCode: string }): Promise<void> {
+  await decideSuspense(world, acting, 'give_back', async (tx, record) => moves.giveBack(record, { by: acting.by.actor.id, reason, reasonCode }, await contextOf(world, tx, record)))
+}
+
+async function decideSuspense(
+  world: IncomingCasesWorld, { itemId, operatorId, by }: Acting, name: 'allocate' | 'give_back', decide: (tx: ApprovalTx, record: IncomingRecord) => Promise<moves.IncomingMove>,
+): Promise<void> {
+  const { database, clock, ids } = world
+  await inTransaction(database, async (client) => {
+    const tx: ApprovalTx = { client, ids, now: clock.now() }
+    const record = await lockIncoming(client, itemId)
+    if (record === null || record.suspense === null || record.operatorId !== operatorId) refuse('not-found', 'No such resource exists in this tenant.')
+    const problem = moves.mayMove(record, name)
+    if (problem !== null) throw new ProblemError({ ...problem, detail: `The item is ${record.suspense}.`, extra: { currentStatus: record.suspense, allowed: ['open'] } })
+    const { effects, change } = await decide(tx, record)
+    await writeEffects(tx, effects).catch((error: unknown): never => {
+      if (error instanceof CommitConflict && error.conflicts.some(({ kind }) => kind === 'credit_refused')) invalidBalance('inactive', 'The balance does not accept money.')
+      throw error
+    })
+    await changeIncoming(client, itemId, change, tx.now)
+    await writeAudit(client, {
+      ...by, id: ids.next(), tenantId: operatorId, at: tx.now, action: name === 'allocate' ? 'incoming_suspense.allocated' : 'incoming_suspense.returned',
+      object: { type: 'incoming_suspense', id: itemId }, before: { status: record.suspense },
+      after: { status: change.suspense, reason: change.decisionReason, customerId: change.customerId ?? null, balanceId: change.balanceId ?? null, returnReasonCode: change.returnReason ?? null },
+    })
+  })
+}
+
+async function belongsTo({ client }: ApprovalTx, balanceId: string, operatorId: string): Promise<boolean> {
+  const { rows } = await client.query({ name: 'balance_of_operator', text: 'select from balance where id = $1 and operator_id = $2', values: [balanceId, operatorId] })
+  return rows.length === 1
+}
+
+function invalidBalance(code: 'not_found' | 'currency_mismatch' | 'invalid_value' | 'inactive', message: string): never {
+  refuse('validation-error', message, { errors: [{ field: '/balanceId', code, message }] })
+}
+
+// ── Under review, and recalled ────────────────────────────────────────────────────────────────────────────────────────
+
+/** Codes of the answer to a recall: the customer does not agree; the money is not there any more. */
+const NOT_AGREED = 'CUST'
+const SHORT_FUNDS = 'AM04'
+
+/**
+ * Incoming payments as the subjects of holds. A screening released lets the money through (L06), blocked sends it back (L07)
+ * or leaves it where it is, frozen. A recall blocked is accepted: the money goes back (L80), or the answer is AM04 where there
+ * is not enough left; released, the customer keeps it.
+ */
+export function heldIncoming(world: Pick<IncomingCasesWorld, 'accounts'>): HeldSubjectKind {
+  return {
+    async decided(tx, { kind, subjectId }, decision, { freezeFunds }) {
+      const record = await lockIncoming(tx.client, subjectId)
+      if (record === null) throw new Error(`The incoming payment ${subjectId} is gone.`)
+      const context = await contextOf(world, tx, record)
+      const move = kind === 'inbound_recall' ? await answerRecall(tx, record, decision === 'blocked', context)
+        : decision === 'released' ? moves.release(record, incomingFee(await feeRulesOf(tx.client, record.balanceId as string), record), context)
+          : freezeFunds ? null : moves.block(record, context)
+      if (move === null) return {}
+      if (record.status === 'under_review' && decision === 'released') await mustTakeMoney(tx, record.balanceId as string)
+      await changeIncoming(tx.client, subjectId, move.change, tx.now)
+      return { effects: move.effects }
+    },
+  }
+}
+
+/** The hold stays open: people can still send the money back. */
+async function mustTakeMoney({ client }: ApprovalTx, balanceId: string): Promise<void> {
+  const balance = await lockBalance(client, balanceId)
+  if (balance === null || (balance.status !== 'active' && balance.status !== 'frozen')) {
+    refuse('invalid-transition', 'The balance does not accept money any more; the payment can only be sent back.', { extra: { currentStatus: 'open', allowed: ['blocked'] } })
+  }
+}
+
+async function answerRecall(tx: ApprovalTx, record: IncomingRecord, accepted: boolean, context: moves.MoveContext): Promise<moves.IncomingMove> {
+  if (!accepted) return moves.rejectRecall(record, NOT_AGREED, context)
+  const holdId = record.recallHoldId ?? await setAside(tx, record, BigInt(record.recall?.amount ?? 0n))
+  return holdId === null ? moves.rejectRecall(record, SHORT_FUNDS, context) : moves.acceptRecall(record, holdId, context)
+}
+
+/**
+ * The payer's bank wants a credit back: the operator's people are asked, and the money is set aside where the balance covers it.
+ *
+ * @returns the id of their case
+ * @throws ProblemError `simulation-not-possible` when the payment cannot be recalled, `validation-error` for an amount above it
+ */
+export async function requestRecall(tx: ApprovalTx, record: IncomingRecord, { id, amount, reasonCode }: RecallRequest): Promise<string> {
+  const problem = moves.mayMove(record, 'recall')
+  if (problem !== null) refuse('simulation-not-possible', problem.detail, { extra: { currentStatus: record.status, connectionProvider: 'sandbox' } })
+  if (record.rail === 'internal') refuse('simulation-not-possible', 'No bank can ask for a payment within the platform.', { extra: { currentStatus: record.status, connectionProvider: 'sandbox' } })
+  if (record.recall !== null) refuse('simulation-not-possible', 'It has been recalled before.', { extra: { currentStatus: record.status, connectionProvider: 'sandbox' } })
+  const wanted = amount ?? record.amount
+  if (wanted > record.amount) {
+    const message = 'More than came in cannot be recalled.'
+    refuse('validation-error', message, { errors: [{ field: '/amount/amountMinor', code: 'too_large', message, params: { max: record.amount.toString() } }] })
+  }
+  const caseId = tx.ids.next()
+  const holdId = await setAside(tx, record, wanted)
+  const { effects, change } = moves.openRecall(record, { caseId, amount: wanted, reasonCode, holdId }, tx)
+  await writeEffects(tx, {
+    ...effects, providerEvents: [{ id, connectionId: record.connectionId, type: 'account.credit_recalled', objectId: record.id, code: reasonCode, receivedAt: tx.now }],
+  })
+  await changeIncoming(tx.client, record.id, change, tx.now)
+  return caseId
+}
+
+/** A hold on what is wanted back; null where the balance does not cover it. Its version moves, so that no actor remembers more than there is. */
+async function setAside({ client, ids, now }: ApprovalTx, record: IncomingRecord, amount: bigint): Promise<string | null> {
+  const balanceId = record.balanceId as string
+  const balance = await lockBalance(client, balanceId)
+  if (balance === null || balance.available < amount) return null
+  const hold = moves.recallHold(record, amount, { ids, now })
+  const connection: CommitConnection = { query: async (statement) => await client.query(statement) as unknown as { rows: unknown[][] } }
+  const result = await commit(connection, [{ fence: { balanceId, version: balance.version }, commands: [{ effects: { holds: [hold] } }] }], now)
+  if (!result.ok) throw new CommitConflict(result.conflicts)
+  return hold.id
+}
+
+async function contextOf(world: Pick<IncomingCasesWorld, 'accounts'>, { client, ids, now }: ApprovalTx, record: IncomingRecord): Promise<moves.MoveContext> {
+  const accounts = world.accounts.within(client)
+  const underReview = record.status === 'under_review' ? record.customerId : null
+  const internal = underReview === null ? await accounts.accounts(record) : await accounts.accountsWith(record, 'review_held', underReview)
+  return { accounts: internal, ids, now }
+}

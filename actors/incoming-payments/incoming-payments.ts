@@ -1,0 +1,152 @@
+/**
+ * Money that comes in: what the partner reports becomes an incoming payment, once (I5), and what goes back is given to the
+ * partner until it has taken it.
+ *
+ * A credit that names a balance is decided by that balance in the group commit. One that names nobody waits for its owner
+ * (L03) in a transaction of its own. Messages are acknowledged when what they say is committed, or was before.
+ */
+import type { Clock } from '../../lib/base/clock.ts'
+import type { Screener, ScreeningHit } from '../../lib/compliance/screening.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { suspend, type ReceiveCredit } from '../../lib/incoming-payments/credit.ts'
+import { settleReturn } from '../../lib/incoming-payments/moves.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { shardOf } from '../../lib/shards/shard.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
+import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { changeIncoming, dueReturns, knownCredits, lockIncoming, operatorOfConnection, returnsSent } from '../../storage/incoming-payments/incoming-payments.ts'
+import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { creditedBalance } from '../balances/balance.ts'
+import type { CreditInbox, CreditMessage, CreditPartner } from '../providers/credits.ts'
+import { Lookout } from '../runtime/lookout.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+
+/** How often it is looked for money that is to go back. */
+const RETURNS_TICK_MS = 1_000
+
+export interface IncomingPaymentsOptions {
+  readonly system: ActorSystem
+  readonly database: Database
+  readonly accounts: InternalAccountDirectory
+  readonly balances: BalanceDirectory
+  readonly partner: CreditPartner
+  readonly screener: Screener
+  readonly ids: IdSource
+  readonly clock: Clock
+  /** What goes back is handed over where its shard is at home. */
+  readonly shards: Shards
+  readonly onError: (error: unknown, what: string) => void
+}
+
+type Credited = Extract<CreditMessage, { readonly type: 'account.credited' }>
+
+export class IncomingPayments {
+  readonly #options: IncomingPaymentsOptions
+  readonly #returns: Lookout
+
+  constructor(options: IncomingPaymentsOptions) {
+    this.#options = options
+    this.#returns = new Lookout({ everyMs: RETURNS_TICK_MS, look: () => this.#giveBack(), onError: (error) => options.onError(error, 'returned credits') })
+  }
+
+  start(): void {
+    this.#returns.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#returns.stop()
+  }
+
+  /** Takes the partner's messages; resolves with the ids of those that need not come again. */
+  readonly inbox: CreditInbox = async (messages) => {
+    const { database, screener, onError } = this.#options
+    const credits = messages.filter((message) => message.type === 'account.credited')
+    const known = credits.length === 0 ? new Set<string>() : await knownCredits(database, credits)
+    const unknown = credits.filter(({ id }) => !known.has(id))
+    // The sandbox's amounts are those of payments; of money that comes in it only matters who sends it.
+    const hits = unknown.length === 0 ? new Map<string, ScreeningHit>()
+      : await screener.screen(unknown.map(({ reference: id, credit }) => ({ id, amount: 0n, reference: '', recipientName: credit.payerName ?? '' })))
+    const taken = [...known]
+    const take = async ({ id }: CreditMessage, work: () => Promise<void>): Promise<void> => {
+      try {
+        await work()
+        taken.push(id)
+      } catch (error) {
+        // Not acknowledged, so it comes again.
+        onError(error, 'bank message')
+      }
+    }
+    await Promise.all(unknown.map((message) => take(message, () => this.#receive(message, hits.get(message.reference) ?? null))))
+    // Each has a transaction of its own, and there are few of them.
+    for (const message of messages) if (message.type === 'account.credit_returned') await take(message, () => this.#settle(message))
+    return taken
+  }
+
+  async #receive(message: Credited, hit: ScreeningHit | null): Promise<void> {
+    const { id, shard, type, account, connectionId, credit } = message
+    const { system, accounts, balances, ids } = this.#options
+    const balance = account === null ? null : await balances.find(account)
+    const operatorId = await this.#operatorOf(connectionId)
+    const scope = { operatorId, connectionId, currency: credit.currency }
+    const command: Omit<ReceiveCredit, 'accounts'> = { kind: 'receive_credit', key: { id, fingerprint: id }, event: { id, type }, credit, hit, ids }
+    if (balance === null || account === null) {
+      await this.#suspend({ ...command, accounts: await accounts.accounts(scope) }, { operatorId, connectionId, shard })
+      return
+    }
+    const internal = hit === null ? await accounts.accounts(scope) : await accounts.accountsWith(scope, 'review_held', balance.customerId)
+    const outcome = await system.ask(creditedBalance, account, shardOf(balance.customerId), { ...command, accounts: internal })
+    if (outcome.kind !== 'decided' && outcome.kind !== 'recorded') throw new Error(`The credit ${credit.reference} met ${outcome.kind}.`)
+  }
+
+  async #suspend(command: ReceiveCredit, owner: { readonly operatorId: string; readonly connectionId: string; readonly shard: number }): Promise<void> {
+    const { database, clock } = this.#options
+    const now = clock.now()
+    await unlessRecorded(() => inTransaction(database, (client) =>
+      writeEffects({ client, now }, suspend({ ...owner, customerId: null, balanceId: null }, 'owner_unknown', command, now))))
+  }
+
+  /** L11: what went back has left. A message that fits no return is one that was taken before. */
+  async #settle({ id, type, reference }: CreditMessage): Promise<void> {
+    const { database, accounts, ids, clock, onError } = this.#options
+    await inTransaction(database, async (client) => {
+      const record = await lockIncoming(client, reference)
+      if (record === null || record.returnState === null) {
+        onError(new Error(`The bank has returned ${reference}, which is no credit that was to go back.`), 'bank message')
+        return
+      }
+      if (record.returnState === 'settled') return
+      const now = clock.now()
+      const move = settleReturn(record, { accounts: await accounts.within(client).accounts(record), ids, now })
+      await writeEffects({ client, now }, { ...move.effects, providerEvents: [{ id, connectionId: record.connectionId, type, objectId: reference, code: null, receivedAt: now }] })
+      await changeIncoming(client, reference, move.change, now)
+    })
+  }
+
+  /** Hands over what is to go back. A partner that has it already takes it as the same order. */
+  async #giveBack(): Promise<void> {
+    const { database, partner, shards } = this.#options
+    const due = await dueReturns(database, shards.owned(), LIMITS.partnerBatchMax)
+    if (due.length === 0) return
+    const taken = await partner.giveBack(due.map(({ id: reference, shard, connectionId, amount, returnedAmount, currency, returnReason }) =>
+      ({ reference, shard, connectionId, amount: returnedAmount ?? amount, currency, reasonCode: returnReason ?? 'NARR' })))
+    if (taken.length > 0) await returnsSent(database, taken)
+  }
+
+  async #operatorOf(connectionId: string): Promise<string> {
+    const operatorId = await operatorOfConnection(this.#options.database, connectionId)
+    if (operatorId === null) throw new Error(`A partner's message names the connection ${connectionId}, which does not exist.`)
+    return operatorId
+  }
+}
+
+/** Work whose message was taken meanwhile, by another node: then it is done. */
+async function unlessRecorded(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof CommitConflict) || !error.conflicts.every(({ kind }) => kind === 'recorded')) throw error
+  }
+}

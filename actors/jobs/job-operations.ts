@@ -1,0 +1,99 @@
+/** What the HTTP layer asks of jobs: to be shown, and to be cancelled. Those who ask for one are in files of their own. */
+import type { Jobs } from './jobs.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { paceOf } from '../../lib/jobs/job.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { writeAudit } from '../../storage/trail/trail.ts'
+import type { JobRecord } from '../../storage/jobs/jobs.ts'
+import { findJob, listJobs } from '../../storage/jobs/job-queries.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import type { DownloadReads } from '../documents/downloads.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import { problemBody } from '../../lib/base/problem-document.ts'
+import { answerOnce, type RememberingWorld } from '../commands/remembered.ts'
+import type { Job, jobList } from '../../lib/jobs/job-schema.ts'
+import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+/** Reads. Null means: no such job in this tenant. */
+export interface JobReads {
+  get(tenant: Tenant, id: string): Promise<Versioned<Job> | null>
+  list(query: ListQuery<typeof jobList>): Promise<ListResult<Job>>
+}
+
+export interface JobCommands {
+  /** @throws ProblemError `not-found`, `insufficient-scope`, `not-cancellable` */
+  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+}
+
+export interface JobWorld extends RememberingWorld {
+  readonly database: Database
+  readonly ids: IdSource
+  readonly clock: { now(): number }
+  readonly problemBase: string
+  readonly downloads: DownloadReads
+  readonly jobs: Pick<Jobs, 'cancel'>
+}
+
+/** A job as it is shown: with a link of its own to its file, for whoever asks now. */
+export function createJobView({ downloads, problemBase, clock }: Pick<JobWorld, 'downloads' | 'problemBase' | 'clock'>): (job: JobRecord) => Versioned<Job> {
+  return (job) => {
+    const { id, kind, status, progress, subject, result, error, fileId, requestedBy } = job
+    const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
+    const { fileName = null, contentType = null } = result ?? {}
+    return {
+      version: job.version,
+      view: {
+        id, kind, status, progress: { ...progress, ...paceOf(job, clock.now()) }, subject,
+        result: result === null ? null : {
+          ...result, download: fileId === null || fileName === null || contentType === null ? null : downloads.link({ id: fileId, fileName, contentType }),
+        },
+        error: error === null ? null : JSON.parse(problemBody(error, { problemBase, instance: `/v1/jobs/${id}`, requestId: job.requestId ?? id })) as Job['error'],
+        requestedBy, createdAt: timestamp(job.createdAt), startedAt: at(job.startedAt), finishedAt: at(job.finishedAt), expiresAt: at(job.status === 'succeeded' ? job.expiresAt : null),
+      },
+    }
+  }
+}
+
+/** The reads of jobs. */
+export function createJobReads(world: Pick<JobWorld, 'database' | 'downloads' | 'problemBase' | 'clock'>): JobReads {
+  const db = readDatabase(world.database)
+  const view = createJobView(world)
+  return {
+    async get(tenant, id) {
+      const found = await findJob(world.database, tenant, id)
+      return found === null ? null : view(found)
+    },
+    async list(query) {
+      const { rows, ...page } = await listJobs(db, query)
+      return { ...page, rows: rows.map((row) => view(row).view) }
+    },
+  }
+}
+
+/** The commands of jobs. */
+export function createJobCommands(world: JobWorld): JobCommands {
+  const { clock, ids, jobs } = world
+  const view = createJobView(world)
+  return {
+    cancel: (by, id, idempotency) => answerOnce(world, idempotency, 200, async (client) => {
+      const now = clock.now()
+      const found = await jobs.cancel({ client, ids, now }, by.tenant.id, id)
+      if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
+      const { before, after } = found
+      if (by.principal.kind === 'key' && by.principal.id !== before.requestedBy) {
+        refuse('insufficient-scope', 'A key can only cancel what it has asked for.', { extra: { requiredCapability: 'self' } })
+      }
+      if (after === null) refuse('not-cancellable', `The job is ${before.status}.`, { extra: { currentStatus: before.status } })
+      await writeAudit(client, {
+        ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action: 'job.cancelled', object: { type: 'job', id },
+        before: { status: before.status }, after: { status: after.status },
+      })
+      return view(after).view
+    }),
+  }
+}

@@ -1,0 +1,42 @@
+/** What a person was told, and what they want to hear of. */
+import { NO_PREFERENCES, NOTICE_PREFERENCES } from '../../lib/notices/notices.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { readNotice } from '../../storage/notices/notices.ts'
+import { getNotice, listNotices } from '../../storage/notices/notice-queries.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import { readSetting, writeSetting } from '../../storage/customers/settings.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import type { SettingsWorld } from '../customers/settings-deps.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import type { Notification, notificationList, NotificationPreferences } from '../../lib/notices/notification-schema.ts'
+
+export interface NoticeReads {
+  listNotifications(userId: string, query: ListQuery<typeof notificationList>): Promise<ListResult<Notification>>
+  notificationPreferences(userId: string): Promise<NotificationPreferences>
+}
+
+export interface NoticeCommands {
+  /** @throws ProblemError `not-found` when it is not theirs */
+  readNotification(userId: string, tenantId: string, id: string): Promise<Notification>
+  setNotificationPreferences(userId: string, preferences: NotificationPreferences): Promise<NotificationPreferences>
+}
+
+export function createNotices({ database, clock }: SettingsWorld): { readonly reads: NoticeReads; readonly commands: NoticeCommands } {
+  const db = readDatabase(database)
+  return {
+    reads: {
+      listNotifications: (userId, query) => listNotices(db, userId, query),
+      notificationPreferences: async (userId) => ({ ...NO_PREFERENCES, ...(await readSetting(database.pool, userId, NOTICE_PREFERENCES))?.value as object | undefined }) as NotificationPreferences,
+    },
+    commands: {
+      async readNotification(userId, tenantId, id) {
+        await inTransaction(database, (client) => readNotice(client, { id, userId, tenantId, now: clock.now() }))
+        return await getNotice(db, userId, tenantId, id) ?? refuse('not-found', 'No such resource exists in this tenant.')
+      },
+      async setNotificationPreferences(userId, preferences) {
+        await inTransaction(database, (client) => writeSetting(client, { ownerId: userId, name: NOTICE_PREFERENCES, value: preferences, by: userId, now: clock.now() }))
+        return preferences
+      },
+    },
+  }
+}

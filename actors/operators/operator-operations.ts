@@ -1,0 +1,220 @@
+/**
+ * What the HTTP layer asks of operators: what they are called, what they set for their customers, what they switch on and off.
+ *
+ * It is one row with one version, and each change of it is told to all nodes, which remember parts of it. A command waits for
+ * that: what comes after its answer goes by what was set, whichever node it comes to.
+ */
+import { limitsShown, type CurrencyLimits } from '../../lib/customers/limits.ts'
+import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { flagsOf, type Feature } from '../../lib/operators/features.ts'
+import { RAILS, type Rail, type RailLimits } from '../../lib/rails/rails.ts'
+import { refuse, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
+import { readDefaultLimits, writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { FeatureDirectory } from '../../storage/operators/feature-directory.ts'
+import { writeAudit } from '../../storage/trail/trail.ts'
+import { railLimitsJson, readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
+import { chooseTemplate, readTemplate } from '../../storage/pricing/pricing.ts'
+import { Notifications } from '../../storage/notices/notifications.ts'
+import { readOperator, writeOperator, type OperatorRecord } from '../../storage/operators/operators.ts'
+import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { limitsOfBody } from '../customers/customer-limits.ts'
+import type { ByInTenant } from '../../lib/identity/caller.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from '../../lib/operators/operator-schema.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+
+/** Where the database says that an operator has changed: its id and its version. */
+const OPERATOR_CHANGED = 'operator_changed'
+/** How long a change waits for other nodes. One that does not answer hears of it when it is back. */
+const HEARD_WITHIN_MS = 1_000
+
+/** Reads of the operator that is the tenant. */
+export interface OperatorReads {
+  getOperator(operatorId: string): Promise<Versioned<Operator>>
+  getSettings(operatorId: string): Promise<Versioned<OperatorSettings>>
+  getFlags(operatorId: string): Promise<Versioned<FeatureFlags>>
+  /** Whether a feature is on for an operator, or for a customer of it. */
+  hasFeature(tenantId: string, feature: Feature): Promise<boolean>
+  /** The limits of rails that hold for an operator or for a customer of it, and their version. */
+  railLimits(tenantId: string): Promise<{ readonly limits: RailLimits; readonly version: number }>
+}
+
+/** Writes: what is not given stays. Everything that is refused is thrown as a problem. */
+export interface OperatorCommands {
+  updateOperator(by: ByInTenant, body: OperatorUpdate, expected: number | bigint | null): Promise<Versioned<Operator>>
+  updateSettings(by: ByInTenant, body: OperatorSettingsUpdate, expected: number | bigint | null): Promise<Versioned<OperatorSettings>>
+  updateFlags(by: ByInTenant, body: FeatureFlagsUpdate, expected: number | bigint | null): Promise<Versioned<FeatureFlags>>
+}
+
+export interface OperatorService {
+  readonly reads: OperatorReads
+  readonly commands: OperatorCommands
+  /** Begins to hear of changes that other nodes make. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface OperatorServiceOptions {
+  readonly database: Database
+  readonly databaseUrl: string
+  readonly ids: IdSource
+  readonly clock: Clock
+  readonly sandbox: boolean
+  /** Told when anything about an operator may have changed. */
+  readonly onChange: () => void
+  readonly onError: (error: unknown, what: string) => void
+}
+
+/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+export function createOperatorService({ database, databaseUrl, ids, clock, sandbox, onChange, onError }: OperatorServiceOptions): OperatorService {
+  const features = new FeatureDirectory(database)
+  const forget = () => { features.forgetAll(); onChange() }
+  const notifications = new Notifications({ url: databaseUrl, channel: OPERATOR_CHANGED, onMessage: forget, onGap: forget, onError })
+
+  const reads: OperatorReads = {
+    async getOperator(id) {
+      const record = existing(await readOperator(database.pool, id))
+      return { version: record.version, view: { id, name: record.name, createdAt: timestamp(record.createdAt), ...provenance(record) } }
+    },
+    async getSettings(id) {
+      // The row first: limits that are younger than it make a tag that no later read has, so a change by that tag is refused.
+      const record = existing(await readOperator(database.pool, id))
+      return { version: record.version, view: { ...await settingsOf(database.pool, record), ...provenance(record) } }
+    },
+    async getFlags(id) {
+      const record = existing(await readOperator(database.pool, id))
+      return { version: record.version, view: { flags: { ...flagsOf(record.features), sandbox }, ...provenance(record) } }
+    },
+    hasFeature: async (tenantId, feature) => (await features.of(tenantId))[feature],
+    railLimits: (tenantId) => readRailLimits(database.pool, tenantId),
+  }
+
+  /** Writes the next version in one transaction with the trail, and waits until every node knows. */
+  async function change(
+    by: ByInTenant, action: string, expected: number | bigint | null, work: (client: TransactionClient, before: OperatorRecord, now: number) => Promise<Change>,
+  ): Promise<void> {
+    const id = by.tenant.id
+    const version = await inTransaction(database, async (client) => {
+      const now = clock.now()
+      const before = existing(await readOperator(client, id, true))
+      if (expected !== null && BigInt(expected) !== BigInt(before.version)) refuse('precondition-failed', 'The operator has changed since it was read.')
+      const { next, was, is } = await work(client, before, now)
+      await writeOperator(client, { ...before, ...next, by: by.session.userId, now })
+      await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: id, at: now, action, object: { type: 'operator', id }, before: was, after: is })
+      return before.version + 1
+    })
+    forget()
+    await notifications.heard(`${id} ${version}`, HEARD_WITHIN_MS)
+  }
+
+  return {
+    reads,
+    commands: {
+      async updateOperator(by, { name }, expected) {
+        await change(by, 'operator.updated', expected, async (_, before) => {
+          const next = { name: name ?? before.name }
+          return { next, was: { name: before.name }, is: next }
+        })
+        return await reads.getOperator(by.tenant.id)
+      },
+      async updateSettings(by, { recipients, limits, compliance, payments, pricing, rails, exchange }, expected) {
+        const wanted = CUSTOMER_TYPES.flatMap((type) => {
+          const given = limits?.default?.[type]
+          return given === undefined ? [] : [{ type, limits: given === null ? null : limitsOfBody(given, `/limits/default/${type}`) }]
+        })
+        const railLimits = rails?.limits === undefined ? null : railLimitsOfBody(rails.limits)
+        await change(by, 'operator_settings.updated', expected, async (client, before, now) => {
+          const was = await settingsOf(client, before)
+          for (const one of wanted) await writeDefaultLimits(client, { operatorId: before.id, ...one, now })
+          const prices = { ...before.pricing, ...pricing }
+          if (prices.defaultTemplateId !== before.pricing.defaultTemplateId) await charge(client, before.id, prices.defaultTemplateId)
+          if (railLimits !== null) await writeRailLimits(client, before.id, railLimits)
+          const next = { railLimits: railLimits ?? before.railLimits, recipients: { ...before.recipients, ...recipients }, compliance: { ...before.compliance, ...compliance }, payments: { ...before.payments, ...payments }, pricing: prices, exchange: termsAfter(before.exchange, exchange) }
+          return { next, was, is: await settingsOf(client, { ...before, ...next }) }
+        })
+        return await reads.getSettings(by.tenant.id)
+      },
+      async updateFlags(by, { flags }, expected) {
+        await change(by, 'feature_flags.updated', expected, async (_, before) => {
+          const next = { features: { ...before.features, ...flags } }
+          return { next, was: flagsOf(before.features), is: flagsOf(next.features) }
+        })
+        return await reads.getFlags(by.tenant.id)
+      },
+    },
+    start: () => notifications.start(),
+    stop: () => notifications.stop(),
+  }
+}
+
+interface Change {
+  readonly next: Partial<Pick<OperatorRecord, 'name' | 'recipients' | 'compliance' | 'payments' | 'pricing' | 'railLimits' | 'exchange' | 'features'>>
+  readonly was: object
+  readonly is: object
+}
+
+/** From now on the operator charges by another of its lists, or nothing. @throws ProblemError for a list that is not its own */
+async function charge(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
+  if (templateId !== null && await readTemplate(client, operatorId, templateId, true) === null) {
+    refuse('validation-error', 'No such list of prices.', { errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such list of prices.' }] })
+  }
+  await chooseTemplate(client, operatorId, templateId)
+}
+
+/** Limits of rails as they were sent. @throws ProblemError that names all that is wrong with them */
+function railLimitsOfBody(given: OperatorSettings['rails']['limits']): RailLimits {
+  const errors: FieldError[] = []
+  const limits: { [rail in Rail]?: bigint | null } = {}
+  for (const [index, { rail, limit }] of given.entries()) {
+    const currency = RAILS.get(rail)?.currency ?? null
+    const wrong = (field: string, code: FieldErrorCode, message: string) => { errors.push({ field: `/rails/limits/${index}/${field}`, code, message }) }
+    if (currency === null) wrong('rail', 'not_applicable', `${rail} has no currency of its own to be limited in.`)
+    else if (limit !== null && limit.currency !== currency) wrong('limit/currency', 'currency_mismatch', `${rail} carries ${currency}.`)
+    if (rail in limits) wrong('rail', 'invalid_value', 'Each rail once.')
+    limits[rail] = limit === null ? null : BigInt(limit.amountMinor)
+  }
+  if (errors.length > 0) refuse('validation-error', errors[0]!.message, { errors })
+  return limits
+}
+
+/** Limits of rails as they are shown. */
+function railLimitsView(limits: RailLimits): OperatorSettings['rails']['limits'] {
+  return Object.entries(railLimitsJson(limits)).sort().map(([rail, amountMinor]) => ({
+    rail: rail as Rail, limit: amountMinor === null ? null : { amountMinor, currency: RAILS.get(rail as Rail)!.currency as CurrencyCode },
+  }))
+}
+
+/** What is set for exchanges from now on. @throws ProblemError when a rate would be held for longer than it may */
+function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate['exchange'] = {}): ExchangeTerms {
+  const { minSellEur, ...rest } = change
+  const after = { ...before, ...rest, ...(minSellEur === undefined ? {} : { minSellEur: BigInt(minSellEur) }) }
+  if (after.minSellEur < 0n) refuse('validation-error', 'Must not be negative.', { errors: [{ field: '/exchange/minSellEur', code: 'too_small', message: 'Must not be negative.' }] })
+  if (after.heldRateDefaultMinutes > after.heldRateMaxMinutes) {
+    const message = 'Longer than a rate may be held.'
+    refuse('validation-error', message, { errors: [{ field: '/exchange/heldRateDefaultMinutes', code: 'too_large', message, params: { max: after.heldRateMaxMinutes } }] })
+  }
+  return after
+}
+
+/** Operators are tenants for good. */
+function existing(record: OperatorRecord | null): OperatorRecord {
+  if (record === null) refuse('not-found', 'No such resource exists in this tenant.')
+  return record
+}
+
+const provenance = ({ updatedBy, updatedAt }: OperatorRecord) => ({ updatedBy, updatedAt: updatedAt === null ? null : timestamp(updatedAt) })
+
+async function settingsOf(client: Pick<TransactionClient, 'query'>, { id, recipients, compliance, payments, pricing, railLimits, exchange }: OperatorRecord): Promise<Omit<OperatorSettings, 'updatedBy' | 'updatedAt'>> {
+  const byType = await readDefaultLimits(client, id)
+  const limitsOf = (limits: readonly CurrencyLimits[] | undefined) => (limits === undefined ? null : limitsShown(limits))
+  return {
+    recipients: { ...recipients, allowedOverrides: [...recipients.allowedOverrides] as OperatorSettings['recipients']['allowedOverrides'] },
+    limits: { default: { business: limitsOf(byType.get('business')), sole_trader: limitsOf(byType.get('sole_trader')), individual: limitsOf(byType.get('individual')) } },
+    compliance, payments, pricing, rails: { limits: railLimitsView(railLimits) }, exchange: { ...exchange, minSellEur: exchange.minSellEur.toString() },
+  }
+}

@@ -1,0 +1,30 @@
+/** What the bank's words ask of a payment: its messages, and its answers when it is asked. */
+import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
+import type { RecallCommand } from '../../lib/payments/recall.ts'
+import type { BankMessage, OrderStatus } from '../providers/bank.ts'
+
+/** The scheme's reason where the bank gives none. */
+const NO_REASON = 'NARR'
+
+/** The move that a message asks for. `askAgainAtMs`: when to ask the bank that does not know either. */
+export function moveOf({ id, type, schemeCode, amount }: BankMessage, context: MoveContext, askAgainAtMs: number): PaymentCommand | RecallCommand {
+  const event = { id, type }
+  switch (type) {
+    case 'settled': case 'rejected': return { kind: type, schemeCode, context, event }
+    case 'returned': return { kind: type, schemeCode: schemeCode ?? NO_REASON, amount: amount ?? 0n, context, event }
+    case 'pending': return { kind: 'accepted', context, event }
+    case 'unclear': return { kind: type, context, askAgainAt: askAgainAtMs, event }
+    case 'recall_rejected': return { kind: type, schemeCode: schemeCode ?? NO_REASON, context, event }
+    default: return type satisfies never
+  }
+}
+
+/** The move that an answer asks for; null where it says nothing that would end the payment. */
+export function outcomeOf(status: OrderStatus | undefined, context: MoveContext): PaymentCommand | null {
+  switch (status?.kind) {
+    case 'settled': return { kind: 'settled', schemeCode: null, context, event: null }
+    case 'rejected': return { kind: 'rejected', schemeCode: status.schemeCode, context, event: null }
+    case 'returned': return { kind: 'returned', schemeCode: status.schemeCode, amount: status.amount, context, event: null }
+    default: return null
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Cancelling a payment that has not left yet: one that waits for people ends with its approval; one that waits for its day, or
+ * with others of its file for one approval, is moved by itself; and one that waits for the partner is taken out of the queue by
+ * its own actor, which alone knows whether it has been handed over.
+ */
+import type { CommandKey } from '../../lib/balances/decision.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { isCancellable, type PaymentRecord } from '../../lib/payments/payment.ts'
+import { movePayment } from '../../lib/payments/payment-moves.ts'
+import type { Withdrawal } from '../../lib/payments/payment-state.ts'
+import { refuse, type Problem } from '../../lib/base/problems.ts'
+import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
+import type { StoredOutcome } from '../../storage/commit/commit.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { findPayment } from '../../storage/payments/payment-queries.ts'
+import { readPayment } from '../../storage/payments/payment-states.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import type { Approvals } from '../approvals/approvals.ts'
+import { paymentActor } from './payment.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import type { PayWorld } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
+import { auditBy, remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
+
+export interface CancelWorld extends PayWorld {
+  readonly database: Database
+  readonly approvals: Approvals
+}
+
+export type CancelOutcome =
+  | { readonly kind: 'cancelled'; readonly payment: PaymentRecord }
+  | { readonly kind: 'refused'; readonly problem: Problem; readonly body: string | null }
+  /** The same key was decided before. */
+  | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
+
+/** Members give their own words; nobody else sees them but those who read the history. */
+const CANCELLED = 'The payment was cancelled.'
+
+/**
+ * Cancels a payment of the asker's customer.
+ *
+ * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ */
+export async function cancelPayment(world: CancelWorld, asker: Asker, paymentId: string, reason: string | null): Promise<CancelOutcome> {
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const payment = await findPayment(world.database, paymentId)
+    if (payment === null || payment.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
+    if (!isCancellable(payment)) return await sayNo(world, asker, payment)
+    const withdrawal: Withdrawal = { status: 'cancelled', reason: { code: 'cancelled_by_user', message: reason ?? CANCELLED }, by: 'member' }
+    const { status, details } = payment
+    const from = status === 'scheduled' || (status === 'pending_approval' && details.sharesApproval === true) ? status : null
+    const outcome = from !== null ? await unlessRecorded(async () => (await withdrawWaiting(world, payment.id, from, withdrawal, asker.key) ? 'cancelled' : 'moved_on'))
+      : status === 'pending_approval' ? await endApproval(world, asker, payment) : await leaveQueue(world, asker, payment, withdrawal)
+    if (outcome === 'cancelled') return { kind: 'cancelled', payment: await findPayment(world.database, paymentId) as PaymentRecord }
+    if (outcome !== 'moved_on') return outcome
+  }
+  throw new Overloaded('The payment keeps changing; try again.')
+}
+
+type Attempt = 'cancelled' | 'moved_on' | Extract<CancelOutcome, { kind: 'recorded' }>
+
+async function endApproval({ approvals }: CancelWorld, asker: Asker, payment: PaymentRecord): Promise<Attempt> {
+  return await unlessRecorded(async () => {
+    const ended = await approvals.cancel({
+      approvalId: payment.details.approvalId as string, reason: 'cancelled_by_user', by: auditBy(asker), effects: (now) => remembered(asker.key, 200, payment.id, null, now),
+    })
+    return ended ? 'cancelled' : 'moved_on'
+  })
+}
+
+async function leaveQueue({ system, ids }: CancelWorld, asker: Asker, payment: PaymentRecord, withdrawal: Withdrawal): Promise<Attempt> {
+  const outcome = await system.ask(paymentActor, payment.id, asker.shard, { kind: 'withdraw', from: 'processing', withdrawal, context: { ids }, key: asker.key }, asker.deadline)
+  switch (outcome.kind) {
+    case 'decided':
+      if (outcome.reply.kind === 'moved') system.forget('payment', payment.id)
+      return outcome.reply.kind === 'moved' ? 'cancelled' : 'moved_on'
+    case 'recorded': return outcome
+    default: throw new Error(`Cancelling a payment met ${outcome.kind}.`)
+  }
+}
+
+/** P12, and P9 of one that shares its approval: a payment is withdrawn. @returns false when it no longer waits for that @throws CommitConflict `recorded` when the key has an answer */
+export async function withdrawWaiting(
+  { database, ids, clock }: Pick<CancelWorld, 'database' | 'ids' | 'clock'>, paymentId: string, from: 'scheduled' | 'pending_approval', withdrawal: Withdrawal, key: CommandKey | null,
+): Promise<boolean> {
+  try {
+    return await inTransaction(database, async (client) => {
+      const now = clock.now()
+      const { reply, effects } = movePayment(await readPayment(client, paymentId), { kind: 'withdraw', from, withdrawal, context: { ids }, key }, now)
+      if (reply.kind === 'moved') await writeEffects({ client, now }, effects ?? {})
+      return reply.kind === 'moved'
+    })
+  } catch (error) {
+    // Its day came at the same moment.
+    if (error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'payment_stale')) return false
+    throw error
+  }
+}
+
+async function sayNo(world: CancelWorld, asker: Asker, { status }: PaymentRecord): Promise<CancelOutcome> {
+  return await rememberedNo(world, asker, { slug: 'not-cancellable', detail: 'The payment can no longer be cancelled.', extra: { currentStatus: status } })
+}

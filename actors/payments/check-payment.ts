@@ -1,0 +1,168 @@
+/**
+ * What would become of a payment, without making it: the same questions and the same decision, of which nothing is written.
+ * Every reason against it that can be known at once is named, not only the first.
+ */
+import { timestamp } from '../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { tierFor, type Convert } from '../../lib/approvals/policy.ts'
+import type { BalanceState } from '../../lib/balances/balance.ts'
+import { moneyJson } from '../../lib/base/money.ts'
+import type { QuoteRecord } from '../../lib/exchange/quote.ts'
+import type { ConversionOrder } from '../../lib/payments/conversion.ts'
+import { createPayment, type CreatePayment } from '../../lib/payments/create-payment.ts'
+import { feeOf } from '../../lib/pricing/fees.ts'
+import { chooseRail, RAILS, speedOf, type Rail, type RailReason } from '../../lib/rails/rails.ts'
+import { arrivalOf, timingOf } from '../../lib/rails/timing.ts'
+import { ProblemError, type Problem, type ProblemSlug } from '../../lib/base/problems.ts'
+import { shownVerification, type RecipientVerification } from '../../lib/recipients/verification.ts'
+import { paymentWithExternalId } from '../../storage/payments/drafts.ts'
+import type { PayableRecipient } from '../../storage/recipients/recipient-directory.ts'
+import { loadBalances } from '../../storage/balances/balance-states.ts'
+import type { CancelWorld } from './cancel-payment.ts'
+import { commandOf, convertAt, payeeOnPlatform, type PaymentInput, type PayWorld } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
+
+export interface PaymentIssue {
+  readonly severity: 'error' | 'warning'
+  readonly code: string
+  readonly field: string | null
+  readonly message: string
+}
+
+/** No payment has this id. */
+const NO_PAYMENT = '00000000-0000-0000-0000-000000000000'
+
+/** A reason against a payment, taken away to see whether there is another. What is not listed ends the search. */
+const WITHOUT: Partial<Record<ProblemSlug, (balance: BalanceState, command: CreatePayment) => readonly [BalanceState, CreatePayment]>> = {
+  'duplicate-external-id': (balance, command) => [balance, { ...command, externalIdOwner: null }],
+  'recipient-not-approved': (balance, command) => [balance, { ...command, recipient: { ...command.recipient, status: 'active' } }],
+  'verification-mismatch': (balance, command) => [balance, { ...command, policyRefusal: null }],
+  'limit-exceeded': (balance, command) => (command.policyRefusal === null ? [{ ...balance, limits: null }, command] : [balance, { ...command, policyRefusal: null }]),
+}
+
+/**
+ * Looks at a payment as it would be asked for.
+ *
+ * @throws CalendarUnknown; what the driver throws
+ */
+export async function checkPayment(world: CancelWorld, asker: Asker, input: PaymentInput) {
+  const { database } = world
+  const externalId = input.externalId ?? null
+  const balance = (await loadBalances({ query: async (statement) => ({ rows: await database.query(statement) }) }, [input.sourceBalanceId], false)).get(input.sourceBalanceId) ?? null
+  const remembered = await world.recipients.find(input.recipientId)
+  const current = balance === null || remembered === null || remembered.rails.version === balance.railVersion
+  if (!current) world.recipients.forget(input.recipientId)
+  const recipient = current ? remembered : await world.recipients.find(input.recipientId)
+  return await examinePayment(world, asker, input, {
+    payee: recipient?.customerId === asker.customerId ? recipient : null,
+    payer: balance?.customerId === asker.customerId ? balance : null,
+    externalIdOwner: externalId === null ? null : await paymentWithExternalId(database.pool, { customerId: asker.customerId, externalId, except: NO_PAYMENT }),
+  })
+}
+
+/** What a payment is looked at with; null where the customer has no such thing. */
+export interface PaymentFacts {
+  readonly payee: PayableRecipient | null
+  readonly payer: BalanceState | null
+  /** The payment that has its external id already. */
+  readonly externalIdOwner: string | null
+}
+
+/** The same for whoever has read what it needs, as files of many payments have. */
+export async function examinePayment(world: PayWorld, asker: Asker, input: PaymentInput, { payee, payer, externalIdOwner }: PaymentFacts) {
+  const { clock } = world
+  const issues: PaymentIssue[] = []
+  if (payer === null) issues.push(field('/sourceBalanceId', 'not_found', 'No such balance.'))
+  if (payee === null) issues.push(field('/recipientId', 'not_found', 'No such recipient.'))
+  let verification: RecipientVerification | null = null
+  let conversion: ConversionOrder | undefined
+  if (payee !== null) {
+    const asked = await command(world, asker, input, payee, externalIdOwner)
+    if ('problem' in asked) issues.push(...issuesOf(asked.problem))
+    else {
+      verification = verificationIn(asked.command)
+      conversion = asked.command.conversion
+      if (payer !== null) issues.push(...objections(payer, asked.command, clock.now()))
+    }
+  }
+  const choice = payee === null || payee.currency !== input.amount.currency ? null
+    : chosen(payee, input, (await payeeOnPlatform(world, payee, conversion?.buyBalance ?? { id: input.sourceBalanceId })) !== null)
+  const terms = payer === null || payee === null || choice === null || (payer.currency !== input.amount.currency && conversion === undefined) ? null
+    : termsOf(payer, { rail: choice.rail, toOwnAccount: payee.ownAccount, quote: conversion?.quote, convert: convertAt(world, payer.connectionId) }, input, clock.now())
+  if (choice !== null && payee !== null) issues.push(...warnings(payee, choice.rail, verification))
+  return {
+    valid: issues.every(({ severity }) => severity === 'warning'),
+    rail: choice?.rail ?? null, railReason: choice?.reason ?? null,
+    ...terms ?? { fee: null, totalDebit: null, executionDate: null, estimatedArrival: null, approval: { required: false, tier: null, requiredApprovals: null } },
+    verification, issues,
+  }
+}
+
+async function command(world: PayWorld, asker: Asker, input: PaymentInput, payee: PayableRecipient, externalIdOwner: string | null): Promise<{ readonly command: CreatePayment } | { readonly problem: Problem }> {
+  try {
+    // Nothing is made, so no number is used up.
+    return { command: await commandOf({ ...world, orderNumbers: { take: async () => 0n } }, { ...asker, key: null }, input, payee, { externalIdOwner, usedBy: null, draft: null, draw: false }) }
+  } catch (error) {
+    if (error instanceof ProblemError) return { problem: error.problem }
+    throw error
+  }
+}
+
+/** Everything that the decision has against a payment, in its order. */
+function objections(payer: BalanceState, asked: CreatePayment, now: number): PaymentIssue[] {
+  const issues: PaymentIssue[] = []
+  let [balance, command] = [payer, asked] as readonly [BalanceState, CreatePayment]
+  for (let step = 0; step <= Object.keys(WITHOUT).length; step++) {
+    const { reply } = createPayment(balance, command, now)
+    if (reply.kind !== 'refused') break
+    issues.push(...issuesOf(reply.problem))
+    const without = WITHOUT[reply.problem.slug]
+    if (without === undefined) break
+    [balance, command] = without(balance, command)
+  }
+  return issues
+}
+
+function chosen(payee: PayableRecipient, { amount, requestedRail }: PaymentInput, onPlatform: boolean): { readonly rail: Rail; readonly reason: RailReason } | null {
+  const choice = chooseRail({ currency: amount.currency as CurrencyCode, amountMinor: BigInt(amount.amountMinor), bankCountry: payee.bankCountry, fields: payee.fields, requested: requestedRail ?? null, onPlatform }, payee.rails.table)
+  return 'rail' in choice ? choice : null
+}
+
+function termsOf(payer: BalanceState, { rail, toOwnAccount, quote, convert }: { readonly rail: Rail; readonly toOwnAccount: boolean; readonly quote: QuoteRecord | undefined; readonly convert: Convert }, input: PaymentInput, now: number) {
+  const amount = BigInt(input.amount.amountMinor)
+  const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: payer.currency as CurrencyCode })
+  const fee = quote?.fee ?? feeOf(payer.fees, rail, amount)
+  const timing = timingOf(rail, input.executionDate ?? null, payer.calendar, now)
+  const row = RAILS.get(rail)
+  const match = payer.policy === null ? null : tierFor(payer.policy, { amount, currency: input.amount.currency, balanceId: payer.id, rail, recipientId: input.recipientId, toOwnAccount }, convert)
+  return {
+    fee: fee === 0n ? null : money(fee), totalDebit: money((quote?.sellAmount ?? amount) + fee), executionDate: timing.executionDate,
+    estimatedArrival: timestamp(arrivalOf(rail, row !== undefined && speedOf(row, amount) === 'instant', timing, payer.calendar, now)),
+    approval: { required: match !== null, tier: match?.tier.tier ?? null, requiredApprovals: match?.tier.requiredApprovals ?? null },
+  }
+}
+
+/** What the recipient's bank said, whether that is accepted or not. */
+function verificationIn({ shown, policyRefusal, recipient }: CreatePayment): RecipientVerification | null {
+  if (shown.verification !== undefined) return shownVerification(shown.verification, recipient.name)
+  return policyRefusal?.slug === 'verification-mismatch' ? policyRefusal.extra?.['verification'] as RecipientVerification : null
+}
+
+function warnings(payee: PayableRecipient, rail: Rail, verification: RecipientVerification | null): PaymentIssue[] {
+  const found: PaymentIssue[] = []
+  const nameMax = RAILS.get(rail)?.nameMax
+  if (nameMax !== undefined && [...payee.name].length > nameMax) {
+    found.push({ severity: 'warning', code: 'name_will_be_cut', field: null, message: `The recipient's name is cut to ${nameMax} characters on ${rail}.` })
+  }
+  if (verification?.outcome === 'unavailable') {
+    found.push({ severity: 'warning', code: 'verification-unavailable', field: null, message: 'The name could not be checked with the recipient\'s bank.' })
+  }
+  return found
+}
+
+function issuesOf({ slug, detail, errors }: Problem): PaymentIssue[] {
+  if (errors === undefined) return [{ severity: 'error', code: slug, field: null, message: detail }]
+  return errors.map(({ field: at, code, message }) => field(at, code, message))
+}
+
+const field = (at: string, code: string, message: string): PaymentIssue => ({ severity: 'error', code, field: at, message })

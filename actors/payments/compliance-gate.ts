@@ -1,0 +1,68 @@
+/**
+ * The gate that every payment passes before the partner has it: whoever screens is asked about a batch at once, and says
+ * which of them must not leave yet.
+ *
+ * It asks no more of the database than the payments' actors do: what it screens is what they remember, and what they do not
+ * remember it reads for them. Only where something was found it is looked up whether people have let it pass before.
+ */
+import type { Screener, ScreeningGate, ScreeningHit, ScreeningSubject } from '../../lib/compliance/screening.ts'
+import type { PaymentState } from '../../lib/payments/payment-state.ts'
+import { plainArray } from '../../storage/db/array-literal.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { loadPayments } from '../../storage/payments/payment-states.ts'
+import { paymentActor } from './payment.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+
+export interface ComplianceGateOptions {
+  readonly screener: Screener
+  readonly database: Database
+  readonly system: Pick<ActorSystem, 'recall' | 'remember'>
+}
+
+export class ComplianceGate implements ScreeningGate {
+  readonly #options: ComplianceGateOptions
+
+  constructor(options: ComplianceGateOptions) { this.#options = options }
+
+  /**
+   * What was found, by payment; payments that may leave are absent.
+   *
+   * @throws when whoever screens does not answer, or the driver throws: none of the payments may leave then
+   */
+  async hits(payments: readonly { readonly id: string; readonly shard: number }[]): Promise<ReadonlyMap<string, ScreeningHit>> {
+    return await this.screen(await this.#states(payments))
+  }
+
+  /** The same for whatever else leaves, or is to be made: what was found and not let pass by people. */
+  async screen(subjects: readonly ScreeningSubject[]): Promise<ReadonlyMap<string, ScreeningHit>> {
+    const hits = await this.#options.screener.screen(subjects)
+    if (hits.size === 0) return hits
+    const released = await this.#released([...hits.keys()])
+    return new Map([...hits].filter(([id]) => !released.has(id)))
+  }
+
+  async #states(payments: readonly { readonly id: string; readonly shard: number }[]): Promise<readonly PaymentState[]> {
+    const { system, database } = this.#options
+    const known: PaymentState[] = []
+    const unknown: string[] = []
+    for (const { id } of payments) {
+      const state = system.recall(paymentActor, id)
+      if (state === undefined) unknown.push(id)
+      else if (state !== null) known.push(state)
+    }
+    if (unknown.length === 0) return known
+    const read = await loadPayments({ query: async (statement) => ({ rows: await database.query(statement) }) }, unknown, false)
+    for (const state of read.values()) system.remember(paymentActor, state.id, state.shard, state)
+    return [...known, ...read.values()]
+  }
+
+  /** Those that people have let pass. */
+  async #released(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#options.database.query<[string]>({
+      name: 'gate_released',
+      text: `select subject_id from compliance_hold where subject_id = any($1::uuid[]) and kind = 'outbound_screening' and status = 'released'`,
+      values: [plainArray(ids)],
+    })
+    return new Set(rows.map(([id]) => id))
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Drafts, made and submitted. Making one moves nothing and asks nobody, so it is a transaction of its own; submitting one is the
+ * decision that makes any payment, with the draft's version as its fence and its row written over.
+ */
+import { LIMITS } from '../../lib/base/limits.ts'
+import { orderNumber } from '../../lib/base/ids.ts'
+import type { Effects } from '../../lib/decisions/effects.ts'
+import { inputOfDraft, newDraft, type DraftFacts, type DraftInput } from '../../lib/payments/draft.ts'
+import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
+import { refuse, refuseField } from '../../lib/base/problems.ts'
+import type { OverrideInput } from '../../lib/recipients/verification.ts'
+import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
+import { sqlState, UNIQUE_VIOLATION } from '../../storage/db/sqlstates.ts'
+import { statusesOf } from '../../storage/documents/documents.ts'
+import { readDraftFacts } from '../../storage/payments/drafts.ts'
+import { findPayment } from '../../storage/payments/payment-queries.ts'
+import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import type { CancelWorld } from './cancel-payment.ts'
+import { remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
+import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
+import { askBalance, checkDate, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
+
+
+/** The last zone to see a day end is half a day behind UTC. */
+const LAST_ZONE_MS = 12 * 3_600_000
+
+/** What a draft names, as it is now. @throws ProblemError when it names what its customer does not have, or what does not fit */
+export async function draftFacts(client: Pick<TransactionClient, 'query'>, customerId: string, input: DraftInput, now: number): Promise<DraftFacts & { readonly balance: { readonly operatorId: string; readonly shard: number } }> {
+  const { balance, recipient } = await readDraftFacts(client, { customerId, ...input })
+  if (balance === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
+  if (recipient === null) refuseField('/recipientId', 'not_found', 'No such recipient.')
+  if (recipient.currency !== input.amount.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  // The rail is chosen at submission, and with it the zone; a date is refused now when it has passed in the last of them.
+  const rail = input.requestedRail ?? null
+  checkDate(input.executionDate ?? null, rail ?? 'internal', rail === null ? now - LAST_ZONE_MS : now)
+  return { balance, recipient }
+}
+
+/**
+ * P1: makes a draft.
+ *
+ * @throws ProblemError when the body names what it may not; DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ */
+export async function createDraft(world: CancelWorld, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
+  const { database, clock, ids, orderNumbers } = world
+  const number = orderNumber('PAY', await orderNumbers.take())
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    try {
+      return await unlessRecorded(async () => await inTransaction(database, async (client) => {
+        const now = clock.now()
+        const facts = await draftFacts(client, asker.customerId, input, now)
+        const documentIds = await checkedDocuments(documentsWithin(client), asker.customerId, input.documentIds)
+        const draft = newDraft({ id: ids.next(), customerId: asker.customerId, number, createdBy: asker.createdBy, createdVia: asker.createdVia, createdAt: now }, { ...input, documentIds }, facts)
+        const { operatorId } = facts.balance
+        await writeEffects({ client, now }, {
+          ...draftRow(draft, facts.balance), ...documentUsesOf(draft), ...remembered(asker.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
+        })
+        return { kind: 'payment_created' as const, payment: draft, operatorId }
+      }))
+    } catch (error) {
+      const used = error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'external_id_used') : undefined
+      if (used?.kind === 'external_id_used') {
+        return await rememberedNo(world, asker, { slug: 'duplicate-external-id', detail: `externalId ${input.externalId} belongs to another payment.`, extra: { existingId: used.existingId } })
+      }
+      // A document that was deleted at this moment is named as missing the next time.
+      const stale = error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'fact_stale')
+      if (!stale && sqlState(error) !== UNIQUE_VIOLATION) throw error
+    }
+  }
+  throw new Overloaded('The external id keeps changing hands; try again.')
+}
+
+/** What a draft needs of documents. */
+export function documentUsesOf({ id, details }: Pick<PaymentRecord, 'id' | 'details'>): Pick<Effects, 'documentUses'> {
+  return details.documentIds === undefined ? {} : { documentUses: details.documentIds.map((documentId) => ({ documentId, object: 'payment' as const, objectId: id })) }
+}
+
+/** Documents as a transaction sees them. */
+export function documentsWithin(client: TransactionClient): PaymentDocuments {
+  return { statuses: (customerId, ids) => statusesOf(client, customerId, ids) }
+}
+
+function draftRow(draft: PaymentRecord, { operatorId, shard }: { readonly operatorId: string; readonly shard: number }): Effects {
+  return {
+    payments: [{
+      id: draft.id, customerId: draft.customerId, operatorId, connectionId: draft.connectionId, shard, number: draft.number, externalId: draft.externalId,
+      status: draft.status, sourceBalanceId: draft.sourceBalanceId, payingBalanceId: draft.sourceBalanceId, recipientId: draft.recipientId, holdId: null, currency: draft.currency, amount: draft.amount, fee: 0n,
+      rail: null, executionDate: draft.executionDate, createdBy: draft.createdBy, createdVia: draft.createdVia, details: JSON.stringify(draft.details),
+      metadata: Object.keys(draft.metadata).length === 0 ? null : JSON.stringify(draft.metadata), createdAt: draft.createdAt,
+    }],
+    statusUpdates: [{ objectId: draft.id, version: 1, customerId: draft.customerId, status: 'draft', previousStatus: null, message: 'Draft made.', actor: 'member', at: draft.createdAt }],
+  }
+}
+
+export type SubmitOutcome = Exclude<FlowOutcome, { readonly kind: 'payment_created' | 'transfer_created' }> | { readonly kind: 'submitted'; readonly payment: PaymentRecord }
+
+/**
+ * P4, P5, P6 from draft.
+ *
+ * @throws as `submitPayment`, and ProblemError `not-found`, `precondition-failed`
+ */
+export async function submitDraft(
+  world: CancelWorld, asker: Asker, paymentId: string, { verificationOverride = null, expectedVersion = null }: { readonly verificationOverride?: OverrideInput | null; readonly expectedVersion?: number | null },
+): Promise<SubmitOutcome> {
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const draft = await findPayment(world.database, paymentId)
+    if (draft === null || draft.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
+    if (draft.status !== 'draft') {
+      return await rememberedNo(world, asker, { slug: 'invalid-transition', detail: 'Only a draft can be submitted.', extra: { currentStatus: draft.status, allowed: [] } })
+    }
+    if (expectedVersion !== null && draft.version !== expectedVersion) refuse('precondition-failed', `The draft has changed since: it is version ${draft.version}.`)
+    const written = inputOfDraft(draft)
+    const outcome = await askBalance(world, asker, { ...written, verificationOverride: verificationOverride ?? written.verificationOverride ?? null }, draft)
+    switch (outcome.kind) {
+      case 'payment_stale': break
+      case 'payment_created': return { kind: 'submitted', payment: outcome.payment }
+      case 'transfer_created': throw new Error('A draft became a transfer.')
+      default: return outcome
+    }
+  }
+  throw new Overloaded('The draft keeps changing; try again.')
+}

@@ -1,0 +1,84 @@
+/**
+ * Scheduled payments, when their day comes: each is brought to the balance that pays it, which holds the money, waits for it,
+ * or gives the payment up (lib/payments/release-payment.ts).
+ *
+ * What is due is a row with its time, looked for where its shard lives. Two nodes that look at once do no harm: the commit
+ * compares the payment's version, and whoever comes second finds it moved.
+ */
+import type { IdSource } from '../../lib/base/ids.ts'
+import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { duePayments, postponeDuePayment, type DuePayment } from '../../storage/payments/due-payments.ts'
+import { findPayment } from '../../storage/payments/payment-queries.ts'
+import type { RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import { balanceActor } from '../balances/balance.ts'
+import { Lookout } from '../runtime/lookout.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import type { PaymentQueue } from './payment-queue.ts'
+
+/** How often a node looks, how many it takes at a time, and how often in one look. */
+const TICK_MS = 1_000
+const DUE_MAX = 256
+const BATCHES_MAX = 16
+/** Money that is missing is looked for again after this. */
+const RETRY_MS = 15 * 60_000
+/** What could not be decided, because the database or the calendar was away, is tried again after this. */
+const FAILED_RETRY_MS = 10_000
+
+export interface DuePaymentsOptions {
+  readonly system: ActorSystem
+  readonly database: Database
+  readonly recipients: RecipientDirectory
+  readonly queue: Pick<PaymentQueue, 'offer'>
+  readonly ids: IdSource
+  readonly clock: Clock
+  readonly shards: Shards
+  readonly sandbox: boolean
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export class DuePayments extends Lookout {
+  readonly #options: DuePaymentsOptions
+
+  constructor(options: DuePaymentsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'payments that are due') })
+    this.#options = options
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, shards, onError } = this.#options
+    for (let batch = 0; batch < BATCHES_MAX; batch++) {
+      const due = await duePayments(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })
+      await Promise.all(due.map((one) => this.#decide(one).catch(async (error: unknown) => {
+        onError(error, `payment ${one.paymentId}`)
+        await postponeDuePayment(database, one.paymentId, clock.now() + FAILED_RETRY_MS)
+      })))
+      if (due.length < DUE_MAX) return
+    }
+  }
+
+  async #decide({ paymentId, shard, until }: DuePayment): Promise<void> {
+    const { system, database, recipients, queue, ids, clock, sandbox } = this.#options
+    const payment = await findPayment(database, paymentId)
+    if (payment?.status !== 'scheduled') return
+    // It is paid by what its recipient is now, not by what this node remembers.
+    recipients.forget(payment.recipientId)
+    const recipient = await recipients.find(payment.recipientId)
+    const delayMs = sandbox ? queueDelayMs({ amountMinor: payment.amount, reference: payment.details.reference, recipientName: payment.details.recipient.name }) : 0
+    const outcome = await system.ask(balanceActor, payment.sourceBalanceId, shard, {
+      kind: 'release_payment', payment, recipient, holdId: ids.next(), ids, until, ...(delayMs === 0 ? {} : { notBefore: clock.now() + delayMs }),
+    })
+    switch (outcome.kind) {
+      case 'decided':
+        if (outcome.reply.kind !== 'payment_released') throw new Error('A balance has answered another question.')
+        if (outcome.reply.status === 'scheduled') await postponeDuePayment(database, paymentId, Math.min(clock.now() + RETRY_MS, until))
+        if (outcome.reply.status === 'processing' && delayMs === 0) queue.offer(paymentId, shard)
+        return
+      // Somebody has moved it, or its recipient, in the meantime: what is still to be done is found by the next look.
+      case 'payment_stale': case 'fact_stale': return
+      default: throw new Error(`A payment that is due met ${outcome.kind}.`)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Commands of the API, answered: the way from a checked request into the domain, and from a decision to its bytes.
+ *
+ * Idempotency, as a caller sees it: the first request is decided and its outcome recorded with it, yes and no alike; the
+ * same key again is answered from the record; while the first is under way the key is in use; another body under the
+ * same key is refused. The record lives in the transaction of the effect, so a node that dies between the two cannot
+ * exist. (I5)
+ */
+import { type FlowOutcome, submitPayment } from './submit-payment.ts'
+import type { Asker } from '../commands/asker.ts'
+import { cancelPayment, type CancelOutcome, type CancelWorld } from './cancel-payment.ts'
+import { checkPayment } from './check-payment.ts'
+import { createDraft, submitDraft, type SubmitOutcome } from './drafts.ts'
+import type { PaymentQueue } from './payment-queue.ts'
+import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
+import type { Command, CommandAnswer, } from '../../lib/commands/command.ts'
+import type { PaymentCancel, PaymentCheck, PaymentCreate, PaymentSubmit } from '../../lib/payments/payment-schema.ts'
+import { cancelledAnswer, paymentAnswer, type Answers, type Unmade } from '../commands/answers.ts'
+
+export interface CommandWorld extends CancelWorld {
+  readonly queue: PaymentQueue
+}
+
+/** The 200 of a draft that was submitted; what it was is kept with its key. */
+function submittedAnswer(payment: PaymentRecord): CommandAnswer {
+  return { status: 200, body: JSON.stringify(paymentJson(payment, payment.details.queued)), contentType: 'application/json', replayed: false }
+}
+
+/** The answer of what a payment was made into. */
+function madeAnswer(outcome: Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>): CommandAnswer {
+  switch (outcome.kind) {
+    case 'payment_created': return paymentAnswer(outcome.payment, false)
+    case 'submitted': return submittedAnswer(outcome.payment)
+    case 'cancelled': return cancelledAnswer(outcome.payment, false)
+    case 'transfer_created': throw new Error('A payment was answered with a transfer.')
+    default: return outcome satisfies never
+  }
+}
+
+export function createPaymentCommands(world: CommandWorld, { answer: answerWith, recordedAnswer, askerOf }: Answers): PaymentCommands {
+  const answer = <Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>) =>
+    answerWith<Body, Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>>(command, submit, madeAnswer)
+
+  return {
+    createPayment: (command) => answer(command, (asker, body) => (body.draft === true ? createDraft(world, asker, body) : submitPayment(world, asker, body))),
+    checkPayment: async (command) => await checkPayment(world, askerOf(command), command.body),
+    submitPayment: async (command, paymentId) => {
+      // What has an answer keeps it: a draft is one only once.
+      const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
+      return known ?? await answer(command, (asker, body) => submitDraft(world, asker, paymentId, body))
+    },
+    cancelPayment: async (command, paymentId) => {
+      // What has an answer keeps it, whatever the payment has become since.
+      const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
+      return known ?? await answer(command, (asker, { reason = null }) => cancelPayment(world, asker, paymentId, reason))
+    },
+  }
+}
+
+/** Writes. A refusal is an answer too; only operating errors and bugs are thrown. */
+export interface PaymentCommands {
+  createPayment(command: Command<PaymentCreate>): Promise<CommandAnswer>
+  /** Nothing is written. */
+  checkPayment(command: Command<PaymentCreate>): Promise<PaymentCheck>
+  submitPayment(command: Command<PaymentSubmit>, paymentId: string): Promise<CommandAnswer>
+  cancelPayment(command: Command<PaymentCancel>, paymentId: string): Promise<CommandAnswer>
+}

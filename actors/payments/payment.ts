@@ -1,0 +1,23 @@
+/** The payment's actor: one at a time, it moves a payment from waiting to its end, and what is asked of one that has ended. */
+import { movePayment } from '../../lib/payments/payment-moves.ts'
+import type { PaymentCommand, PaymentDecision, PaymentReply, PaymentState } from '../../lib/payments/payment-state.ts'
+import { moveRecall, type RecallCommand } from '../../lib/payments/recall.ts'
+import { loadPayments } from '../../storage/payments/payment-states.ts'
+import type { ActorKind } from '../runtime/actor.ts'
+
+export const paymentActor: ActorKind<PaymentState, PaymentCommand | RecallCommand, PaymentReply> = {
+  name: 'payment',
+  turnMax: 1,
+  staleAs: ['payment_stale'],
+  load: loadPayments,
+  decide,
+  // A payment's changes carry its version themselves; what they do to the balance needs no decision of the balance.
+  fence: () => null,
+}
+
+function decide(payment: PaymentState | null, command: PaymentCommand | RecallCommand, now: number): PaymentDecision {
+  switch (command.kind) {
+    case 'request_recall': case 'recall_sent': case 'recall_rejected': case 'recall_expired': return moveRecall(payment, command, now)
+    default: return movePayment(payment, command, now)
+  }
+}

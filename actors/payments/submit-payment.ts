@@ -1,0 +1,302 @@
+/**
+ * A payment as it was asked for, brought to the balance that pays it.
+ *
+ * Everything that needs reading happens here, before the balance decides: the recipient, the rail, the reference rules.
+ * What was read may be old; the commit says so, and the flow reads again and asks again.
+ */
+import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
+import { NO_RATES, type Convert } from '../../lib/approvals/policy.ts'
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import { inStoredOrder } from '../../lib/base/metadata.ts'
+import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/base/money.ts'
+import type { ConversionOrder } from '../../lib/payments/conversion.ts'
+import type { CreatePayment, PaymentCreated } from '../../lib/payments/create-payment.ts'
+import { railDate } from '../../lib/rails/business-days.ts'
+import { editorsSince, requestersOf } from '../../lib/approvals/requesters.ts'
+import { spenderOf, type PaymentRecord, type QueuePlace } from '../../lib/payments/payment.ts'
+import { EXECUTION_DAYS_MAX, latestDate } from '../../lib/rails/timing.ts'
+import { checkReference, chooseRail, RAILS, railReference, referenceMessage, speedOf, type Rail } from '../../lib/rails/rails.ts'
+import { refuseField, type Problem } from '../../lib/base/problems.ts'
+import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
+import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
+import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
+import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import type { StoredOutcome } from '../../storage/commit/commit.ts'
+import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
+import type { PayableRecipient, RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import { balanceActor, type BalanceReply } from '../balances/balance.ts'
+import { marketConvert } from '../exchange/create-exchange.ts'
+import type { Conversions } from './payment-conversions.ts'
+import type { PayeeVerifier } from '../providers/bank.ts'
+import type { FxPartner } from '../providers/fx.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
+import type { PaymentQueue } from './payment-queue.ts'
+import { paymentActor } from './payment.ts'
+import { payeeGate } from './verify-payee.ts'
+import type { Asker } from '../commands/asker.ts'
+
+/** What the flows share. */
+export interface FlowWorld {
+  readonly system: ActorSystem
+  readonly recipients: Pick<RecipientDirectory, 'find' | 'findMany' | 'forget'>
+  /** Where names of payees are checked. */
+  readonly payees: PayeeVerifier
+  readonly orderNumbers: Pick<OrderNumbers, 'take'>
+  readonly ids: IdSource
+  readonly clock: Clock
+  /** Where there is a sandbox, tokens in texts may decide an approval. */
+  readonly sandbox: boolean
+}
+
+/** What payments need beside. */
+export interface PayWorld extends FlowWorld {
+  /** By which it is known whether payer and payee are on one connection. */
+  readonly balances: Pick<BalanceDirectory, 'find'>
+  /** What quotes of customers come to; where nobody exchanges there are none. */
+  readonly conversions?: Conversions
+  /** By which what is paid is compared with tiers in another currency; where nobody exchanges nothing can be. */
+  readonly market?: Pick<FxPartner, 'mid'>
+  /** What people have put in to support payments; where nobody does there is nothing. */
+  readonly documents?: PaymentDocuments
+  readonly queue: Pick<PaymentQueue, 'place' | 'offer'>
+}
+
+/** A payment as the API takes it, checked for shape. */
+export interface PaymentInput {
+  readonly sourceBalanceId: string
+  readonly recipientId: string
+  readonly amount: { readonly amountMinor: string; readonly currency: string }
+  readonly reference: string
+  readonly requestedRail?: Rail | null
+  readonly quoteId?: string | null
+  readonly executionDate?: string | null
+  readonly chargeBearer?: 'shared' | 'sender' | 'recipient'
+  readonly purposeCode?: string | null
+  readonly purpose?: string | null
+  readonly endToEndId?: string
+  readonly externalId?: string | null
+  readonly documentIds?: readonly string[]
+  readonly internalNote?: string | null
+  readonly notifyRecipient?: boolean
+  readonly verificationOverride?: OverrideInput | null
+  readonly draft?: boolean
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export type FlowOutcome =
+  | Exclude<BalanceReply, { readonly kind: 'payment_released' | 'rails_changed' }>
+  /** The same key was decided before. */
+  | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
+
+/** Rails that carry a unique end-to-end transaction reference. */
+const UETR_RAILS: ReadonlySet<string> = new Set(['swift', 'fedwire', 'target2', 'chaps'])
+const SEPA_RAILS: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
+
+/**
+ * Makes a payment.
+ *
+ * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
+ *   repeat under the same key.
+ */
+export async function submitPayment(world: PayWorld, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
+  const outcome = await askBalance(world, asker, input, null)
+  // Nobody else has a version of what does not exist yet.
+  if (outcome.kind === 'payment_stale') throw new Error('A payment that is new was changed.')
+  return outcome
+}
+
+/**
+ * Asks the balance for a new payment, or for one that was a draft until now.
+ *
+ * @returns `payment_stale` when the draft is no longer what it was read as
+ * @throws as `submitPayment`
+ */
+export async function askBalance(world: PayWorld, asker: Asker, input: PaymentInput, draft: PaymentRecord | null): Promise<FlowOutcome | { readonly kind: 'payment_stale' }> {
+  let externalIdOwner: string | null = null
+  let usedBy: string | null = null
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const recipient = await world.recipients.find(input.recipientId)
+    if (recipient === null || recipient.customerId !== asker.customerId) refuseField('/recipientId', 'not_found', 'No such recipient.')
+    // A no is kept under its key, so it is not said on the word of a memory that may be old.
+    if (recipient.status !== 'active' && attempt === 0) {
+      world.recipients.forget(input.recipientId)
+      continue
+    }
+    const command = await commandOf(world, asker, input, recipient, { externalIdOwner, usedBy, draft })
+    const outcome = await world.system.ask(balanceActor, input.sourceBalanceId, asker.shard, command, asker.deadline)
+    switch (outcome.kind) {
+      case 'decided':
+        if (outcome.reply.kind === 'payment_released') throw new Error('A balance has answered another question.')
+        // Terms for rails come with the recipient.
+        if (outcome.reply.kind === 'rails_changed') {
+          world.recipients.forget(input.recipientId)
+          break
+        }
+        if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing' && command.conversion === undefined) enqueue(world, asker.shard, outcome.reply, command)
+        return outcome.reply
+      case 'recorded': case 'payment_stale': return outcome
+      case 'fact_stale': world.recipients.forget(input.recipientId); break
+      case 'external_id_used': externalIdOwner = outcome.existingId; break
+      case 'credit_refused': return refuseField('/quoteId', 'inactive', 'The balance that the quote buys for does not accept money.')
+      case 'quote_used': usedBy = outcome.existingId; break
+      case 'exchange_stale': throw new Error('A payment changes no exchange that exists.')
+      default: outcome satisfies never
+    }
+  }
+  throw new Overloaded('The recipient keeps changing; try again.')
+}
+
+/** The payment waits for the bank from here; its actor remembers what was just written. */
+function enqueue({ system, queue }: PayWorld, shard: number, { payment, operatorId }: PaymentCreated, { holdId, rail, notBefore }: CreatePayment): void {
+  system.remember(paymentActor, payment.id, shard, {
+    id: payment.id, customerId: payment.customerId, operatorId, connectionId: payment.connectionId, shard,
+    number: payment.number, status: payment.status, version: payment.version, sent: false,
+    sourceBalanceId: payment.sourceBalanceId, payingBalanceId: payment.sourceBalanceId, holdId, currency: payment.currency, amount: payment.amount,
+    fee: payment.fee, rail, reference: payment.details.reference, recipientName: payment.details.recipient.name, createdAt: payment.details.heldAt ?? payment.createdAt,
+    spenderId: spenderOf(payment), recall: null, charges: payment.details.charges, payeeBalanceId: payment.details.payeeBalanceId,
+  })
+  if (notBefore === undefined) queue.offer(payment.id, shard)
+}
+
+/** What is asked of the balance. @throws ProblemError when the body names what it may not */
+export async function commandOf(
+  world: PayWorld, asker: Asker, input: PaymentInput, recipient: PayableRecipient, { externalIdOwner, usedBy, draft, draw = true }: { readonly externalIdOwner: string | null; readonly usedBy: string | null; readonly draft: PaymentRecord | null; readonly draw?: boolean },
+): Promise<CreatePayment> {
+  const now = world.clock.now()
+  const { currency } = input.amount
+  const amount = BigInt(input.amount.amountMinor)
+  if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
+  const bought = async () => (input.quoteId == null ? undefined : await conversionFor(world, asker, input.quoteId, { usedBy, draw }))
+  // The balance that is bought for pays, so whether its connection is the payee's is known from the quote.
+  const known = recipient.platformAccount === null ? undefined : await bought()
+  const payee = await payeeOnPlatform(world, recipient, known?.buyBalance ?? { id: input.sourceBalanceId })
+  const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry,
+    fields: recipient.fields, requested: input.requestedRail ?? null, onPlatform: payee !== null }, recipient.rails.table)
+  const rail = 'rail' in choice ? choice.rail : null
+  if (rail !== null) {
+    const fault = checkReference(rail, input.reference)
+    if (fault !== null) refuseField('/reference', fault.code, referenceMessage(rail, fault), fault.params)
+  }
+  const terms = rail === null ? undefined : RAILS.get(rail)
+  const instant = terms !== undefined && speedOf(terms, amount) === 'instant'
+  checkDate(input.executionDate ?? null, rail ?? 'internal', now)
+  const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
+  if (paymentFault !== null) refuseField(paymentFault.field, paymentFault.code, paymentFault.message)
+  const gate = rail === null || recipient.status !== 'active' || asker.skipPayeeVerification === true ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: asker.createdBy })
+  const documentIds = await checkedDocuments(world.documents, asker.customerId, input.documentIds)
+  const conversion = known ?? await bought()
+  if (conversion !== undefined && input.executionDate != null && input.executionDate > railDate(rail ?? 'internal', now)) {
+    refuseField('/executionDate', 'not_applicable', 'A payment from a quote is made at once.')
+  }
+  const number = draft?.number ?? orderNumber('PAY', await world.orderNumbers.take())
+  const delayMs = world.sandbox ? queueDelayMs({ amountMinor: amount, reference: input.reference, recipientName: recipient.name }) : 0
+  return {
+    kind: 'create_payment',
+    customerId: asker.customerId,
+    key: asker.key,
+    problemText: asker.problemText,
+    problemStatus: asker.problemStatus,
+    paymentId: draft?.id ?? asker.paymentId ?? world.ids.next(),
+    holdId: world.ids.next(),
+    eventId: world.ids.next(),
+    number,
+    recipient,
+    amount,
+    currency,
+    conversion,
+    // Never written when there is none: the refusal comes first.
+    rail: rail ?? 'internal',
+    instant,
+    executionDate: input.executionDate ?? null,
+    createdBy: asker.createdBy,
+    createdByName: asker.createdByName,
+    createdVia: asker.createdVia,
+    shapedBy: shapersOf(asker, recipient, draft),
+    spenderId: draft === null ? asker.spenderId : draft.details.amountSetBy ?? draft.createdBy,
+    approving: { ids: world.ids, sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null, convertAt: (connectionId) => convertAt(world, connectionId) },
+    externalId: input.externalId ?? null,
+    externalIdOwner,
+    policyRefusal: policyRefusal(amount, currency, choice) ?? (gate !== null && 'refused' in gate ? gate.refused : null),
+    shown: {
+      chargeBearer: rail !== null && SEPA_RAILS.has(rail) ? 'shared' : input.chargeBearer ?? 'shared',
+      requestedRail: input.requestedRail ?? null,
+      reference: rail === null ? input.reference : railReference(rail, input.reference),
+      endToEndId: input.endToEndId ?? number,
+      uetr: rail !== null && UETR_RAILS.has(rail) ? world.ids.next() : null,
+      purposeCode: input.purposeCode ?? null,
+      purpose: input.purpose ?? null,
+      internalNote: input.internalNote ?? null,
+      notifyRecipient: input.notifyRecipient ?? false,
+      ...(documentIds.length === 0 ? {} : { documentIds }),
+      ...(gate !== null && 'verification' in gate ? { verification: keptVerification(gate.verification) } : {}),
+      ...(asker.bulk === undefined ? {} : { bulk: asker.bulk }),
+    },
+    metadata: inStoredOrder(input.metadata ?? {}),
+    queued: delayMs === 0 ? world.queue.place(now) : placeAfter(world.queue.place(now), now, delayMs),
+    ...(recipient.platformAccount === null ? {} : { payeeBalanceId: recipient.platformAccount.balanceId }),
+    ...(delayMs === 0 ? {} : { notBefore: now + delayMs }),
+    ...(asker.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: asker.scheduledPaymentId }),
+    ...(asker.batchApprovalId === undefined ? {} : { batchApprovalId: asker.batchApprovalId }),
+    ...(draft === null ? {} : { draft }),
+  }
+}
+
+/**
+ * The account of a recipient where the rail `internal` can carry a payment to it: both balances are on one connection, so that no
+ * money has to move between banks. Null for any other account.
+ */
+export async function payeeOnPlatform(
+  { balances }: Pick<PayWorld, 'balances'>, { platformAccount }: Pick<PayableRecipient, 'platformAccount'>, payer: { readonly id: string; readonly connectionId?: string },
+): Promise<PayableRecipient['platformAccount']> {
+  if (platformAccount === null) return null
+  const connectionId = payer.connectionId ?? (await balances.find(payer.id))?.connectionId
+  return connectionId === platformAccount.connectionId ? platformAccount : null
+}
+
+/** Who shaped the terms of a payment beside whoever asks for it; undefined for a payment that is made from nothing else. */
+function shapersOf({ shapedBy, termsSince }: Asker, { editors }: PayableRecipient, draft: PaymentRecord | null): readonly string[] | undefined {
+  if (draft !== null) return requestersOf([draft.createdBy], draft.details.editors ?? [], editorsSince(editors, draft.createdAt))
+  return termsSince === undefined ? shapedBy : requestersOf(shapedBy ?? [], editorsSince(editors, termsSince))
+}
+
+/** Amounts in other currencies, at the middle of a bank's market. */
+export function convertAt({ market }: Pick<PayWorld, 'market'>, connectionId: string): Convert {
+  return market === undefined ? NO_RATES : marketConvert(market, connectionId)
+}
+
+/** What a quote comes to. @throws ProblemError when there is no such quote, or nowhere for what it buys */
+async function conversionFor({ conversions }: PayWorld, asker: Asker, quoteId: string, options: Parameters<Conversions['orderOf']>[2]): Promise<ConversionOrder> {
+  if (conversions === undefined) refuseField('/quoteId', 'not_found', 'No such quote.')
+  return await conversions.orderOf(asker, quoteId, options)
+}
+
+/** Where a payment stands in the queue that is not handed over before so many milliseconds have passed. */
+function placeAfter({ position, etaSeconds }: QueuePlace, now: number, delayMs: number): QueuePlace {
+  const seconds = Math.max(etaSeconds, Math.ceil(delayMs / 1_000))
+  return { position, etaSeconds: seconds, estimatedAt: timestamp(now + seconds * 1_000) }
+}
+
+/** Refuses a date that has passed where the rail is, or is too far away. @throws ProblemError */
+export function checkDate(date: string | null, rail: string, now: number): void {
+  if (date === null) return
+  const today = railDate(rail, now)
+  if (date < today) refuseField('/executionDate', 'in_past', 'The execution date has passed.')
+  if (date > latestDate(today)) refuseField('/executionDate', 'too_far_ahead', `The execution date is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
+}
+
+/** A no of policy, to be remembered under its key like every no. */
+export function policyRefusal(amount: bigint, currency: string, choice: ReturnType<typeof chooseRail>): Problem | null {
+  if (amount > REQUEST_AMOUNT_MAX) {
+    return {
+      slug: 'limit-exceeded', detail: 'The amount is above the limit of a single payment.',
+      extra: { limit: { kind: 'single', amount: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }), period: null, remaining: moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode }) } },
+    }
+  }
+  if ('refused' in choice) return { slug: 'rail-unavailable', detail: 'No rail can carry this payment to this recipient.', extra: { rails: choice.refused } }
+  return null
+}

@@ -1,0 +1,121 @@
+/**
+ * The operator's queue of recipients: staff decide on a review under the lock of its row, and what that makes of the
+ * recipient is written with it. As with approvals, time is a column: whoever owns a review's shard looks at those that are
+ * due, and lets them expire or lets the sandbox decide.
+ */
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Mailer } from '../../lib/notices/mail.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import { insertNotices } from '../../storage/notices/notices.ts'
+import { DUE_REVIEWS, endReview, lockReview, wakeReviewAt, type ReviewRecord } from '../../storage/recipients/recipient-reviews.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { SANDBOX_APPROVER } from '../approvals/approvals.ts'
+import { applyRecipientApproval } from './review-recipient.ts'
+import { Lookout } from '../runtime/lookout.ts'
+
+/** How often a node looks for reviews that are due, and how many it takes at a time. */
+const TICK_MS = 1_000
+const DUE_MAX = 256
+
+export interface RecipientReviewsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Shards
+  readonly mailer: Mailer
+  /** Where there is a sandbox, tokens in a name may decide. */
+  readonly sandbox: boolean
+  /** Told of each recipient that a decision has changed, when it is written. */
+  readonly changed: (recipientId: string) => void
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export interface ReviewDecision {
+  readonly reviewId: string
+  readonly operatorId: string
+  readonly decision: 'approved' | 'rejected'
+  readonly reason: string | null
+  readonly by: AuditBy
+}
+
+interface Ended {
+  readonly recipientId: string
+  readonly mails: readonly string[]
+  readonly words: string
+}
+
+export class RecipientReviews extends Lookout {
+  readonly #options: RecipientReviewsOptions
+
+  constructor(options: RecipientReviewsOptions) {
+    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'reviews that are due') })
+    this.#options = options
+  }
+
+  /**
+   * A decision of staff.
+   *
+   * @throws ProblemError `not-found` when the operator has no such review, `invalid-transition` when it has ended
+   */
+  async decide({ reviewId, operatorId, decision, reason, by }: ReviewDecision): Promise<void> {
+    await this.#transaction(async (tx) => {
+      const review = await lockReview(tx.client, reviewId)
+      if (review === null || review.operatorId !== operatorId) refuse('not-found', 'No such review exists in this tenant.')
+      if (review.status !== 'pending') refuse('invalid-transition', `The review is ${review.status}.`, { extra: { currentStatus: review.status, allowed: [] } })
+      return await this.#end(tx, review, { status: decision, reason }, by)
+    })
+  }
+
+  async #transaction(work: (tx: ApprovalTx) => Promise<Ended | null>): Promise<void> {
+    const { database, clock, ids, mailer, changed, onError } = this.#options
+    const ended = await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
+    if (ended === null) return
+    changed(ended.recipientId)
+    for (const to of ended.mails) await mailer.send({ to, subject: ended.words, text: ended.words }).catch((error: unknown) => onError(error, 'mail'))
+  }
+
+  async #end(tx: ApprovalTx, review: ReviewRecord, { status, reason }: { readonly status: 'approved' | 'rejected' | 'expired'; readonly reason: string | null }, by: AuditBy): Promise<Ended> {
+    const { client, ids, now } = tx
+    const { recipientId, customerId, requestedBy } = review
+    await endReview(client, review.id, { status, by: status === 'expired' ? null : by.actor.id, reason, now })
+    // Customers are not told who of the operator's people it was.
+    const { events = [] } = await applyRecipientApproval(tx, this.#options, { recipientId, customerId, requester: { id: requestedBy, name: '' }, end: { status, by: null, reason } })
+    await writeEffects(tx, { events })
+    await writeAudit(client, {
+      ...by, id: ids.next(), tenantId: review.operatorId, at: now, action: `recipient_review.${status}`, object: { type: 'recipient', id: recipientId },
+      before: { status: 'pending' }, after: { status, reason, customerId },
+    })
+    const words = `Your recipient was ${status === 'expired' ? 'not reviewed in time' : status}.`
+    const mails = await insertNotices(client, ids, [requestedBy], {
+      tenantId: customerId, type: 'recipient_decided', title: words, text: reason ?? words, object: { type: 'recipient', id: recipientId },
+    }, now)
+    return { recipientId, mails, words }
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, shards, onError } = this.#options
+    const owned = shards.owned()
+    const rows = await database.query<[string]>({
+      name: 'due_recipient_reviews', text: DUE_REVIEWS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
+    })
+    for (const [id] of rows) await this.#transaction((tx) => this.#wake(tx, id)).catch((error: unknown) => onError(error, `review ${id}`))
+  }
+
+  async #wake(tx: ApprovalTx, id: string): Promise<Ended | null> {
+    const review = await lockReview(tx.client, id)
+    if (review === null || review.status !== 'pending') return null
+    if (review.expiresAt <= tx.now) return await this.#end(tx, review, { status: 'expired', reason: null }, SYSTEM)
+    if (review.sandboxDecision !== null) {
+      const reason = review.sandboxDecision === 'rejected' ? 'Rejected by the sandbox.' : null
+      return await this.#end(tx, review, { status: review.sandboxDecision, reason }, { ...SYSTEM, actor: { type: 'system', ...SANDBOX_APPROVER } })
+    }
+    await wakeReviewAt(tx.client, id, review.expiresAt)
+    return null
+  }
+}

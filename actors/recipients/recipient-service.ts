@@ -1,0 +1,90 @@
+/** Everything about recipients, put together: what payments know of them, what routes command, and what must be stopped. */
+import type { Approvals, ApprovalSubject } from '../approvals/approvals.ts'
+import { recipientSubject } from './review-recipient.ts'
+import type { PayeeVerifier } from '../providers/bank.ts'
+import { RecipientReviews } from './recipient-reviews.ts'
+import type { Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Mailer } from '../../lib/notices/mail.ts'
+import type { BankDirectory } from '../../lib/recipients/bank-directory.ts'
+import type { UkModulusTable } from '../../lib/recipients/uk-modulus.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { Notifications } from '../../storage/notices/notifications.ts'
+import { RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import { createBankLookups, type BankLookups } from './bank-lookups.ts'
+import { createRecipientCommands, type RecipientCommands, type RecipientWorld } from './recipient-operations.ts'
+
+/** Where the database says that a recipient has changed; the payload is its id, or empty for all, or for all of a customer's `of`, its id and a version. */
+const RECIPIENT_CHANGED = 'recipient_changed'
+const ALL_OF = 'of '
+/** How long a change waits for other nodes to forget the recipient. A payment that is decided on an old one is decided again. */
+const FORGOTTEN_WITHIN_MS = 1_000
+
+export interface RecipientServiceOptions {
+  readonly database: Database
+  readonly databaseUrl: string
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Shards
+  readonly mailer: Mailer
+  readonly sandbox: boolean
+  readonly ukModulus: UkModulusTable
+  readonly banks: BankDirectory
+  readonly payees: PayeeVerifier
+  readonly problemBase: string
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export interface RecipientService {
+  /** What payments know of recipients. */
+  readonly directory: RecipientDirectory
+  /** What is known about banks. */
+  readonly lookups: BankLookups
+  /** What an approval does to one. */
+  readonly subject: ApprovalSubject
+  /** Waits until all nodes have forgotten what they knew of a customer's recipients, because of a version of its preferences. */
+  forgetOf(customerId: string, version: number): Promise<void>
+  commands(approvals: Pick<Approvals, 'cancel'>, findIdempotencyRecord: RecipientWorld['findIdempotencyRecord']): RecipientCommands
+  /** Begins to hear of recipients that other nodes change, and to look after reviews. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+export function createRecipientService(options: RecipientServiceOptions): RecipientService {
+  const { database, databaseUrl, sandbox, onError } = options
+  const directory = new RecipientDirectory(database)
+  const tell = (told: string) => {
+    if (told === '') directory.forgetAll()
+    else if (told.startsWith(ALL_OF)) directory.forgetOf(told.slice(ALL_OF.length).split(' ')[0] as string)
+    else directory.forget(told)
+  }
+  const notifications = new Notifications({ url: databaseUrl, channel: RECIPIENT_CHANGED, onMessage: tell, onGap: () => directory.forgetAll(), onError })
+  const changed = (id: string) => directory.forget(id)
+  const reviews = new RecipientReviews({ ...options, changed })
+  return {
+    directory,
+    lookups: createBankLookups(options),
+    subject: recipientSubject({ sandbox, changed }),
+    async forgetOf(customerId, version) {
+      directory.forgetOf(customerId)
+      await notifications.heard(`${ALL_OF}${customerId} ${version}`, FORGOTTEN_WITHIN_MS)
+    },
+    commands: (approvals, findIdempotencyRecord) => createRecipientCommands({
+      ...options, approvals, reviews, findIdempotencyRecord,
+      async forget(id) {
+        directory.forget(id)
+        await notifications.heard(id, FORGOTTEN_WITHIN_MS)
+      },
+    }),
+    async start() {
+      await notifications.start()
+      reviews.start()
+    },
+    async stop() {
+      await reviews.stop()
+      await notifications.stop()
+    },
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * The reviews of a recipient: who is asked first, and what each answer makes of it. The customer's people answer through an
+ * approval, the operator's through a review of their own; both come to `applyRecipientApproval`.
+ */
+import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
+import { rulesInEffect, tierInEffect, type RulesInEffect } from '../../lib/approvals/in-effect.ts'
+import { DEFAULT_TIER } from '../../lib/approvals/policy.ts'
+import { SANDBOX_DECISION_MS, summary } from '../../lib/approvals/opening.ts'
+import type { Effects } from '../../lib/decisions/effects.ts'
+import { afterStage, firstStage, openedReview, type RecipientApproval, type RecipientStatus, type ReviewEnd } from '../../lib/recipients/review.ts'
+import { sandboxTokens } from '../../lib/sandbox/triggers.ts'
+import { endApproval, lockPendingApproval, openApproval, readStoredPolicies, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import { endReview, insertReview, lockPendingReview } from '../../storage/recipients/recipient-reviews.ts'
+import { lockRecipient, recipientCustomer, setRecipientState, type RecipientCustomer } from '../../storage/recipients/recipients.ts'
+import type { ApprovalSubject } from '../approvals/approvals.ts'
+
+/** Staff have two weeks. */
+const REVIEW_EXPIRES_MS = 14 * 86_400_000
+
+/** What a review is about. */
+export interface Reviewed {
+  readonly id: string
+  readonly customerId: string
+  readonly name: string
+  readonly maskedIdentifier: string
+}
+
+/** Who wants it used. */
+export interface Requester {
+  readonly id: string
+  readonly name: string
+  readonly byKey: boolean
+}
+
+/** In whose name a recipient is made, and how the trail knows them. */
+export interface RecipientMaker {
+  readonly customerId: string
+  readonly requester: Requester
+  readonly trail: AuditBy
+}
+
+export interface ReviewWorld {
+  /** Where there is a sandbox, tokens in a name may decide. */
+  readonly sandbox: boolean
+}
+
+/** What decides on a customer's recipients: the rules in effect, with the mode. */
+export async function recipientRulesOf({ client }: Pick<ApprovalTx, 'client'>, customerId: string, { approvalMode }: RecipientCustomer): Promise<RulesInEffect> {
+  return rulesInEffect(await readStoredPolicies(client, customerId), approvalMode)
+}
+
+/**
+ * Begins the review that a new or changed recipient needs; null when nobody has to look at it. A review that it waited for
+ * must have been withdrawn. `shapedBy`: who else made or changed it.
+ */
+export async function beginReview(
+  tx: ApprovalTx, world: ReviewWorld, recipient: Reviewed,
+  { customer, requester, shapedBy = [], wasRejected }: { readonly customer: RecipientCustomer; readonly requester: Requester; readonly shapedBy?: readonly string[]; readonly wasRejected: boolean },
+): Promise<RecipientApproval | null> {
+  const { rules, recipientMode: mode } = await recipientRulesOf(tx, recipient.customerId, customer)
+  const stage = firstStage(mode, { byKey: requester.byKey, wasRejected })
+  if (stage === null) return null
+  if (stage === 'operator') {
+    await openOperatorReview(tx, world, recipient, { customer, requester })
+    return openedReview(mode, stage, null, tx.now)
+  }
+  const { tier, fromPolicy } = tierInEffect(rules.recipient, { amount: null, currency: null, recipientId: recipient.id }) ?? { tier: DEFAULT_TIER, fromPolicy: false }
+  const approvalId = await openApproval(tx, {
+    customerId: recipient.customerId, subjectType: 'recipient', subjectId: recipient.id,
+    subject: summary({ title: `Recipient ${recipient.name}`, recipientName: recipient.name, recipientMaskedIdentifier: recipient.maskedIdentifier }),
+    kind: 'recipient', source: fromPolicy ? 'snapshot' : mode === 'none' ? 'default' : 'recipient', tier,
+    tierCurrency: rules.recipient.terms?.currency ?? 'EUR', requestedBy: requester.id, requestedByName: requester.name, shapedBy, sandboxDecision: world.sandbox ? sandboxDecisionIn([recipient.name]) : null,
+  })
+  return openedReview(mode, stage, approvalId, tx.now)
+}
+
+async function openOperatorReview({ client, ids, now }: ApprovalTx, { sandbox }: ReviewWorld, recipient: Reviewed, { customer, requester }: { readonly customer: RecipientCustomer; readonly requester: Pick<Requester, 'id' | 'name'> }): Promise<void> {
+  const token = sandbox ? sandboxTokens(recipient.name).find((code) => code === 'APPROVE' || code === 'REJECT') : undefined
+  const expiresAt = now + REVIEW_EXPIRES_MS
+  await insertReview(client, {
+    id: ids.next(), recipientId: recipient.id, customerId: recipient.customerId, operatorId: customer.operatorId, shard: customer.shard,
+    requestedBy: requester.id, requestedByName: requester.name, sandboxDecision: token === undefined ? null : token === 'APPROVE' ? 'approved' : 'rejected',
+    wakeAt: token === undefined ? expiresAt : now + SANDBOX_DECISION_MS, expiresAt, now,
+  })
+}
+
+/** Withdraws whatever a recipient waits for, because it was changed or deleted in this very transaction. */
+export async function withdrawReviews(tx: ApprovalTx, recipientId: string, pending: PendingReviews, reason: string, by: AuditBy): Promise<void> {
+  const { approval, review } = pending
+  if (approval !== null) await writeEffects(tx, await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by))
+  if (review !== null) {
+    await endReview(tx.client, review.id, { status: 'cancelled', by: null, reason, now: tx.now })
+    await writeAudit(tx.client, {
+      ...by, id: tx.ids.next(), tenantId: review.customerId, at: tx.now, action: 'recipient_review.cancelled', object: { type: 'recipient', id: recipientId },
+      before: { status: 'pending' }, after: { status: 'cancelled', reason },
+    })
+  }
+}
+
+export type PendingReviews = Awaited<ReturnType<typeof lockPendingReviews>>
+
+/** What a recipient waits for, locked; to be called before the recipient itself is. */
+export async function lockPendingReviews({ client }: Pick<ApprovalTx, 'client'>, recipientId: string) {
+  return { approval: await lockPendingApproval(client, recipientId), review: await lockPendingReview(client, recipientId) }
+}
+
+/** What the change of a recipient's status wants written besides the row. */
+export function statusEvent(tx: ApprovalTx, customer: Pick<RecipientCustomer, 'operatorId' | 'shard'>, recipient: { readonly id: string; readonly customerId: string; readonly status: RecipientStatus; readonly previousStatus: RecipientStatus | null }): NonNullable<Effects['events']>[number] {
+  return {
+    id: tx.ids.next(), createdAt: tx.now, customerId: recipient.customerId, operatorId: customer.operatorId, shard: customer.shard, type: 'recipient.status_changed',
+    object: 'recipient', objectId: recipient.id, status: recipient.status, previousStatus: recipient.previousStatus, amount: null, currency: null,
+  }
+}
+
+/**
+ * What the end of a stage makes of its recipient, within the transaction of the decision: it can be used, it cannot, or the
+ * operator's people are asked next. A recipient that no longer waits stays as it is.
+ *
+ * @returns the events to be written with it
+ */
+export async function applyRecipientApproval(tx: ApprovalTx, world: ReviewWorld, { recipientId, customerId, requester, end }: {
+  readonly recipientId: string
+  readonly customerId: string
+  readonly requester: Pick<Requester, 'id' | 'name'>
+  readonly end: ReviewEnd
+}): Promise<Pick<Effects, 'events'>> {
+  const recipient = await lockRecipient(tx.client, customerId, recipientId)
+  if (recipient === null || recipient.view.status !== 'pending_approval' || recipient.view.approval === null) return {}
+  const { view } = recipient
+  const customer = await recipientCustomer(tx.client, customerId)
+  const after = afterStage(view.status, view.approval as RecipientApproval, end, tx.now)
+  if (after.next === 'operator') {
+    await openOperatorReview(tx, world, view, { customer, requester })
+    await setRecipientState(tx.client, recipientId, { status: view.status, approval: { ...view.approval as RecipientApproval, stage: 'operator' }, now: tx.now })
+    return {}
+  }
+  await setRecipientState(tx.client, recipientId, { status: after.status, approval: after.approval, now: tx.now })
+  return after.status === view.status ? {} : { events: [statusEvent(tx, customer, { id: recipientId, customerId, status: after.status, previousStatus: view.status })] }
+}
+
+/** Recipients as the subjects of approvals. `changed` is told of each that a decision has changed, when it is written. */
+export function recipientSubject({ sandbox, changed }: ReviewWorld & { readonly changed: (recipientId: string) => void }): ApprovalSubject {
+  return {
+    async ended(tx, { id, customerId, subjectId, requestedBy, requestedByName }, { status, reason }) {
+      const { rows: [last] } = await tx.client.query<{ user_id: string }>({
+        name: 'last_approval_decision', text: 'select user_id from approval_decision where approval_id = $1 order by id desc limit 1', values: [id],
+      })
+      const decided = status === 'approved' || status === 'rejected'
+      const effects = await applyRecipientApproval(tx, { sandbox }, {
+        recipientId: subjectId, customerId, requester: { id: requestedBy, name: requestedByName },
+        end: { status: status as ReviewEnd['status'], by: decided ? last?.user_id ?? null : null, reason },
+      })
+      return { effects, after: () => changed(subjectId) }
+    },
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * Reconciliation: what each partner says it has booked on a day, compared with the nostro account of that connection and currency.
+ *
+ *  * Every day that has ended is a row to be worked on; the timer makes it, or somebody who does not want to wait. A node takes a row
+ *    for some minutes; one that dies leaves it to the next. Days of one account are compared in their order.
+ *  * The statement is read in the pool and kept line by line; it must add up by itself and go on from the one before, or the
+ *    reconciliation has failed and says why.
+ *  * A payment whose outcome nobody knew and that the statement has as paid is completed by the inbox of the bank's messages.
+ *  * What only the partner has is booked to suspense a day later (L93, L97): the ledger then says what is at the bank, and people find
+ *    out what it is.
+ */
+import { createHash } from 'node:crypto'
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { suspend } from '../../lib/incoming-payments/credit.ts'
+import { entry, NO_BALANCE } from '../../lib/ledger/entry.ts'
+import type { Mail, Mailer } from '../../lib/notices/mail.ts'
+import { goesToSuspense } from '../../lib/reconciliation/item.ts'
+import { shardOf } from '../../lib/shards/shard.ts'
+import { writeEffects } from '../../storage/approvals/approvals.ts'
+import type { Database } from '../../storage/db/database.ts'
+import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { newestBlock } from '../../storage/journal/journal-chain.ts'
+import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
+import * as rows from '../../storage/reconciliation/reconciliations.ts'
+import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import type { ReadPartnerStatement } from '../../workers/reconciliation/statement-reader.ts'
+import type { BankInbox } from '../providers/bank.ts'
+import type { StatementPartner } from '../providers/statements.ts'
+import { Lookout } from '../runtime/lookout.ts'
+
+/** How often a node looks for days to compare, and for days that have ended. */
+const TICK_MS = 2_000
+const SCHEDULE_MS = 60_000
+/** Days end at midnight UTC; the timer leaves the partners their time. */
+const STATEMENTS_DUE_MS = 60 * 60_000
+/** A statement that the partner does not have yet is asked for again after this. */
+const LATER_MS = 10 * 60_000
+/** Whoever has not finished within this has died. */
+const TAKEN_MS = 15 * 60_000
+const DAY_MS = 86_400_000
+/** Who hears of breaks. */
+const ROLES = ['operator_admin', 'treasury']
+
+export interface ReconciliationsOptions {
+  readonly database: Database
+  readonly accounts: InternalAccountDirectory
+  readonly partner: StatementPartner
+  readonly readStatement: ReadPartnerStatement
+  /** Takes what a statement says of payments, as the bank's own messages. */
+  readonly inbox: BankInbox
+  readonly ids: IdSource
+  readonly clock: Clock
+  readonly mailer: Mailer
+  readonly onError: (error: unknown, what: string) => void
+}
+
+/** What is wrong with a statement, for the people who read it. */
+class Unusable extends Error {
+  override readonly name = 'Unusable'
+}
+
+export class Reconciliations {
+  readonly #options: ReconciliationsOptions
+  readonly #working: Lookout
+  readonly #scheduling: Lookout
+  #breaks = 0
+
+  constructor(options: ReconciliationsOptions) {
+    this.#options = options
+    this.#working = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'reconciliations') })
+    this.#scheduling = new Lookout({ everyMs: SCHEDULE_MS, look: () => this.#schedule(), onError: (error) => options.onError(error, 'days to reconcile') })
+  }
+
+  /** Breaks that people have to look at, as of the last look. */
+  get breaks(): number { return this.#breaks }
+
+  /** Begins to look. */
+  start(): void {
+    this.#working.start()
+    this.#scheduling.start()
+  }
+
+  /** Stops looking; a day that was begun is finished. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#working.stop(), this.#scheduling.stop()])
+  }
+
+  /** There is something to do. */
+  nudge(): void {
+    this.#working.nudge()
+  }
+
+  async #schedule(): Promise<void> {
+    const { database, clock } = this.#options
+    const now = clock.now()
+    await rows.queueReconciliations(database, { until: timestamp(now - STATEMENTS_DUE_MS - DAY_MS).slice(0, 10), now })
+    this.#breaks = await rows.countBreaks(database)
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock } = this.#options
+    for (;;) {
+      const now = clock.now()
+      const taken = await rows.takeReconciliation(database, { now, until: now + TAKEN_MS })
+      if (taken === null) return
+      await this.#work(taken)
+    }
+  }
+
+  async #work(taken: rows.TakenReconciliation): Promise<void> {
+    const { database, clock, onError } = this.#options
+    try {
+      if (!await this.#reconcile(taken)) await rows.giveBackReconciliation(database, taken, { laterAt: clock.now() + LATER_MS }, clock.now())
+    } catch (error) {
+      // The node that has taken it meanwhile does all of it.
+      if (error instanceof rows.TakenElsewhere) return
+      if (!(error instanceof Unusable)) {
+        onError(error, `reconciliation ${taken.id}`)
+        await rows.giveBackReconciliation(database, taken, { laterAt: clock.now() + LATER_MS }, clock.now())
+        return
+      }
+      const failed = await rows.giveBackReconciliation(database, taken, { error: error.message }, clock.now())
+      if (failed) await this.#tell(taken, `The statement cannot be used: ${error.message}`)
+    }
+  }
+
+  /** @returns whether there was a statement */
+  async #reconcile(taken: rows.TakenReconciliation): Promise<boolean> {
+    const { database, clock } = this.#options
+    if (!taken.compared && !await this.#compareStatement(taken)) return false
+    await this.#completeExceptions(taken)
+    const booked = await this.#bookSuspense(taken)
+    const { breaks, unexplained } = await rows.endReconciliation(database, taken, clock.now())
+    if (breaks > 0 || unexplained !== 0n) {
+      await this.#tell(taken, [
+        ...breaks === 0 ? [] : [`${breaks} ${breaks === 1 ? 'break is' : 'breaks are'} open, ${booked} of them now in suspense.`], ...unexplained === 0n ? [] : ['The two balances differ by more than that.'],
+      ].join(' '))
+    }
+    return true
+  }
+
+  /** @returns whether there was a statement */
+  async #compareStatement(taken: rows.TakenReconciliation): Promise<boolean> {
+    const { database, accounts, partner, readStatement, clock } = this.#options
+    const pieces = await partner.statement(taken)
+    if (pieces === null) return false
+    await rows.forgetEntries(database, taken)
+    let kept = 1
+    const statement = await readStatement(pieces, async (entries) => {
+      await rows.keepEntries(database, taken, kept, entries)
+      kept += entries.length
+    })
+    if (statement.error !== null) throw new Unusable(statement.error)
+    const { nostro } = await accounts.accounts(taken)
+    if (nostro === undefined) throw new Error(`The connection ${taken.connectionId} has no nostro account in ${taken.currency}.`)
+    const block = await newestBlock(database)
+    await inTransaction(database, (client) => this.#compare(client, taken, { nostro, statement, block, now: clock.now() }))
+    return true
+  }
+
+  async #compare(client: TransactionClient, taken: rows.TakenReconciliation, { nostro, statement: { head, sha256 }, block, now }: {
+    readonly nostro: string
+    readonly statement: Awaited<ReturnType<ReadPartnerStatement>>
+    readonly block: Awaited<ReturnType<typeof newestBlock>>
+    readonly now: number
+  }): Promise<void> {
+    if (!await rows.isStillTaken(client, taken)) throw new rows.TakenElsewhere(taken)
+    if (head.currency !== taken.currency) throw new Unusable(`It is in ${head.currency}, not in ${taken.currency}.`)
+    const { count, total } = await rows.entriesTotal(client, taken.id)
+    if (head.opening + total !== head.closing) throw new Unusable(`Its entries come to ${total}, its balances to ${head.closing - head.opening} (minor units).`)
+    const before = await rows.dayBefore(client, taken)
+    if (before !== null && before.partnerClosing !== head.opening) throw new Unusable(`It begins with ${head.opening}, the one before ended with ${before.partnerClosing} (minor units).`)
+    const nostroOpening = before?.nostroClosing ?? await rows.nostroBefore(client, nostro, taken.day)
+    const { matched, moved } = await rows.matchDay(client, taken, { nostro, now })
+    const { timing, breaks, difference } = await rows.itemsLeft(client, taken)
+    const nostroClosing = nostroOpening + moved
+    const unexplained = head.closing - nostroClosing - difference
+    await rows.keepResult(client, taken.id, { head, sha256, entries: count, nostroOpening, nostroClosing, matched, timing, breaks, unexplained, block, now })
+  }
+
+  /** The bank's statement is its word as much as a message is; a line has one id, so that it is heard once. */
+  async #completeExceptions(taken: rows.TakenReconciliation): Promise<void> {
+    const { database, inbox } = this.#options
+    const found = await rows.exceptionsOnStatement(database, taken)
+    if (found.length === 0) return
+    await inbox(found.map(({ paymentId: reference, shard, itemId }) => ({ id: evidenceId(itemId), type: 'settled', reference, shard, schemeCode: null, amount: null })))
+  }
+
+  /** L93 and L97. @returns how many were booked */
+  async #bookSuspense(taken: rows.TakenReconciliation): Promise<number> {
+    const { database, clock, ids } = this.#options
+    const unbooked = await rows.unbookedBreaks(database, taken)
+    const accounts = await this.#options.accounts.accounts(taken)
+    let booked = 0
+    for (const id of unbooked) {
+      booked += await inTransaction(database, async (client) => {
+        const item = await rows.lockItem(client, id)
+        if (item === null || !goesToSuspense(item) || item.partnerAmount === null) return 0
+        const now = clock.now()
+        const today = timestamp(now).slice(0, 10)
+        const { operatorId, connectionId, currency, partnerAmount: amount, text } = item
+        if (item.direction === 'DBIT') {
+          const postings = entry({
+            rule: 'L93', amounts: { A: amount }, currency, accounts, balances: NO_BALANCE, entryId: ids.next(), customerId: operatorId, source: { object: rows.BREAK_SOURCE, id },
+            description: 'Unexplained debit on the partner’s statement', reference: item.bankRef, bookedAt: now, valueDate: today,
+          })
+          await writeEffects({ client, now }, { postings })
+          await rows.noteSuspense(client, id, null, now)
+          return 1
+        }
+        // Under the bank's own reference, so that its message is a repeat, should it still come; under the item's where that is used.
+        const reference = item.reference === null || await rows.incomingExists(client, item.reference) ? id : item.reference
+        const credit = { reference, amount, currency, payerName: null, payerIdentifier: null, payerBankName: null, payerCountry: null, remittance: text, rail: null, endToEndId: null, uetr: null, valueDate: today }
+        const effects = suspend({ operatorId, connectionId, shard: shardOf(connectionId), customerId: null, balanceId: null }, 'owner_unknown',
+          { key: { id, fingerprint: id }, event: { id, type: 'statement.credit' }, credit, accounts, ids }, now, 'L97')
+        await writeEffects({ client, now }, effects)
+        await rows.noteSuspense(client, id, reference, now)
+        return 1
+      })
+    }
+    return booked
+  }
+
+  /** Tells the operator's people. */
+  async #tell({ id, operatorId, currency, day }: rows.TakenReconciliation, text: string): Promise<void> {
+    const { database, clock, ids, mailer, onError } = this.#options
+    const title = `Reconciliation of ${currency} for ${day}`
+    const mails = await inTransaction(database, async (client): Promise<Mail[]> => {
+      const people = await peopleInRoles(client, operatorId, ROLES)
+      const addresses = await insertNotices(client, ids, people, { tenantId: operatorId, type: 'reconciliation_breaks', title, text, object: { type: 'reconciliation', id } }, clock.now())
+      return addresses.map((to) => ({ to, subject: title, text }))
+    })
+    for (const mail of mails) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
+  }
+}
+
+/** The id that a line of a statement has among the bank's messages: a UUID of version 8 from the item's. */
+function evidenceId(itemId: string): string {
+  const hex = createHash('sha256').update(`statement ${itemId}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

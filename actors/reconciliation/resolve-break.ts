@@ -1,0 +1,85 @@
+/**
+ * Breaks of reconciliations, resolved by the operator's people: one says what it was and what that rests on; where money moves,
+ * another one has to say the same before it is booked.
+ */
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { entry, NO_BALANCE } from '../../lib/ledger/entry.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { differenceOf, outcomesOf, type BreakOutcome } from '../../lib/reconciliation/item.ts'
+import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { readOperator } from '../../storage/operators/operators.ts'
+import { BREAK_SOURCE, lockItem, noteOutcome, proposeOutcome, type ItemRecord } from '../../storage/reconciliation/reconciliations.ts'
+import { decideInTransaction } from '../approvals/decision-transaction.ts'
+
+export interface BreaksOptions {
+  readonly database: Database
+  readonly accounts: InternalAccountDirectory
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+export interface BreakResolution {
+  readonly breakId: string
+  readonly operatorId: string
+  readonly outcome: BreakOutcome
+  readonly evidence: string
+  readonly by: AuditBy
+}
+
+export class Breaks {
+  readonly #options: BreaksOptions
+
+  constructor(options: BreaksOptions) { this.#options = options }
+
+  /**
+   * What one person has found out. `charge` moves money: where the operator wants two people, the first one's word is noted, and
+   * another person's same word is booked.
+   *
+   * @returns `proposed` while it waits for a second person
+   * @throws ProblemError `not-found`, `invalid-transition` when it cannot be resolved like this
+   */
+  async resolve(request: BreakResolution): Promise<'resolved' | 'proposed'> {
+    return await decideInTransaction(this.#options, async (tx) => {
+      const item = await lockItem(tx.client, request.breakId)
+      if (item === null || item.operatorId !== request.operatorId) refuse('not-found', 'No such break exists in this tenant.')
+      const allowed = outcomesOf(item)
+      if (!allowed.includes(request.outcome)) {
+        refuse('invalid-transition', `A break that is ${item.status} cannot be resolved as ${request.outcome}.`, { extra: { currentStatus: item.status, allowed } })
+      }
+      const operator = await readOperator(tx.client, item.operatorId)
+      const { outcome, evidence, by, operatorId } = request
+      const trail = (what: string) => writeAudit(tx.client, {
+        ...by, id: tx.ids.next(), tenantId: operatorId, at: tx.now, action: `reconciliation_break.${what}`, object: { type: 'reconciliation_break', id: item.id },
+        before: { status: item.status, proposal: item.proposal }, after: { outcome, evidence },
+      })
+      const second = item.proposal !== null && item.proposal.by !== by.actor.id && item.proposal.outcome === outcome
+      if (outcome === 'charge' && operator?.payments.fourEyesExceptions !== false && !second) {
+        await proposeOutcome(tx.client, item.id, { outcome, evidence, by: by.actor.id, byName: by.actor.name, at: timestamp(tx.now) })
+        await trail('proposed')
+        return 'proposed'
+      }
+      if (outcome === 'charge') await this.#bookCharge(tx, item)
+      await noteOutcome(tx.client, item.id, { outcome, evidence, by: by.actor, now: tx.now })
+      await trail('resolved')
+      return 'resolved'
+    })
+  }
+
+  /** L93 the other way out of suspense, or L16 for what a payment cost more. */
+  async #bookCharge({ client, ids, now }: ApprovalTx, item: ItemRecord): Promise<void> {
+    const { id, operatorId, currency } = item
+    const shared = {
+      currency, accounts: await this.#options.accounts.within(client).accounts(item), balances: NO_BALANCE, entryId: ids.next(), customerId: operatorId, source: { object: BREAK_SOURCE, id },
+      description: 'Charge of the partner', reference: item.bankRef, bookedAt: now, valueDate: timestamp(now).slice(0, 10),
+    }
+    await writeEffects({ client, now }, {
+      postings: item.status === 'in_suspense'
+        ? entry({ ...shared, rule: 'L93', variant: 'explained_as_charge', amounts: { A: item.partnerAmount ?? 0n }, occurrence: 2 })
+        : entry({ ...shared, rule: 'L16', amounts: { P: -differenceOf(item) } }),
+    })
+  }
+}

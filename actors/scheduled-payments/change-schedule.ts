@@ -1,0 +1,91 @@
+/**
+ * A scheduled payment from one state to another, written with what goes with it: its event, its trail, and word to the
+ * people who pay when time or somebody else has stopped it.
+ */
+import { laterThan } from '../../lib/base/clock.ts'
+import { grantOfRole, MEMBER_ROLES } from '../../lib/identity/capabilities.ts'
+import { ALLOWED_IN, isAllowed, paused, type ScheduleMove, type ScheduleState } from '../../lib/scheduled-payments/schedule.ts'
+import type { Mail } from '../../lib/notices/mail.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
+import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
+import { writeEvent } from '../../storage/outbox/outbox.ts'
+import type { ScheduleRecord } from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
+import { giveUpDue, lockSchedulesTo, updateSchedule, withState } from '../../storage/scheduled-payments/scheduled-payments.ts'
+
+/** Those who may pay, and so have to know when a payment no longer makes itself. */
+const PAYING_ROLES = MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('payments.create'))
+
+/** What the trail keeps of a schedule. */
+export function trailOf({ number, externalId, recipientId, sourceBalanceId, currency, amount, requestedRail, reference, purposeCode, metadata, state }: ScheduleRecord): object {
+  const { status, series, maxOccurrences, nextOccurrenceAt, occurrencesCreated, consecutiveFailures } = state
+  return {
+    number, externalId, status, recipientId, sourceBalanceId, amount: { amountMinor: amount.toString(), currency }, requestedRail, reference, purposeCode,
+    frequency: series.frequency, startDate: series.startDate, endDate: series.endDate, maxOccurrences, nextOccurrenceAt, occurrencesCreated, consecutiveFailures, metadata,
+  }
+}
+
+/** Whoever has a schedule in one of these wants no payment that has not been made yet. */
+export const STOPPED_STATUSES: ReadonlySet<string> = new Set(['paused', 'cancelled', 'failed'])
+
+/**
+ * Writes that a schedule has come to a status, and what goes with it: one that stops makes nothing any more, not even what is
+ * being made just now. `previousStatus` is null for a new one.
+ */
+export async function tellStatus({ client, ids, now }: ApprovalTx, { id, customerId, operatorId, shard, state }: ScheduleRecord, previousStatus: string | null): Promise<void> {
+  if (state.status === previousStatus) return
+  if (STOPPED_STATUSES.has(state.status)) await giveUpDue(client, id, now)
+  await writeEvent(client, {
+    id: ids.next(), createdAt: now, customerId, operatorId, shard, type: 'scheduled_payment.status_changed', object: 'scheduled_payment', objectId: id,
+    status: state.status, previousStatus, amount: null, currency: null,
+  })
+}
+
+/** Writes a change of a schedule into the trail of its customer. */
+export async function writeTrail({ client, ids, now }: ApprovalTx, by: AuditBy, action: string, before: ScheduleRecord | null, after: ScheduleRecord): Promise<void> {
+  await writeAudit(client, {
+    ...by, id: ids.next(), tenantId: after.customerId, at: now, action: `scheduled_payment.${action}`, object: { type: 'scheduled_payment', id: after.id },
+    before: before === null ? null : trailOf(before), after: trailOf(after),
+  })
+}
+
+/** Refuses a move that people may not make now. */
+export function checkAllowed(move: ScheduleMove, { state: { status } }: ScheduleRecord): void {
+  if (!isAllowed(move, status)) refuse('invalid-transition', `The scheduled payment is ${status}.`, { extra: { currentStatus: status, allowed: ALLOWED_IN[move] } })
+}
+
+/** Writes a locked schedule in the state that time or somebody else has brought it to. @returns what is to be mailed */
+export async function moveSchedule(asked: ApprovalTx, before: ScheduleRecord, after: ScheduleRecord, reason: string | null): Promise<readonly Mail[]> {
+  const tx = { ...asked, now: laterThan(before.updatedAt, asked.now) }
+  await updateSchedule(tx.client, after, tx.now)
+  const { status } = after.state
+  if (status === before.state.status) return []
+  await tellStatus(tx, after, before.state.status)
+  await writeTrail(tx, SYSTEM, status, before, after)
+  return status === 'failed' || status === 'paused' ? await tellPeople(tx, after, reason) : []
+}
+
+async function tellPeople({ client, ids, now }: ApprovalTx, { id, customerId, number, createdBy, state }: ScheduleRecord, reason: string | null): Promise<readonly Mail[]> {
+  const people = new Set([...await peopleInRoles(client, customerId, PAYING_ROLES), createdBy])
+  const subject = state.status === 'failed' ? `Scheduled payment ${number} was stopped` : `Scheduled payment ${number} is paused`
+  const text = reason ?? `${subject}.`
+  const addresses = await insertNotices(client, ids, [...people], {
+    tenantId: customerId, type: 'scheduled_payment_stopped', title: subject, text, object: { type: 'scheduled_payment', id },
+  }, now)
+  return addresses.map((to) => ({ to, subject, text }))
+}
+
+/** Pauses whatever pays a recipient who has just been blocked. The recipient is locked. @returns what is to be mailed */
+export async function pauseSchedulesTo(tx: ApprovalTx, recipientId: string): Promise<readonly Mail[]> {
+  const mails: Mail[] = []
+  for (const schedule of await lockSchedulesTo(tx.client, recipientId)) {
+    if (schedule.state.status === 'active') mails.push(...await moveSchedule(tx, schedule, withState(schedule, blocked(schedule.state, tx.now)), RECIPIENT_BLOCKED))
+  }
+  return mails
+}
+
+export const RECIPIENT_BLOCKED = 'Its recipient can no longer be paid.'
+
+/** A schedule whose recipient is blocked; one that goes on no more stays as it is. */
+export const blocked = (state: ScheduleState, now: number): ScheduleState => (state.status === 'active' ? paused(state, now) : state)

@@ -1,0 +1,262 @@
+/**
+ * Scheduled payments, from a checked request to rows: each change in one transaction with its event and its trail. What makes
+ * their payments is actors/scheduled-payments/scheduled-payments.ts.
+ */
+import { withEditor } from '../../lib/approvals/requesters.ts'
+import { checkAllowed, tellStatus, writeTrail } from './change-schedule.ts'
+import { payeeOnPlatform } from '../payments/submit-payment.ts'
+import { laterThan } from '../../lib/base/clock.ts'
+import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
+import { inStoredOrder, patchedMetadata } from '../../lib/base/metadata.ts'
+import { refuse, refuseField } from '../../lib/base/problems.ts'
+import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
+import { cancelled, changed, dueNow, opened, paused, resumed } from '../../lib/scheduled-payments/schedule.ts'
+import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
+import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import type { Database } from '../../storage/db/database.ts'
+import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import * as reads from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
+import type { PayableRecipient, RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
+import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { etagOf } from '../../lib/commands/etag.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
+import { answerOnce, decideOnce } from '../commands/remembered.ts'
+import { checkSeries, firstOccurrence, railOfTerms } from './schedule-terms.ts'
+import { fitsMetadata } from '../../lib/contract/primitives.ts'
+import type { occurrenceList, ScheduledPayment, ScheduledPaymentCreate, scheduledPaymentList, ScheduledPaymentUpdate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
+import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+/** Schedules of one customer that go on. */
+const SCHEDULES_MAX = 20_000
+
+/** Reads. Null means: no such row in this tenant. */
+export interface ScheduledPaymentReads {
+  list(query: ListQuery<typeof scheduledPaymentList>): Promise<ListResult<ScheduledPayment>>
+  get(tenant: Tenant, id: string): Promise<Versioned<ScheduledPayment> | null>
+  occurrences(query: ListQuery<typeof occurrenceList> & { readonly scheduledPaymentId: string }): ReturnType<typeof reads.listOccurrences>
+}
+
+/** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
+export interface ScheduledPaymentCommands {
+  create(by: ByCaller, command: Command<ScheduledPaymentCreate>): Promise<CommandAnswer>
+  update(by: ByCaller, id: string, body: ScheduledPaymentUpdate, expected: number | bigint | null): Promise<Versioned<ScheduledPayment>>
+  pause(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
+  resume(by: ByCaller, id: string): Promise<Versioned<ScheduledPayment>>
+  cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+  /** Makes the next occurrence due now. */
+  runNow(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
+}
+
+export interface ScheduledPaymentWorld {
+  readonly database: Database
+  readonly ids: IdSource
+  readonly clock: { now(): number }
+  readonly problemBase: string
+  readonly orderNumbers: OrderNumbers
+  readonly recipients: RecipientDirectory
+  readonly balances: Pick<BalanceDirectory, 'find'>
+  readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
+}
+
+/** The reads of scheduled payments. */
+export function createScheduledPaymentReads({ database }: Pick<ScheduledPaymentWorld, 'database'>): ScheduledPaymentReads {
+  const db = readDatabase(database)
+  return {
+    list: (query) => reads.listScheduledPayments(db, query),
+    get: (tenant, id) => reads.getScheduledPayment(database, tenant, id),
+    occurrences: (query) => reads.listOccurrences(database, db, query),
+  }
+}
+
+const versioned = (record: reads.ScheduleRecord): Versioned<ScheduledPayment> => ({ version: record.version, view: reads.scheduleJson(record) })
+/** Whether nothing that anybody could see has changed, nor the calendar. */
+const isSame = (before: reads.ScheduleRecord, after: reads.ScheduleRecord): boolean =>
+  before.rail === after.rail && JSON.stringify(reads.scheduleJson(before)) === JSON.stringify(reads.scheduleJson(after))
+const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
+
+/** Refuses a recipient that cannot be paid. */
+function checkPayable(status: string | null): void {
+  if (status !== 'active') refuse('recipient-not-approved', `The recipient is ${status ?? 'deleted'}.`, { extra: { recipientStatus: status ?? 'deleted' } })
+}
+
+/** A recipient, and whether the rail `internal` leads to it from the balance that pays. */
+type SeenRecipient = PayableRecipient & { readonly onPlatform: boolean }
+
+/** The commands of scheduled payments. */
+export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): ScheduledPaymentCommands {
+  const { database, ids, clock, orderNumbers, recipients } = world
+
+  const txOf = (client: TransactionClient): ApprovalTx => ({ client, ids, now: clock.now() })
+
+  /** A recipient as it is now; what a node remembers may be old. Read on a connection of its own, so not within a transaction. */
+  async function readRecipient(id: string, sourceBalanceId: string): Promise<SeenRecipient | null> {
+    recipients.forget(id)
+    const recipient = await recipients.find(id)
+    return recipient === null ? null : { ...recipient, onPlatform: (await payeeOnPlatform(world, recipient, { id: sourceBalanceId })) !== null }
+  }
+
+  /** The same when it is the customer's. */
+  function ofCustomer(by: ByCaller, found: SeenRecipient | null): SeenRecipient {
+    return found === null || found.customerId !== by.tenant.id ? refuseField('/recipientId', 'not_found', 'No such recipient.') : found
+  }
+
+  async function locked({ client }: ApprovalTx, by: ByCaller, id: string, expected: number | bigint | null = null): Promise<reads.ScheduleRecord> {
+    const found = await rows.lockSchedule(client, id)
+    if (found === null || found.customerId !== by.tenant.id) return gone()
+    if (expected !== null && found.version !== BigInt(expected)) {
+      refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(versioned(found)) } })
+    }
+    return found
+  }
+
+  /** Writes a locked schedule as its caller wants it. */
+  async function write(asked: ApprovalTx, by: ByCaller, action: string, before: reads.ScheduleRecord, after: reads.ScheduleRecord): Promise<reads.ScheduleRecord> {
+    const tx = { ...asked, now: laterThan(before.updatedAt, asked.now) }
+    await rows.updateSchedule(tx.client, after, tx.now)
+    await tellStatus(tx, after, before.state.status)
+    const written = await rows.lockSchedule(tx.client, after.id) as reads.ScheduleRecord
+    await writeTrail(tx, auditCaller(by), action, before, written)
+    return written
+  }
+
+  async function create(tx: ApprovalTx, by: ByCaller, body: ScheduledPaymentCreate, seen: SeenRecipient | null, number: bigint): Promise<reads.ScheduleRecord> {
+    const { client, now } = tx
+    const customerId = by.tenant.id
+    const { recipientId, sourceBalanceId, reference, requestedRail = null, purposeCode = null, externalId = null } = body
+    const terms = { amount: BigInt(body.amount.amountMinor), currency: body.amount.currency, requestedRail, reference, purposeCode }
+    const recipient = ofCustomer(by, seen)
+    const balance = await rows.scheduleBalance(client, customerId, sourceBalanceId)
+    if (balance === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
+    const carrier = railOfTerms(recipient, terms, recipient.onPlatform)
+    if (balance.currency !== terms.currency) refuseField('/sourceBalanceId', 'currency_mismatch', `The balance is in ${balance.currency}; payments in another currency cannot be scheduled.`)
+    if (balance.status !== 'active') refuseField('/sourceBalanceId', 'inactive', `The balance is ${balance.status}.`)
+    const { frequency, startDate, endDate = null, maxOccurrences = null, dayPolicy = 'next_business_day', lastDayOfMonth = false } = body
+    const dates = { series: { frequency, startDate, endDate, dayPolicy, lastDayOfMonth }, maxOccurrences }
+    checkSeries(dates, carrier)
+    const first = firstOccurrence(dates, carrier, balance.calendar, now)
+    await rows.lockSchedulesOf(client, customerId)
+    const owner = externalId === null ? null : await rows.scheduleWithExternalId(client, customerId, externalId)
+    if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another scheduled payment.`, { extra: { existingId: owner } })
+    if (await rows.hasSchedules(client, customerId, SCHEDULES_MAX)) {
+      refuse('limit-reached', `A customer may have at most ${SCHEDULES_MAX} scheduled payments.`, { extra: { limit: SCHEDULES_MAX, resource: 'scheduled_payment' } })
+    }
+    checkPayable(await rows.holdRecipient(client, customerId, recipientId))
+    const record: reads.ScheduleRecord = {
+      ...terms, id: ids.next(), customerId, operatorId: balance.operatorId, shard: balance.shard, number: orderNumber('SCH', number), externalId,
+      version: 1n, recipientId, sourceBalanceId, rail: carrier.rail, calendar: balance.calendar, chargeBearer: body.chargeBearer ?? 'shared',
+      state: opened(dates.series, maxOccurrences, first, calendarOf(carrier.rail, balance.calendar), now), lastPaymentId: null, lastPaymentStatus: null,
+      metadata: inStoredOrder(body.metadata ?? {}), editors: [], amountSetBy: null, createdBy: by.principal.id, createdByName: by.principal.name, createdAt: now, updatedAt: now,
+    }
+    await rows.insertSchedule(client, record)
+    await tellStatus(tx, record, null)
+    await writeTrail(tx, auditCaller(by), 'created', null, record)
+    return record
+  }
+
+  /** A schedule under the terms that a change leaves. @throws ProblemError when it may not say so */
+  function patched(before: reads.ScheduleRecord, body: ScheduledPaymentUpdate, recipient: SeenRecipient): reads.ScheduleRecord {
+    const { state } = before
+    const metadata = body.metadata === undefined ? before.metadata : patchedMetadata(before.metadata, body.metadata)
+    if (!fitsMetadata(metadata)) refuseField('/metadata', 'too_large', 'Is too large.')
+    const terms = {
+      amount: body.amount === undefined ? before.amount : BigInt(body.amount.amountMinor), currency: body.amount?.currency ?? before.currency,
+      requestedRail: body.requestedRail === undefined ? before.requestedRail : body.requestedRail, reference: body.reference ?? before.reference,
+      purposeCode: body.purposeCode === undefined ? before.purposeCode : body.purposeCode,
+    }
+    const dates = {
+      series: { ...state.series, endDate: body.endDate === undefined ? state.series.endDate : body.endDate },
+      maxOccurrences: body.maxOccurrences === undefined ? state.maxOccurrences : body.maxOccurrences,
+    }
+    if (!TERMS.some((member) => body[member] !== undefined)) return { ...before, metadata }
+    const carrier = railOfTerms(recipient, terms, recipient.onPlatform)
+    checkSeries(dates, carrier)
+    if (dates.maxOccurrences !== null && dates.maxOccurrences < state.occurrencesBegun) {
+      refuseField('/maxOccurrences', 'too_small', 'So many occurrences have been already.', { min: state.occurrencesBegun })
+    }
+    return { ...before, ...terms, rail: carrier.rail, metadata, state: changed(state, dates, calendarOf(carrier.rail, before.calendar)) }
+  }
+
+  return {
+    async create(by, command) {
+      const [seen, number] = await Promise.all([readRecipient(command.body.recipientId, command.body.sourceBalanceId), orderNumbers.take()])
+      return await decideOnce(world, command, 201, async (client) => {
+        const made = await create(txOf(client), by, command.body, seen, number)
+        return { shown: versioned(made), made: { id: made.id, location: `/v1/scheduled-payments/${made.id}` } }
+      })
+    },
+
+    async update(by, id, body, expected) {
+      const seen = await reads.findSchedule(database, by.tenant, id)
+      if (seen === null) return gone()
+      const recipient = ofCustomer(by, await readRecipient(seen.recipientId, seen.sourceBalanceId))
+      return await inTransaction(database, async (client) => {
+        const tx = txOf(client)
+        const before = await locked(tx, by, id, expected)
+        checkAllowed('update', before)
+        const after = patched(before, body, recipient)
+        if (isSame(before, after)) return versioned(before)
+        return versioned(await write(tx, by, 'updated', before, shaped(before, after, by.principal.id, tx.now)))
+      })
+    },
+
+    pause: (by, id) => inTransaction(database, async (client) => {
+      const tx = txOf(client)
+      const before = await locked(tx, by, id)
+      checkAllowed('pause', before)
+      return versioned(await write(tx, by, 'paused', before, rows.withState(before, paused(before.state, tx.now))))
+    }),
+
+    async resume(by, id) {
+      const seen = await reads.findSchedule(database, by.tenant, id)
+      if (seen === null) return gone()
+      return await inTransaction(database, async (client) => {
+        const tx = txOf(client)
+        // Recipients are locked before schedules: whoever blocks one pauses its schedules.
+        const recipient = await rows.holdRecipient(client, by.tenant.id, seen.recipientId)
+        const before = await locked(tx, by, id)
+        checkAllowed('resume', before)
+        checkPayable(recipient)
+        return versioned(await write(tx, by, 'resumed', before, rows.withState(before, resumed(before.state, calendarOf(before.rail, before.calendar), tx.now))))
+      })
+    },
+
+    cancel: (by, id, idempotency) => answerOnce(world, idempotency, 200, async (client) => {
+      const tx = txOf(client)
+      const before = await locked(tx, by, id)
+      checkAllowed('cancel', before)
+      return versioned(await write(tx, by, 'cancelled', before, rows.withState(before, cancelled(before.state)))).view
+    }),
+
+    runNow: (by, id, idempotency) => answerOnce(world, idempotency, 202, async (client) => {
+      const tx = txOf(client)
+      const before = await locked(tx, by, id)
+      const { status, next } = before.state
+      if (status !== 'active' || next === null || await rows.dueOccurrence(client, id) !== null) {
+        refuse('simulation-not-possible', status === 'active' ? 'An occurrence is being made just now.' : `The scheduled payment is ${status}.`, {
+          extra: { currentStatus: status, connectionProvider: 'sandbox' },
+        })
+      }
+      await rows.updateSchedule(client, rows.withState(before, dueNow(before.state, tx.now)), laterThan(before.updatedAt, tx.now))
+      return {
+        simulationId: ids.next(), kind: 'scheduled_run', status: 'queued', provider: 'platform', providerEventIds: [], providerReference: null,
+        details: { scheduledPaymentId: id, plannedDate: next.plannedDate, executionDate: next.executionDate },
+      }
+    }),
+  }
+}
+
+/** A schedule after a change of a person or key, which it keeps when its terms are others; `now` is epoch milliseconds. */
+function shaped(before: reads.ScheduleRecord, after: reads.ScheduleRecord, by: string, now: number): reads.ScheduleRecord {
+  const terms = ({ amount, requestedRail, reference, purposeCode, state: { series, maxOccurrences } }: reads.ScheduleRecord) =>
+    JSON.stringify([amount.toString(), requestedRail, reference, purposeCode, series.endDate, maxOccurrences])
+  if (terms(before) === terms(after)) return after
+  return { ...after, editors: withEditor(before.editors, by, now), amountSetBy: before.amount === after.amount ? before.amountSetBy : by }
+}
+
+/** What is looked at anew when it changes; a change of attributes alone is not held up by rules that are newer than the schedule. */
+const TERMS = ['amount', 'requestedRail', 'reference', 'purposeCode', 'endDate', 'maxOccurrences'] as const

@@ -1,0 +1,226 @@
+/**
+ * Scheduled payments, made when they are due, and told how their payments ended.
+ *
+ *  * An occurrence is taken up by a row of its own that says which id its payment will have; then the payment is asked for
+ *    like any other, under a key of the schedule and the occurrence's number; then the schedule goes on behind it. Whoever
+ *    comes second finds the row, the key or the payment, so an occurrence is made once whatever happens in between (I5).
+ *  * Whoever stops a schedule uses up the key of what is being made: it is made before that, or not any more.
+ *  * A row that a node took up and left is taken up again: after a minute nothing that was asked can still be under way.
+ *  * How a payment ends is read off the events, by one node at a time, in the order of their transactions. The row with the
+ *    payment's id is older than the payment, so no end can be missed.
+ *  * Due times are columns; whoever owns a schedule's shard looks. With nothing due a look reads two empty index pages.
+ */
+import { laterThan, timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import type { Mail, Mailer } from '../../lib/notices/mail.ts'
+import { ProblemError, PROBLEMS, type Problem } from '../../lib/base/problems.ts'
+import { occurrenceKey } from '../../lib/scheduled-payments/key.ts'
+import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
+import { begun, FAILURES_MAX, made, paymentEnded, type MadeOutcome } from '../../lib/scheduled-payments/schedule.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { findPayment } from '../../storage/payments/payment-queries.ts'
+import type { ScheduleRecord } from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
+import { followOutcomes } from '../../storage/scheduled-payments/scheduled-payment-follow-up.ts'
+import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { blocked, moveSchedule, RECIPIENT_BLOCKED, STOPPED_STATUSES } from './change-schedule.ts'
+import { submitPayment, type FlowWorld, type PayWorld } from '../payments/submit-payment.ts'
+import { Lookout } from '../runtime/lookout.ts'
+
+/** How often a node looks for what is due, and how much it takes at a time. */
+const TICK_MS = 1_000
+const DUE_MAX = 256
+/** Occurrences made at once: as many connections at most. */
+const AT_ONCE = 4
+/** What was taken up so long ago has been left: a command that is not decided within its deadline is dropped undecided. */
+const LEFT_AFTER_MS = LIMITS.requestDeadlineMs * 4
+
+export interface ScheduledPaymentsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Shards
+  readonly mailer: Mailer
+  /** What payments are made with. */
+  readonly flow: FlowWorld & Pick<PayWorld, 'queue' | 'balances'>
+  readonly onError: (error: unknown, what: string) => void
+}
+
+/** Why an occurrence became no payment. */
+interface Refusal {
+  readonly code: string
+  readonly message: string
+  readonly recipientStatus?: unknown
+}
+
+type Made = { readonly status: MadeOutcome; readonly refusal: Refusal | null }
+
+/** An occurrence that this node has taken up. */
+interface Taken {
+  readonly schedule: ScheduleRecord
+  readonly due: rows.DueOccurrence
+  /** Somebody else had taken it up before, and left it. */
+  readonly again: boolean
+}
+
+const REFUSED_STATUS_MIN = 400
+const STOPPED = `The last ${FAILURES_MAX} payments in a row came to nothing, so no more are made.`
+
+export class ScheduledPayments {
+  readonly #options: ScheduledPaymentsOptions
+  readonly #making: Lookout
+  readonly #following: Lookout
+
+  constructor(options: ScheduledPaymentsOptions) {
+    this.#options = options
+    const onError = (what: string) => (error: unknown) => options.onError(error, what)
+    this.#making = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: onError('scheduled payments that are due') })
+    this.#following = new Lookout({ everyMs: TICK_MS, look: () => this.#follow(), onError: onError('outcomes of scheduled payments') })
+  }
+
+  /** Begins to look for what is due. */
+  start(): void {
+    this.#making.start()
+    this.#following.start()
+  }
+
+  /** Stops looking; what was begun is finished. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#making.stop(), this.#following.stop()])
+  }
+
+  /** Looks now: something has become due here. */
+  nudge(): void {
+    this.#making.nudge()
+    this.#following.nudge()
+  }
+
+  async #transaction<Result>(work: (tx: ApprovalTx) => Promise<Result>): Promise<Result> {
+    const { database, clock, ids } = this.#options
+    return await inTransaction(database, async (client) => work({ client, ids, now: clock.now() }))
+  }
+
+  async #mail(mails: readonly Mail[]): Promise<void> {
+    for (const mail of mails) await this.#options.mailer.send(mail).catch((error: unknown) => this.#options.onError(error, 'mail'))
+  }
+
+  // ── What is due ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #look(): Promise<void> {
+    const { database, clock, shards, onError } = this.#options
+    const owned = shards.owned()
+    const mine = plainArrayOrNull(owned)
+    const now = clock.now()
+    const due = await database.query<[string]>({ name: 'due_schedules', text: rows.DUE_SCHEDULES, values: [timestamp(now), mine, DUE_MAX] })
+    const left = await database.query<[string]>({ name: 'abandoned_occurrences', text: rows.ABANDONED_OCCURRENCES, values: [timestamp(now - LEFT_AFTER_MS), mine, DUE_MAX] })
+    const waiting = [...left, ...due].map(([id]) => id)
+    await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+        await this.#make(id).catch((error: unknown) => onError(error, `scheduled payment ${id}`))
+      }
+    }))
+  }
+
+  async #make(id: string): Promise<void> {
+    const taken = await this.#transaction((tx) => this.#take(tx, id))
+    if (taken === null) return
+    const outcome = await this.#pay(taken)
+    await this.#mail(await this.#transaction((tx) => this.#goOn(tx, taken, outcome)))
+  }
+
+  async #take({ client, ids, now }: ApprovalTx, id: string): Promise<Taken | null> {
+    const schedule = await rows.lockSchedule(client, id)
+    if (schedule === null) return null
+    const left = await rows.dueOccurrence(client, id)
+    if (left !== null) {
+      if (left.takenAt > now - LEFT_AFTER_MS) return null
+      await rows.retakeOccurrence(client, left.paymentId, now)
+      return { schedule, due: left, again: true }
+    }
+    const { status, next, nextOccurrenceAt, occurrencesBegun } = schedule.state
+    if (status !== 'active' || next === null || nextOccurrenceAt === null || nextOccurrenceAt > now) return null
+    const due = { ...next, paymentId: ids.next(), number: occurrencesBegun + 1, takenAt: now }
+    await rows.insertOccurrence(client, schedule, due)
+    await rows.updateSchedule(client, rows.withState(schedule, begun(schedule.state)), laterThan(schedule.updatedAt, now))
+    return { schedule, due, again: false }
+  }
+
+  /** Asks for the payment. @throws what leaves it open whether there is one; it is asked for again later */
+  async #pay({ schedule, due, again }: Taken): Promise<Made> {
+    const { database, clock, flow } = this.#options
+    if (again) {
+      if (await findPayment(database, due.paymentId) !== null) return CREATED
+      if (STOPPED_STATUSES.has(schedule.state.status)) return SKIPPED
+    }
+    const asker = {
+      customerId: schedule.customerId, shard: schedule.shard, createdBy: schedule.createdBy, createdByName: schedule.createdByName, createdVia: 'schedule' as const,
+      shapedBy: schedule.editors.map((editor) => editor.id), termsSince: schedule.createdAt, spenderId: schedule.amountSetBy ?? schedule.createdBy,
+      scheduledPaymentId: schedule.id, paymentId: due.paymentId, key: occurrenceKey(schedule.id, due.number), deadline: clock.now() + LIMITS.requestDeadlineMs,
+      problemText: (problem: Problem) => JSON.stringify(refusalOf(problem)), problemStatus: ({ slug }: Problem) => PROBLEMS[slug].status,
+    }
+    try {
+      const outcome = await submitPayment(flow, asker, {
+        sourceBalanceId: schedule.sourceBalanceId, recipientId: schedule.recipientId, amount: { amountMinor: schedule.amount.toString(), currency: schedule.currency },
+        reference: schedule.reference, requestedRail: schedule.requestedRail, purposeCode: schedule.purposeCode, chargeBearer: schedule.chargeBearer, metadata: schedule.metadata,
+      })
+      if (outcome.kind === 'refused') return { status: 'refused', refusal: refusalOf(outcome.problem) }
+      if (outcome.kind !== 'recorded') return CREATED
+      const { status, answer } = outcome.outcome
+      if (status < REFUSED_STATUS_MIN) return CREATED
+      const refusal = JSON.parse(answer as string) as Refusal
+      return refusal.code === rows.GIVEN_UP ? SKIPPED : { status: 'refused', refusal }
+    } catch (error) {
+      // A no that was found before the balance was asked. What may be otherwise in a moment is no answer.
+      if (error instanceof ProblemError && PROBLEMS[error.problem.slug].retryable === false) return { status: 'refused', refusal: refusalOf(error.problem) }
+      throw error
+    }
+  }
+
+  async #goOn(tx: ApprovalTx, { schedule: { id }, due }: Taken, outcome: Made): Promise<readonly Mail[]> {
+    const schedule = await rows.lockSchedule(tx.client, id)
+    if (schedule === null) return []
+    const { status, refusal } = await this.#ended(tx, id, due, outcome)
+    const { code = '', message = '', recipientStatus } = refusal ?? {}
+    if (!await rows.endOccurrence(tx.client, due.paymentId, { status, refusal: refusal === null ? null : { code, message } })) return []
+    const stopped = recipientStatus === 'blocked'
+    // A recipient who is blocked pauses a schedule; that is nobody's failure.
+    const state = made(schedule.state, due, stopped ? 'skipped' : status, calendarOf(schedule.rail, schedule.calendar))
+    const after = { ...schedule, state: stopped ? blocked(state, tx.now) : state, ...(status === 'created' ? { lastPaymentId: due.paymentId } : {}) }
+    return await moveSchedule(tx, schedule, after, stopped ? RECIPIENT_BLOCKED : `${STOPPED} ${message}`.trim())
+  }
+
+  /** What came to nothing here may still be made by a node that took it up before and was held up: it is given up for good, or there after all. */
+  async #ended({ client, now }: ApprovalTx, scheduleId: string, due: rows.DueOccurrence, outcome: Made): Promise<Made> {
+    return outcome.status === 'created' || await rows.giveUpOccurrence(client, scheduleId, due, now) ? outcome : CREATED
+  }
+
+  // ── How payments ended ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #follow(): Promise<void> {
+    const { database, clock } = this.#options
+    for (let more = true; more;) {
+      const followed = await inTransaction(database, (client) => followOutcomes(client, clock.now(), async (ended) => {
+        const tx = { client, ids: this.#options.ids, now: clock.now() }
+        const schedule = await rows.lockSchedule(client, ended.scheduledPaymentId)
+        if (schedule === null || !await rows.noteOutcome(client, ended.paymentId, ended.outcome)) return []
+        const state = paymentEnded(schedule.state, ended.outcome)
+        if (state === schedule.state || (state.status === schedule.state.status && state.consecutiveFailures === schedule.state.consecutiveFailures)) return []
+        return await moveSchedule(tx, schedule, rows.withState(schedule, state), `${STOPPED} ${ended.message ?? ''}`.trim())
+      }))
+      await this.#mail(followed.results.flat())
+      more = followed.more
+    }
+  }
+}
+
+const CREATED: Made = { status: 'created', refusal: null }
+const SKIPPED: Made = { status: 'skipped', refusal: null }
+
+function refusalOf({ slug, detail, errors, extra }: Problem): Refusal {
+  const { recipientStatus } = extra ?? {}
+  return { code: slug, message: errors?.[0]?.message ?? detail, ...(recipientStatus === undefined ? {} : { recipientStatus }) }
+}

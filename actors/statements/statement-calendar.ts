@@ -1,0 +1,78 @@
+/**
+ * Monthly statements: on the first day of a month, at 06:00 UTC, a job is asked for each balance that was there in the month
+ * before. How far a shard has come is a row, moved in the transaction of the jobs, so a node that dies in between leaves none
+ * out and asks for none twice.
+ */
+import { dateIn, type Clock } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { monthlyDueAt, monthOf, nextMonth, STATEMENT_FORMATS } from '../../lib/statements/statement.ts'
+import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { SYSTEM } from '../../storage/trail/trail.ts'
+import { insertJob } from '../../storage/jobs/jobs.ts'
+import { balancesOfMonth, beginCalendar, moveCalendar, withDueShard, type CalendarPlace } from '../../storage/statements/statement-calendar.ts'
+import type { TransactionClient } from '../../storage/db/transaction.ts'
+import type { StatementRequest } from './statement-job.ts'
+import { Lookout } from '../runtime/lookout.ts'
+
+const TICK_MS = 1_000
+/** Balances looked at in one transaction. */
+const BALANCES_MAX = 200
+
+export interface StatementCalendarOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Shards
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export class StatementCalendar {
+  readonly #options: StatementCalendarOptions
+  readonly #lookout: Lookout
+
+  constructor(options: StatementCalendarOptions) {
+    this.#options = options
+    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'monthly statements') })
+  }
+
+  /** Begins to look; a new installation begins with the month that it is. */
+  async start(): Promise<void> {
+    const { database, clock } = this.#options
+    const { from } = monthOf(dateIn(clock.now(), 'UTC'))
+    await beginCalendar(database, from, monthlyDueAt(from))
+    this.#lookout.start()
+  }
+
+  /** Stops looking; what was begun is finished. */
+  async stop(): Promise<void> {
+    await this.#lookout.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, shards } = this.#options
+    let found: boolean
+    do {
+      const [now, owned] = [clock.now(), shards.owned()]
+      found = await withDueShard(database, { now, shards: plainArrayOrNull(owned) }, (client, place) => this.#ask(client, place, now))
+    } while (found)
+  }
+
+  async #ask(client: TransactionClient, place: CalendarPlace, now: number): Promise<void> {
+    const { ids } = this.#options
+    const { shard, month } = place
+    const period = monthOf(month)
+    const next = nextMonth(month)
+    const { balances, read } = await balancesOfMonth(client, place, { from: period.from, until: next, max: BALANCES_MAX })
+    for (const { id: balanceId, customerId, operatorId } of balances) {
+      const request: StatementRequest = { balanceId, kind: 'monthly', ...period, formats: STATEMENT_FORMATS, fails: false }
+      await insertJob(client, {
+        id: ids.next(), tenantId: customerId, operatorId, customerId, shard, kind: 'statement', request, fingerprint: null, subject: { object: 'balance', id: balanceId },
+        requestedBy: SYSTEM.actor.id, requestId: null, now,
+      })
+    }
+    if (read === null) await moveCalendar(client, { shard, month: next, afterBalance: null }, monthlyDueAt(next))
+    else await moveCalendar(client, { ...place, afterBalance: read }, null)
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Exports of transactions, from a checked request to a job. A small one is done at once: its file is written before the job's
+ * row, which is then born succeeded; what a node leaves behind that dies in between is a file that nobody has kept.
+ */
+import { makeExport, questionOf, type ExportRequest as ExportJobRequest } from './export-job.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { isExportColumn } from '../../lib/transactions/transaction-table.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { FAIL_TOKEN } from '../../lib/jobs/job.ts'
+import { ProblemError, refuse, refuseField } from '../../lib/base/problems.ts'
+import { shardOf } from '../../lib/shards/shard.ts'
+import type { Database } from '../../storage/db/database.ts'
+import { countTransactions } from '../../storage/transactions/exports.ts'
+import { writeAudit } from '../../storage/trail/trail.ts'
+import { endJob, insertJob, type NewJob } from '../../storage/jobs/jobs.ts'
+import { readDatabase } from '../../storage/db/read-database.ts'
+import type { TransactionFilters } from '../../storage/transactions/transaction-queries.ts'
+import { statementBalance } from '../../storage/statements/statements.ts'
+import type { DocumentPool } from '../../workers/documents/pool.ts'
+import { createCursors } from '../../lib/contract/cursor.ts'
+import type { DownloadReads } from '../documents/downloads.ts'
+import { auditCaller } from '../commands/trail.ts'
+import type { IdentityReads } from '../identity/identity.ts'
+import type { ByCaller } from '../../lib/identity/caller.ts'
+import { createJobView } from '../jobs/job-operations.ts'
+import { compileList } from '../../lib/contract/query.ts'
+import { decideOnce, type RememberingWorld } from '../commands/remembered.ts'
+import type { ExportRequest } from '../../lib/transactions/export-schema.ts'
+import { transactionList } from '../../lib/transactions/transaction-schema.ts'
+import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
+
+/** Rows of one export, and days of one that names some. */
+const ROWS_MAX = 500_000
+const DAYS_MAX = 366
+/** An export of so many rows is done while its caller waits. */
+const AT_ONCE_MAX = 1_000
+const DAY_MS = 86_400_000
+/** What camt.053 and MT940 can be narrowed by. */
+const STATEMENT_FILTERS: ReadonlySet<string> = new Set(['balanceId', 'bookedFrom', 'bookedTo'])
+
+export interface ExportCommands {
+  /** @throws ProblemError */
+  create(by: ByCaller, command: Command<ExportRequest>): Promise<CommandAnswer>
+}
+
+export interface ExportWorld extends RememberingWorld {
+  readonly database: Database
+  readonly ids: IdSource
+  readonly clock: { now(): number }
+  readonly problemBase: string
+  readonly sandbox: boolean
+  readonly cursorKey: Uint8Array
+  readonly downloads: DownloadReads
+  readonly documents: DocumentPool
+  readonly identity: Pick<IdentityReads, 'hasProof' | 'operatorOf'>
+  readonly jobs: Pick<Jobs, 'nudge'>
+}
+
+/** A problem of a query string, as one of the body that its parts came from. */
+function inBody(error: unknown): unknown {
+  if (!(error instanceof ProblemError) || (error.problem.slug !== 'malformed-request' && error.problem.slug !== 'too_many_filter_values')) return error
+  const errors = error.problem.errors?.map((each) => ({ ...each, field: each.field.replace(/^query\.filter\[(.*)\]$/, '/filter/$1').replace(/^query\.q$/, '/q') }))
+  return new ProblemError({ slug: 'validation-error', detail: 'Some fields of the body are not valid.', errors: errors ?? [{ field: '/filter', code: 'too_large', message: 'Has too many values.' }] })
+}
+
+/** The commands of exports. */
+export function createExportCommands(world: ExportWorld): ExportCommands {
+  const { database, clock, ids, identity, sandbox, findIdempotencyRecord } = world
+  const db = readDatabase(database)
+  const parse = compileList(transactionList, createCursors(world.cursorKey))
+  const view = createJobView(world)
+
+  /** The filters as the list understands them. */
+  function filtersOf(by: ByCaller, { filter = {}, q = null }: ExportRequest) {
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(filter)) query.append(`filter[${name}]`, Array.isArray(value) ? value.join(',') : String(value))
+    if (q !== null) query.append('q', q)
+    try {
+      return parse(query.toString(), by.tenant, 'exportTransactions')
+    } catch (error) {
+      throw inBody(error)
+    }
+  }
+
+  function requestOf(by: ByCaller, body: ExportRequest): { readonly request: ExportJobRequest; readonly isFull: boolean } {
+    const { format, columns = null, timezone = 'UTC', decimalSeparator = '.', includeAnnotations = false, includeAttachments = false } = body
+    const { filters, q } = filtersOf(by, body)
+    // What the declaration of the list says of them, which a parser of any list does not know.
+    const { amountFrom, amountTo, ...others } = filters as TransactionFilters
+    const fails = sandbox && columns?.some((column) => column.includes(FAIL_TOKEN)) === true
+    columns?.forEach((column, index) => { if (!isExportColumn(column) && !fails) refuseField(`/columns/${index}`, 'invalid_value', 'There is no such column.') })
+    if (columns !== null && !fails && format !== 'csv' && format !== 'xlsx') refuseField('/columns', 'not_applicable', 'Only CSV and XLSX have columns.')
+    try {
+      Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timezone)
+    } catch {
+      // The calendar throws for a zone that it does not know, and says no more.
+      refuseField('/timezone', 'invalid_value', 'There is no such time zone.')
+    }
+    if (format === 'camt053' || format === 'mt940') {
+      for (const name of Object.keys(body.filter ?? {})) if (!STATEMENT_FILTERS.has(name)) refuseField(`/filter/${name}`, 'not_applicable', 'Does not narrow a statement.')
+      if (q !== null) refuseField('/q', 'not_applicable', 'Does not narrow a statement.')
+      if (others.balanceId?.length !== 1) refuseField('/filter/balanceId', 'required', 'A statement is of one balance.')
+      if (includeAnnotations) refuseField('/includeAnnotations', 'not_applicable', 'A statement has none.')
+    }
+    const spans = [[others.bookedFrom, others.bookedTo], [others.createdFrom, others.createdTo]] as const
+    for (const [from, to] of spans) {
+      if (from === undefined) continue
+      const end = to === undefined ? clock.now() : Date.parse(to.before)
+      if (end - Date.parse(from) > DAYS_MAX * DAY_MS) refuseField('/filter', 'too_large', `An export covers at most ${DAYS_MAX} days.`, { max: DAYS_MAX })
+    }
+    const isLimited = others.balanceId !== undefined && spans.some(([from]) => from !== undefined)
+    return {
+      isFull: includeAttachments || !isLimited,
+      request: {
+        format, q, columns, timezone, decimalSeparator, includeAnnotations, includeAttachments, sandbox,
+        filters: { ...others, ...(amountFrom === undefined ? {} : { amountFrom: String(amountFrom) }), ...(amountTo === undefined ? {} : { amountTo: String(amountTo) }) },
+      },
+    }
+  }
+
+  /** Full exports need a fresh proof of people. */
+  async function checkProof({ session, tenant }: ByCaller): Promise<void> {
+    if (session === null) return
+    const action = 'statement.full_export'
+    if (await identity.hasProof({ sessionId: session.id, tenantId: tenant.id, action, subjectId: null, bound: false })) return
+    refuse('step-up-required', 'Prove yourself for this action first, then send the same request again.', { extra: { action, challengeUrl: '/v1/step-up/challenges' } })
+  }
+
+  return {
+    async create(by, command) {
+      const { idempotency, body } = command
+      const customerId = by.tenant.id
+      const { request, isFull } = requestOf(by, body)
+      if (isFull) await checkProof(by)
+      // What the key has is answered without doing the work again.
+      const known = idempotency === null ? null : await findIdempotencyRecord(idempotency.id)
+      const [balanceId] = request.filters.balanceId ?? []
+      if ((request.format === 'camt053' || request.format === 'mt940') && await statementBalance(database, customerId, balanceId ?? '') === null) {
+        refuseField('/filter/balanceId', 'not_found', 'No such balance.')
+      }
+      const count = known === null ? await countTransactions(database, db, questionOf(customerId, request), ROWS_MAX, clock.now()) : 0
+      if (count > ROWS_MAX) refuseField('/filter', 'too_large', `An export has at most ${ROWS_MAX} rows.`, { max: ROWS_MAX })
+      const id = ids.next()
+      const fails = sandbox && request.columns?.some((column) => column.includes(FAIL_TOKEN)) === true
+      const isSmall = known === null && count <= AT_ONCE_MAX && !request.includeAttachments && !fails
+      const made = isSmall ? await makeExport(world, { id, customerId, request }, { progress: () => undefined, signal: AbortSignal.timeout(command.deadline - clock.now()) }) : null
+      const operatorId = await identity.operatorOf(customerId)
+      if (operatorId === null) refuse('not-found', 'No such customer.')
+      const answer = await decideOnce(world, command, 202, async (client) => {
+        const now = clock.now()
+        const asked: NewJob = {
+          id, tenantId: customerId, operatorId, customerId, shard: shardOf(customerId), kind: 'transaction_export', request, fingerprint: null,
+          subject: balanceId !== undefined && request.filters.balanceId?.length === 1 ? { object: 'balance', id: balanceId } : { object: 'customer', id: customerId },
+          requestedBy: by.principal.id, requestId: by.requestId, now,
+        }
+        const waiting = await insertJob(client, asked)
+        await writeAudit(client, {
+          ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action: 'transactions.exported', object: { type: 'job', id }, before: null,
+          after: { format: request.format, filter: body.filter ?? {}, includeAttachments: request.includeAttachments },
+        })
+        const job = made === null ? waiting : await endJob({ client, ids, now }, { ...waiting, status: 'running' }, { move: 'succeed', result: made.result, fileId: made.fileId })
+        return { shown: view(job ?? waiting), made: { id, location: `/v1/jobs/${id}` } }
+      })
+      world.jobs.nudge()
+      return answer
+    },
+  }
+}

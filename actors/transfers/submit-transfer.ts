@@ -1,0 +1,98 @@
+/** A transfer between two own balances, brought to the balance that pays it. */
+import { dateIn, type Clock } from '../../lib/base/clock.ts'
+import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
+import { LIMITS } from '../../lib/base/limits.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { inStoredOrder } from '../../lib/base/metadata.ts'
+import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/base/money.ts'
+import type { CreateTransfer, TransferCreated } from '../../lib/transfers/transfer.ts'
+import { refuseField, type Problem } from '../../lib/base/problems.ts'
+import { planTransfer } from '../../lib/sandbox/triggers.ts'
+import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import { balanceActor } from '../balances/balance.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import { transferSubject } from './transfer-orders.ts'
+import type { ScreeningGate } from '../../lib/compliance/screening.ts'
+import type { ActorSystem } from '../runtime/system.ts'
+import type { StoredOutcome } from '../../storage/commit/commit.ts'
+import type { Refused } from '../../lib/balances/decision.ts'
+import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
+import type { Asker } from '../commands/asker.ts'
+
+/** A transfer as the API takes it, checked for shape. */
+export interface TransferInput {
+  readonly fromBalanceId: string
+  readonly toBalanceId: string
+  readonly amount: { readonly amountMinor: string; readonly currency: string }
+  readonly reference?: string | null
+  readonly externalId?: string | null
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** Dependencies of transfers. */
+export interface TransferWorld {
+  readonly system: ActorSystem
+  readonly orderNumbers: Pick<OrderNumbers, 'take'>
+  readonly ids: IdSource
+  readonly clock: Clock
+  /** In a sandbox an amount decides whether the partner carries the transfer. */
+  readonly sandbox: boolean
+  readonly balances: BalanceDirectory
+  readonly gate: ScreeningGate
+}
+
+/** A transfer that was made, a refusal, or the record of the same key. */
+export type TransferOutcome =
+  | TransferCreated
+  | Refused
+  /** The same key was decided before. */
+  | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
+
+/**
+ * Moves money between two balances of one customer and currency: at once (T1), or by the partner (T2).
+ *
+ * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
+ *   repeat under the same key.
+ */
+export async function submitTransfer(world: TransferWorld, asker: Asker, input: TransferInput): Promise<TransferOutcome> {
+  const { currency } = input.amount
+  const amount = BigInt(input.amount.amountMinor)
+  if (input.toBalanceId === input.fromBalanceId) refuseField('/toBalanceId', 'invalid_value', 'The two balances must be different.')
+  const to = await world.balances.find(input.toBalanceId)
+  if (to === null || to.customerId !== asker.customerId) refuseField('/toBalanceId', 'not_found', 'No such balance.')
+  if (to.currency !== currency) refuseField('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
+  // What may have to wait for people, and what nobody can screen just now, does not happen at once: it goes by the partner, where
+  // the gate is asked again.
+  const held = await world.gate.screen([transferSubject(input.fromBalanceId, amount, input.reference ?? null)]).then(({ size }) => size > 0, () => true)
+  let externalIdOwner: string | null = null
+  let creditRefused = false
+  for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
+    const command: CreateTransfer = {
+      kind: 'create_transfer', customerId: asker.customerId, key: asker.key, problemText: asker.problemText,
+      problemStatus: asker.problemStatus, transferId: world.ids.next(), entryId: world.ids.next(), eventId: world.ids.next(),
+      number: orderNumber('TRF', await world.orderNumbers.take()), toBalanceId: input.toBalanceId,
+      toConnectionId: to.connectionId, byPartner: held || (world.sandbox && planTransfer(amount).viaPartner), holdId: world.ids.next(), amount, currency,
+      reference: input.reference ?? null, createdBy: asker.createdBy, createdVia: asker.createdVia,
+      externalId: input.externalId ?? null, externalIdOwner, creditRefused, policyRefusal: policyRefusal(amount, currency),
+      metadata: inStoredOrder(input.metadata ?? {}), valueDate: dateIn(world.clock.now(), 'UTC'),
+    }
+    const outcome = await world.system.ask(balanceActor, input.fromBalanceId, asker.shard, command, asker.deadline)
+    switch (outcome.kind) {
+      case 'decided':
+        if (outcome.reply.kind !== 'transfer_created' && outcome.reply.kind !== 'refused') throw new Error('A balance has answered another question.')
+        return outcome.reply
+      case 'recorded': return outcome
+      case 'credit_refused': creditRefused = true; break
+      case 'external_id_used': externalIdOwner = outcome.existingId; break
+      case 'fact_stale': case 'payment_stale': case 'exchange_stale': case 'quote_used': throw new Error('A transfer rests on no fact but its balances.')
+      default: outcome satisfies never
+    }
+  }
+  throw new Overloaded('The balances keep changing; try again.')
+}
+
+function policyRefusal(amount: bigint, currency: string): Problem | null {
+  if (amount <= REQUEST_AMOUNT_MAX) return null
+  const limit = moneyJson({ amountMinor: REQUEST_AMOUNT_MAX, currency: currency as CurrencyCode })
+  return { slug: 'limit-exceeded', detail: 'The amount is above the limit of a single transfer.', extra: { limit: { kind: 'single', amount: limit, period: null, remaining: limit } } }
+}

@@ -1,0 +1,145 @@
+/**
+ * Transfers by the partner, looked after where their shard is at home: told once, asked about until the partner has said what
+ * became of them (T3 to T6). An order that may have arrived is sent again only when the partner says that it has not, and
+ * was never left without an answer: whether one that is an exception was lost is for people to judge.
+ *
+ * A move is decided under the lock of the transfer's row, and written with its money in the same transaction.
+ */
+import { dateIn, type Clock } from '../../lib/base/clock.ts'
+import type { ScreeningSubject } from '../../lib/compliance/screening.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { moveTransfer, type TransferMove } from '../../lib/transfers/transfer-moves.ts'
+import type { MovedTransfer, TransferState } from '../../lib/transfers/transfer-state.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import type { Shards } from '../../lib/shards/shards.ts'
+import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import type { Database } from '../../storage/db/database.ts'
+import type { InternalAccountDirectory, InternalAccountReader } from '../../storage/journal/internal-accounts.ts'
+import { takesMoney } from '../../storage/balances/balance-funds.ts'
+import { inTransaction } from '../../storage/db/transaction.ts'
+import { askTransferAt, lockTransfer, takeDueTransfers, writeTransfer, type DueTransfer } from '../../storage/transfers/transfers.ts'
+import type { ScreeningGate } from '../../lib/compliance/screening.ts'
+import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
+import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
+import type { BookTransferPartner } from '../providers/book-transfers.ts'
+import { DueRows } from '../runtime/due-rows.ts'
+
+/** How often a node looks, and how many transfers it takes at a time. */
+const TICK_MS = 250
+const TAKEN_MAX = 64
+/** A transfer whose node died while it was told or asked about is taken up by another after this. A call of the partner takes 10 s at most. */
+const TAKEN_MS = 15_000
+/** How long after a question the next one is asked: longer each time, up to the second. */
+const ASK_MS = 1_000
+const ASK_MS_MAX = 10_000
+/** What a transfer has failed with when people say that it has. */
+const FAILED_CODE = 'TECH'
+
+export interface TransferOrdersOptions {
+  readonly database: Database
+  /** Every move is a transaction, and finds its accounts within it. */
+  readonly accounts: Pick<InternalAccountDirectory, 'within'>
+  readonly partner: BookTransferPartner
+  /** Asked before the partner is told of a transfer. */
+  readonly gate: ScreeningGate
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly shards: Shards
+  readonly onError: (error: unknown, what: string) => void
+}
+
+export class TransferOrders extends DueRows<DueTransfer> {
+  readonly #options: TransferOrdersOptions
+
+  constructor(options: TransferOrdersOptions) {
+    super({
+      ...options, everyMs: TICK_MS, max: TAKEN_MAX, takenMs: TAKEN_MS, what: 'transfers that are due', take: (claim) => takeDueTransfers(options.database, claim),
+      follow: (transfer) => this.#follow(transfer), nameOf: ({ id }) => `transfer ${id}`,
+    })
+    this.#options = options
+  }
+
+  async #follow(transfer: DueTransfer): Promise<void> {
+    const { database, clock, partner } = this.#options
+    const known = transfer.sent ? await partner.status(transfer.id) : null
+    if (!transfer.sent || (known?.kind === 'unknown' && !transfer.isException)) await this.#tell(transfer)
+    else if (known?.kind === 'settled') await this.#move(transfer.id, { kind: 'confirm', valueDate: dateIn(clock.now(), 'UTC') })
+    else if (known?.kind === 'rejected') await this.#move(transfer.id, { kind: 'refuse', schemeCode: known.schemeCode })
+    await askTransferAt(database, transfer.id, clock.now() + Math.min(ASK_MS * transfer.attempts, ASK_MS_MAX))
+  }
+
+  async #tell(transfer: DueTransfer): Promise<void> {
+    const { partner, gate, onError } = this.#options
+    const { id: reference, fromConnectionId, toConnectionId, currency, amount } = transfer
+    const hit = (await gate.screen([transferSubject(reference, amount, transfer.reference)])).get(reference)
+    if (hit !== undefined && await this.#move(reference, { kind: 'hold', hit })) return
+    const submission = await partner.book({ reference, fromConnectionId, toConnectionId, currency, amount }).catch((error: unknown) => {
+      // Whether it has arrived nobody knows; that is what an exception is for.
+      onError(error, `transfer ${reference}`)
+      return 'timeout' as const
+    })
+    if (submission === 'timeout') await this.#move(reference, { kind: 'timeout' })
+  }
+
+  /** @returns whether it was one */
+  async #move(id: string, move: TransferMove): Promise<boolean> {
+    const { database, clock, ids } = this.#options
+    return await inTransaction(database, async (client) => {
+      const tx = { client, ids, now: clock.now() }
+      const transfer = await lockTransfer(client, id)
+      const moved = transfer === null ? null : await decide(tx, this.#options, transfer, move)
+      if (moved !== null) await writeEffects(tx, moved.effects)
+      return moved !== null
+    })
+  }
+}
+
+/** The internal accounts of both connections. */
+async function accountsOf(accounts: InternalAccountReader, { operatorId, currency, fromConnectionId, toConnectionId }: Pick<TransferState, 'operatorId' | 'currency' | 'fromConnectionId' | 'toConnectionId'>) {
+  return {
+    from: await accounts.accounts({ operatorId, connectionId: fromConnectionId, currency }), to: await accounts.accounts({ operatorId, connectionId: toConnectionId, currency }),
+  }
+}
+
+/** Decides and writes a move of a locked transfer; the effects are the caller's to write. Null when there is none. */
+async function decide({ client, ids, now }: ApprovalTx, { accounts }: Pick<TransferOrdersOptions, 'accounts'>, transfer: TransferState, move: TransferMove): Promise<MovedTransfer | null> {
+  const suspenseId = move.kind !== 'confirm' || await takesMoney(client, transfer) ? undefined : ids.next()
+  const moved = moveTransfer(transfer, move.kind === 'confirm' ? { ...move, suspenseId } : move, { ids, now, accounts: await accountsOf(accounts.within(client), transfer) })
+  if (moved !== null) await writeTransfer(client, transfer.id, moved, now)
+  return moved
+}
+
+/** What of a transfer is screened: nobody else is paid, so there is no name. */
+export function transferSubject(id: string, amount: bigint, reference: string | null): ScreeningSubject {
+  return { id, amount, reference: reference ?? '', recipientName: '' }
+}
+
+/** Transfers as the subjects of holds: released they are told to the partner, blocked they have failed (T8). */
+export function heldTransfer(options: Pick<TransferOrdersOptions, 'accounts'>): HeldSubjectKind {
+  return {
+    async decided(tx, { subjectId }, decision, { freezeFunds }) {
+      const transfer = await lockTransfer(tx.client, subjectId)
+      const moved = transfer === null ? null : await decide(tx, options, transfer, decision === 'released' ? { kind: 'release' } : { kind: 'block', freezeFunds })
+      // A transfer leaves `on_hold` with its hold and in no other way, so this would be a bug.
+      if (moved === null) throw new Error(`The transfer ${subjectId} is ${transfer?.status ?? 'gone'}, not on_hold.`)
+      return { effects: moved.effects }
+    },
+  }
+}
+
+/** What people's word on an exception does to a transfer (T6). */
+export function transferExceptions(options: Pick<TransferOrdersOptions, 'accounts'>): ExceptionSubjectKind {
+  return {
+    async resolved(tx, { subjectId }, outcome) {
+      if (outcome === 'returned') {
+        const message = 'A transfer between own balances does not come back.'
+        refuse('validation-error', message, { errors: [{ field: '/outcome', code: 'not_applicable', message }] })
+      }
+      const transfer = await lockTransfer(tx.client, subjectId)
+      const move: TransferMove = outcome === 'completed' ? { kind: 'confirm', valueDate: dateIn(tx.now, 'UTC') } : { kind: 'refuse', schemeCode: FAILED_CODE }
+      const moved = transfer === null ? null : await decide(tx, options, transfer, move)
+      if (moved === null) refuse('invalid-transition', 'The transfer is over.', { extra: { currentStatus: transfer?.status ?? 'unknown', allowed: [] } })
+      return { effects: moved.effects }
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * The identity of a caller as one value that can be sent to another node: decided once, by the node that the request
+ * reached, from a credential that stays there.
+ *
+ * What needs which part of it: the Idempotency-Key's scope and `createdBy` need the principal's id and the tenant; scopes and
+ * capabilities of the operation need the key's scopes or the person's role; changes of sessions and step-up proofs need the
+ * session's id and the hash of its token; the audit trail needs names, memberships and the client's address. Limits, the request
+ * log and the last use of a key are written by the node that the request reached, and by no other.
+ */
+import type { Role } from '../../lib/identity/capabilities.ts'
+import { principalOfPerson } from './authorisation.ts'
+import type { Membership, SessionIdentity } from '../../lib/identity/caller.ts'
+import type { Principal, Tenant } from '../../lib/commands/caller.ts'
+
+/** A session without its token. */
+type SessionWithoutToken = Omit<SessionIdentity, 'token'>
+
+/** A caller of a tenant's operation; nothing but JSON. */
+export type CallerIdentity =
+  | { readonly kind: 'key'; readonly id: string; readonly name: string; readonly scopes: readonly string[]; readonly live: boolean; readonly tenant: Tenant }
+  | { readonly kind: 'session'; readonly role: Role; readonly session: SessionWithoutToken; readonly tenant: Tenant }
+
+/** What an endpoint works with. */
+export interface Caller {
+  readonly principal: Principal
+  readonly tenant: Tenant
+  /** Null for a key. */
+  readonly session: SessionIdentity | null
+}
+
+/** The identity of a key that may act for the tenant. */
+export function identityOfKey({ id, name, scopes, live }: Principal, tenant: Tenant): CallerIdentity {
+  return { kind: 'key', id, name, scopes: [...scopes], live: live === true, tenant }
+}
+
+/**
+ * The identity of a person who acts for the tenant in a role. Of the memberships two travel at most: the one of this tenant and
+ * one as staff, which is what the audit trail asks for; people may have hundreds, and headers are bounded.
+ */
+export function identityOfPerson({ token: _, ...session }: SessionIdentity, role: Role, tenant: Tenant): CallerIdentity {
+  const own = session.memberships.find(({ tenantId }) => tenantId === tenant.id)
+  const staff = session.memberships.find(({ level }) => level === 'operator')
+  const memberships = [own, staff].filter((membership): membership is Membership => membership !== undefined)
+  return { kind: 'session', role, session: { ...session, memberships: own === staff ? memberships.slice(0, 1) : memberships }, tenant }
+}
+
+/** The caller that an identity stands for. A person's scopes and capabilities are those that this node gives to the role. */
+export function callerOf(identity: CallerIdentity): Caller {
+  const { tenant } = identity
+  if (identity.kind === 'session') {
+    const session: SessionIdentity = { ...identity.session, token: null }
+    return { principal: principalOfPerson(session, [identity.role]), tenant, session }
+  }
+  const { id, name, scopes, live } = identity
+  return {
+    principal: { kind: 'key', id, name, scopes: new Set(scopes), capabilities: NO_CAPABILITIES, createdVia: 'api_key', ...(live ? { live: true } : {}) },
+    tenant, session: null,
+  }
+}
+
+const NO_CAPABILITIES: ReadonlySet<string> = new Set()

@@ -1,0 +1,29 @@
+/** Where payers send money for a balance. */
+import { json } from '../route/answer.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { route } from '../route/route.ts'
+import { AccountDetails, AccountDetailsQuery } from '../../lib/accounts/account-details-schema.ts'
+import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
+
+export const getBalanceAccountDetails = route({
+  method: 'get',
+  path: '/balances/{balanceId}/details',
+  operationId: 'getBalanceAccountDetails',
+  tag: 'accounts',
+  summary: 'Read how a balance is reached from outside',
+  description: 'The details for payers in the currency\'s own country, then those for payers abroad. All rows at once.',
+  callers: 'key',
+  scope: 'balances:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  query: AccountDetailsQuery,
+  success: { status: 200, description: 'All of them.', schema: PageOf('AccountDetailsPage', AccountDetails) },
+  problems: [],
+  handle: async ({ tenant, params, query }, { accounts }) => {
+    const details = await accounts.getAccountDetails(tenant, params.balanceId)
+    if (details === null) refuse('not-found', 'No such resource exists in this tenant.')
+    const { rail } = query
+    const data = rail === undefined ? details : details.filter(({ rails }) => (rails as readonly string[]).includes(rail))
+    return json(200, { data, page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } })
+  },
+})

@@ -1,0 +1,77 @@
+/** Currencies: what the operator offers, and what the customer has enabled. */
+import { refuse } from '../../lib/base/problems.ts'
+import { etagOf } from '../../lib/commands/etag.ts'
+import { route } from '../route/route.ts'
+import type { Answer } from '../../lib/commands/answer.ts'
+import { CurrenciesWrite, CurrencyQuery, CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
+import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+const CurrencyPage = PageOf('CurrencyPage', CurrencySetting)
+
+/** All rows at once, under the tag of all of them: what `If-Match` compares is the same however they were asked for. */
+function rows({ version, view }: Versioned<readonly CurrencySetting[]>, enabled?: string): Answer {
+  const data = enabled === undefined ? view : view.filter((currency) => String(currency.enabled) === enabled)
+  const body = JSON.stringify({ data, page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } })
+  return { status: 200, body, contentType: 'application/json', etag: etagOf({ version, view: data }) }
+}
+
+/** @throws ProblemError `not-found` for a customer that the tenant does not reach */
+async function reach(tenant: Tenant | null, customerId: string, settings: { reaches(tenant: Tenant, customerId: string): Promise<boolean> }): Promise<string> {
+  if (tenant === null || !(await settings.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
+  return customerId
+}
+
+export const listCurrencies = route({
+  method: 'get',
+  path: '/currencies',
+  operationId: 'listCurrencies',
+  tag: 'accounts',
+  summary: 'List the currencies',
+  callers: 'key',
+  scope: 'balances:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  query: CurrencyQuery,
+  success: { status: 200, description: 'All of them, by code.', schema: CurrencyPage, etag: true },
+  problems: [],
+  handle: async ({ tenant, query }, { customers }) => rows(await customers.listCurrencies(tenant.id), query.enabled),
+})
+
+export const listCustomerCurrencies = route({
+  method: 'get',
+  path: '/customers/{customerId}/settings/currencies',
+  operationId: 'listCustomerCurrencies',
+  tag: 'accounts',
+  summary: 'List the currencies of a customer',
+  callers: 'key',
+  scope: 'balances:read',
+  tenant: 'any',
+  idempotency: 'none',
+  query: CurrencyQuery,
+  success: { status: 200, description: 'All of them, by code.', schema: CurrencyPage, etag: true },
+  problems: [],
+  handle: async ({ tenant, params, query }, { customers }) => rows(await customers.listCurrencies(await reach(tenant, params.customerId, customers)), query.enabled),
+})
+
+export const updateCustomerCurrencies = route({
+  method: 'put',
+  path: '/customers/{customerId}/settings/currencies',
+  operationId: 'updateCustomerCurrencies',
+  tag: 'accounts',
+  summary: 'Enable currencies',
+  description: 'Exactly those that are named. A currency with an open balance stays.',
+  callers: 'session',
+  capability: 'settings.manage',
+  scope: null,
+  tenant: 'customer',
+  idempotency: 'none',
+  ifMatch: true,
+  current: async ({ tenant, params }, { customers }) => await customers.listCurrencies(await reach(tenant, params.customerId, customers)),
+  body: CurrenciesWrite,
+  success: { status: 200, description: 'All of them as they are now.', schema: CurrencyPage, etag: true },
+  problems: [],
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
+    rows(await customers.updateCurrencies({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+})

@@ -1,0 +1,156 @@
+/** Settings of a customer. */
+import { refuse } from '../../lib/base/problems.ts'
+import { resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { CustomerLimits, CustomerLimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
+import { AlertSettings, AlertSettingsWrite, ApprovedDomains, ApprovedDomainsWrite, CustomerPreferences, CustomerPreferencesUpdate } from '../../lib/customers/customer-settings-schema.ts'
+import type { ReadServices } from '../route/services.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+/** @throws ProblemError `not-found` for a customer that the tenant does not reach */
+async function reach(tenant: Tenant, customerId: string, { customers }: ReadServices): Promise<void> {
+  if (!(await customers.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
+}
+
+export const getCustomerLimits = route({
+  method: 'get',
+  path: '/customers/{customerId}/settings/limits',
+  operationId: 'getCustomerLimits',
+  tag: 'tenants',
+  summary: 'Read what the customer may pay out',
+  callers: 'session',
+  capability: ['settings.read', 'customers.manage'],
+  scope: null,
+  tenant: 'any',
+  idempotency: 'none',
+  success: { status: 200, description: 'The limits, and what was used of them.', schema: CustomerLimits, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, world) => {
+    await reach(tenant, params.customerId, world)
+    return resource(await world.customers.getCustomerLimits(params.customerId))
+  },
+})
+
+export const updateCustomerLimits = route({
+  method: 'put',
+  path: '/customers/{customerId}/settings/limits',
+  operationId: 'updateCustomerLimits',
+  tag: 'tenants',
+  summary: 'Set what the customer may pay out',
+  description: 'For staff of the operator. What was paid out in the running day and month counts.',
+  callers: 'session',
+  capability: 'customers.manage',
+  scope: null,
+  tenant: 'any',
+  idempotency: 'none',
+  body: CustomerLimitsWrite,
+  exists: (tenant, { customerId }, { customers }) => customers.reaches(tenant, customerId),
+  success: { status: 200, description: 'The limits as they are now.', schema: CustomerLimits, etag: true },
+  problems: [],
+  handle: async ({ params, body, session, source, requestId, tenant, principal }, world) => {
+    await reach(tenant, params.customerId, world)
+    return resource(await world.customers.updateCustomerLimits({ session, source, requestId, tenant, principal }, params.customerId, body))
+  },
+})
+
+/** The customer in the path, which must be the tenant. @throws ProblemError `not-found` when it is another one */
+function own(tenant: Tenant | null, { customerId }: { readonly customerId: string }): string {
+  if (tenant?.id !== customerId) refuse('not-found', 'No such resource exists in this tenant.')
+  return customerId
+}
+
+const shared = { tag: 'tenants', callers: 'session', scope: null, tenant: 'customer', idempotency: 'none', problems: [] } as const
+
+export const getAlertSettings = route({
+  ...shared,
+  method: 'get',
+  path: '/customers/{customerId}/settings/alerts',
+  operationId: 'getAlertSettings',
+  summary: 'Read what members are alerted about',
+  capability: ['settings.read', 'settings.manage'],
+  success: { status: 200, description: 'The alerts.', schema: AlertSettings, etag: true },
+  handle: async ({ tenant, params }, { customers }) => resource(await customers.getSetting(own(tenant, params), 'alerts')),
+})
+
+export const updateAlertSettings = route({
+  ...shared,
+  method: 'put',
+  path: '/customers/{customerId}/settings/alerts',
+  operationId: 'updateAlertSettings',
+  summary: 'Set what members are alerted about',
+  capability: 'settings.manage',
+  ifMatch: true,
+  current: async ({ tenant, params }, { customers }) => await customers.getSetting(own(tenant, params), 'alerts'),
+  body: AlertSettingsWrite,
+  success: { status: 200, description: 'The alerts as they are now.', schema: AlertSettings, etag: true },
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
+    resource(await customers.updateSetting({ session, source, requestId, tenant, principal }, 'alerts', body, expectedVersion)),
+})
+
+export const getApprovedDomains = route({
+  ...shared,
+  method: 'get',
+  path: '/customers/{customerId}/settings/approved-domains',
+  operationId: 'getApprovedDomains',
+  summary: 'Read the domains whose addresses may be invited',
+  capability: ['settings.read', 'settings.manage'],
+  success: { status: 200, description: 'The domains.', schema: ApprovedDomains, etag: true },
+  handle: async ({ tenant, params }, { customers }) => resource(await customers.getSetting(own(tenant, params), 'approved_domains')),
+})
+
+export const updateApprovedDomains = route({
+  ...shared,
+  method: 'put',
+  path: '/customers/{customerId}/settings/approved-domains',
+  operationId: 'updateApprovedDomains',
+  summary: 'Set the domains whose addresses may be invited',
+  capability: 'settings.manage',
+  stepUp: { action: 'settings.change' },
+  ifMatch: true,
+  current: async ({ tenant, params }, { customers }) => await customers.getSetting(own(tenant, params), 'approved_domains'),
+  body: ApprovedDomainsWrite,
+  success: { status: 200, description: 'The domains as they are now.', schema: ApprovedDomains, etag: true },
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) =>
+    resource(await customers.updateSetting({ session, source, requestId, tenant, principal }, 'approved_domains', body, expectedVersion)),
+})
+
+export const getCustomerPreferences = route({
+  ...shared,
+  method: 'get',
+  path: '/customers/{customerId}/settings/preferences',
+  operationId: 'getCustomerPreferences',
+  summary: 'Read the preferences',
+  capability: ['settings.read', 'settings.manage'],
+  success: { status: 200, description: 'The preferences.', schema: CustomerPreferences, etag: true },
+  handle: async ({ tenant, params }, { customers }) => resource(await customers.getSetting(own(tenant, params), 'preferences')),
+})
+
+export const updateCustomerPreferences = route({
+  ...shared,
+  method: 'patch',
+  path: '/customers/{customerId}/settings/preferences',
+  operationId: 'updateCustomerPreferences',
+  summary: 'Change the preferences',
+  capability: 'settings.manage',
+  ifMatch: true,
+  current: async ({ tenant, params }, { customers }) => await customers.getSetting(own(tenant, params), 'preferences'),
+  body: CustomerPreferencesUpdate,
+  success: { status: 200, description: 'The preferences as they are now.', schema: CustomerPreferences, etag: true },
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { customers }) => {
+    if (body.timezone !== undefined && !isTimeZone(body.timezone)) {
+      const message = 'No such time zone.'
+      refuse('validation-error', message, { errors: [{ field: '/timezone', code: 'invalid_value', message }] })
+    }
+    return resource(await customers.updateSetting({ session, source, requestId, tenant, principal }, 'preferences', body, expectedVersion))
+  },
+})
+
+function isTimeZone(name: string): boolean {
+  try {
+    // Offsets are zones to the runtime, and no preference of anybody's.
+    return !/^[+-]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    // A RangeError is how the runtime says that it knows no such zone.
+    return false
+  }
+}

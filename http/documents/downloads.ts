@@ -1,0 +1,18 @@
+/** Files, for whoever holds a signed link. */
+import { route } from '../route/route.ts'
+
+export const downloadFile = route({
+  method: 'get',
+  path: '/downloads/{token}',
+  operationId: 'downloadFile',
+  tag: 'activity',
+  summary: 'Download a file by its link',
+  description: 'Where the links of downloads lead. A link needs no credentials and expires soon; ask for another one then.',
+  callers: 'public',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  success: { status: 200, description: 'The file.', contentType: '*/*', etag: true },
+  problems: ['not-found', 'link-expired'],
+  handle: async ({ params }, { downloads }) => await downloads.open(params.token),
+})

@@ -1,0 +1,21 @@
+/** Exchanges that nothing has come of yet, given up. */
+import { route } from '../route/route.ts'
+import { Exchange } from '../../lib/exchange/exchange-schema.ts'
+
+export const cancelExchange = route({
+  method: 'post',
+  path: '/exchanges/{exchangeId}/cancel',
+  operationId: 'cancelExchange',
+  tag: 'payments',
+  summary: 'Cancel an exchange',
+  description: 'While it waits for approval, or a forward for its first deposit. What was held for it is free again.',
+  callers: 'key',
+  scope: 'exchanges:write',
+  tenant: 'customer',
+  idempotency: 'optional',
+  exists: async (tenant, { exchangeId }, { exchanges }) => await exchanges.getExchange(tenant, exchangeId) !== null,
+  success: { status: 200, description: 'The exchange, cancelled.', schema: Exchange },
+  problems: ['not-cancellable'],
+  handle: ({ tenant, principal, params, idempotency, requestId, instance, deadline }, { contracts }) =>
+    contracts.cancelExchange({ tenantId: tenant.id, principal, body: null, idempotency, requestId, instance, deadline }, params.exchangeId),
+})

@@ -1,0 +1,137 @@
+/** Quotes, exchanges, and what a sandbox makes of both. */
+import Type from 'typebox'
+import { json, page, resource } from '../route/answer.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { route } from '../route/route.ts'
+import { Exchange, ExchangeCreate, exchangeList, IndicativeRates, Quote, QuoteCreate, SimExchangeStatus, SimFxRate } from '../../lib/exchange/exchange-schema.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+import { SimulationResult } from '../../lib/contract/simulation.ts'
+
+const reads = { callers: 'key', scope: 'exchanges:read', tenant: 'customer', idempotency: 'none', tag: 'payments' } as const
+const quoting = { callers: 'key', scope: 'exchanges:write', tenant: 'customer', idempotency: 'optional', tag: 'payments', limits: ['quotes'] } as const
+const simulating = { callers: 'key', scope: 'exchanges:write', tenant: 'customer', idempotency: 'optional', tag: 'simulations', sandbox: 'simulation', limits: ['simulate'] } as const
+const QUOTED = { status: 201, description: 'The quote.', schema: Quote, etag: true, location: true } as const
+
+export const createQuote = route({
+  ...quoting,
+  method: 'post',
+  path: '/exchanges/quotes',
+  operationId: 'createQuote',
+  summary: 'Ask for a firm quote',
+  description: 'It holds until `expiresAt` and is used once. One side is fixed, the other follows from `rate`, rounded half to even.',
+  body: QuoteCreate,
+  success: QUOTED,
+  problems: ['feature-disabled', 'limit-exceeded', 'provider-error'],
+  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
+    exchanges.createQuote({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+})
+
+export const getQuote = route({
+  ...reads,
+  method: 'get',
+  path: '/exchanges/quotes/{quoteId}',
+  operationId: 'getQuote',
+  summary: 'Read a quote',
+  success: { status: 200, description: 'The quote.', schema: Quote },
+  problems: ['not-found'],
+  async handle({ tenant, params }, { exchanges }) {
+    const quote = await exchanges.getQuote(tenant, params.quoteId)
+    return quote === null ? refuse('not-found', 'No such resource exists in this tenant.') : json(200, quote)
+  },
+})
+
+export const refreshQuote = route({
+  ...quoting,
+  method: 'post',
+  path: '/exchanges/quotes/{quoteId}/refresh',
+  operationId: 'refreshQuote',
+  summary: 'Ask for a new quote of the same terms',
+  description: 'The old one stays valid until its own end.',
+  success: QUOTED,
+  problems: ['not-found', 'feature-disabled', 'invalid-transition', 'limit-exceeded', 'provider-error'],
+  handle: ({ tenant, principal, params, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
+    exchanges.refreshQuote({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.quoteId),
+})
+
+export const getIndicativeRates = route({
+  ...reads,
+  method: 'get',
+  path: '/exchanges/rates',
+  operationId: 'getIndicativeRates',
+  summary: 'Read indicative rates',
+  description: 'Without `buyCurrency`: for every currency that is enabled. Nothing can be done at them.',
+  limits: ['quotes'],
+  query: Type.Object({
+    sellCurrency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }),
+    buyCurrency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}(,[A-Z]{3}){0,49}$', description: 'Separated by commas.' })),
+  }),
+  success: { status: 200, description: 'The rates.', schema: IndicativeRates },
+  problems: ['feature-disabled', 'provider-error'],
+  handle: async ({ tenant, query }, { exchanges }) => json(200, await exchanges.rates(tenant, query.sellCurrency, query.buyCurrency?.split(',') ?? null)),
+})
+
+export const listExchanges = route({
+  ...reads,
+  method: 'get',
+  path: '/exchanges',
+  operationId: 'listExchanges',
+  summary: 'List exchanges',
+  description: 'Of every kind. `q` searches numbers and references.',
+  list: exchangeList,
+  success: { status: 200, description: 'A page of exchanges.', schema: PageOf('ExchangePage', Exchange), etag: true },
+  problems: [],
+  handle: async ({ list }, { exchanges }) => page(list, await exchanges.listExchanges(list)),
+})
+
+export const createExchange = route({
+  callers: 'key', scope: 'exchanges:write', tenant: 'customer', idempotency: 'required', tag: 'payments', limits: ['money'],
+  method: 'post',
+  path: '/exchanges',
+  operationId: 'createExchange',
+  summary: 'Exchange at the rate of a quote',
+  description: 'Of any kind of quote. A spot leaves the balance it sells from at once and is `processing` until the bank has settled it.',
+  body: ExchangeCreate,
+  success: { status: 201, description: 'The exchange as it was created.', schema: Exchange, etag: true, location: true },
+  problems: ['feature-disabled', 'quote-expired', 'invalid-transition', 'insufficient-funds', 'duplicate-external-id', 'customer-not-active', 'limit-reached', 'limit-exceeded', 'provider-error'],
+  handle: ({ tenant, principal, body, idempotency, requestId, instance, deadline }, { exchanges }) =>
+    exchanges.createExchange({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+})
+
+export const getExchange = route({
+  ...reads,
+  method: 'get',
+  path: '/exchanges/{exchangeId}',
+  operationId: 'getExchange',
+  summary: 'Read an exchange',
+  success: { status: 200, description: 'The exchange.', schema: Exchange, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { exchanges }) => resource(await exchanges.getExchange(tenant, params.exchangeId)),
+})
+
+export const simulateExchangeStatus = route({
+  ...simulating,
+  method: 'post',
+  path: '/simulations/exchanges/{exchangeId}/status',
+  operationId: 'simulateExchangeStatus',
+  summary: 'Let an exchange end',
+  description: 'In place of what was planned. Only for an exchange that the sandbox has.',
+  body: SimExchangeStatus,
+  exists: async (tenant, { exchangeId }, { exchanges }) => await exchanges.getExchange(tenant, exchangeId) !== null,
+  success: { status: 202, description: 'The bank is about to say so.', schema: SimulationResult },
+  problems: ['not-found', 'simulation-not-possible'],
+  handle: ({ tenant, params, body, idempotency, requestId, instance }, { exchanges }) =>
+    exchanges.simulateStatus({ tenantId: tenant.id, body, idempotency, requestId, instance }, params.exchangeId),
+})
+
+export const simulateFxRateMove = route({
+  ...simulating,
+  method: 'post',
+  path: '/simulations/fx-rates',
+  operationId: 'simulateFxRateMove',
+  summary: 'Move a rate',
+  description: 'For every quote of the pair from now on, of all customers of the connection; the inverse pair moves the other way.',
+  body: SimFxRate,
+  success: { status: 202, description: 'The rate as it is now.', schema: SimulationResult },
+  problems: ['provider-error'],
+  handle: ({ tenant, body, idempotency, requestId, instance }, { exchanges }) => exchanges.simulateRate({ tenantId: tenant.id, body, idempotency, requestId, instance }),
+})

@@ -1,0 +1,117 @@
+/** Funds requests. */
+import { json, page, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { ArrivalAllocation, FundsRequest, FundsRequestCreate, fundsRequestList, FundsRequestUpdate } from '../../lib/funds-requests/funds-request-schema.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+
+const shared = { tag: 'payments', callers: 'key', tenant: 'customer', feature: 'payments.funds_requests' } as const
+
+export const listFundsRequests = route({
+  ...shared,
+  method: 'get',
+  path: '/funds-requests',
+  operationId: 'listFundsRequests',
+  summary: 'List funds requests',
+  scope: 'payments:read',
+  idempotency: 'none',
+  list: fundsRequestList,
+  success: { status: 200, description: 'A page of funds requests.', schema: PageOf('FundsRequestPage', FundsRequest), etag: true },
+  problems: [],
+  handle: async ({ list }, { fundsRequests }) => page(list, await fundsRequests.list(list)),
+})
+
+export const getFundsRequest = route({
+  ...shared,
+  method: 'get',
+  path: '/funds-requests/{fundsRequestId}',
+  operationId: 'getFundsRequest',
+  summary: 'Read a funds request',
+  scope: 'payments:read',
+  idempotency: 'none',
+  success: { status: 200, description: 'The funds request.', schema: FundsRequest, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { fundsRequests }) => resource(await fundsRequests.get(tenant, params.fundsRequestId)),
+})
+
+export const createFundsRequest = route({
+  ...shared,
+  method: 'post',
+  path: '/funds-requests',
+  operationId: 'createFundsRequest',
+  summary: 'Ask somebody outside for money',
+  description: 'The payer gets a link and quotes the reference; what arrives with it on the balance is counted. With an address, and unless `send` is false, the link is mailed.',
+  scope: 'payments:write',
+  idempotency: 'required',
+  body: FundsRequestCreate,
+  success: { status: 201, description: 'The funds request as it was created.', schema: FundsRequest, etag: true, location: true },
+  problems: ['duplicate-external-id', 'limit-reached', 'limit-exceeded'],
+  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { fundsRequests }) =>
+    fundsRequests.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+})
+
+export const updateFundsRequest = route({
+  ...shared,
+  method: 'patch',
+  path: '/funds-requests/{fundsRequestId}',
+  operationId: 'updateFundsRequest',
+  summary: 'Change a funds request',
+  scope: 'payments:write',
+  idempotency: 'none',
+  ifMatch: true,
+  current: async ({ tenant, params }, { fundsRequests }) => (tenant === null ? null : await fundsRequests.get(tenant, params.fundsRequestId)),
+  body: FundsRequestUpdate,
+  success: { status: 200, description: 'The funds request as it is now.', schema: FundsRequest, etag: true },
+  problems: ['invalid-transition'],
+  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { fundsRequests }) =>
+    resource(await fundsRequests.update({ tenant, principal, session, source, requestId }, params.fundsRequestId, body, expectedVersion)),
+})
+
+export const cancelFundsRequest = route({
+  ...shared,
+  method: 'post',
+  path: '/funds-requests/{fundsRequestId}/cancel',
+  operationId: 'cancelFundsRequest',
+  summary: 'Withdraw a funds request',
+  description: 'What has been paid stays where it is; what comes later is a plain incoming payment.',
+  scope: 'payments:write',
+  idempotency: 'optional',
+  success: { status: 200, description: 'The funds request, cancelled.', schema: FundsRequest },
+  problems: ['not-found', 'not-cancellable'],
+  handle: ({ tenant, principal, session, source, requestId, instance, idempotency, params }, { fundsRequests }) =>
+    fundsRequests.cancel({ tenant, principal, session, source, requestId }, params.fundsRequestId, { idempotency, requestId, instance }),
+})
+
+export const remindFundsRequest = route({
+  ...shared,
+  method: 'post',
+  path: '/funds-requests/{fundsRequestId}/remind',
+  operationId: 'remindFundsRequest',
+  summary: 'Remind the payer by mail',
+  description: 'Once a day at most, and five times in all.',
+  scope: 'payments:write',
+  idempotency: 'none',
+  success: { status: 200, description: 'The funds request; a mail is on its way.', schema: FundsRequest },
+  problems: ['not-found', 'invalid-transition', 'limit-reached', 'rate-limited', 'validation-error'],
+  handle: async ({ tenant, principal, session, source, requestId, params }, { fundsRequests }) =>
+    json(200, (await fundsRequests.remind({ tenant, principal, session, source, requestId }, params.fundsRequestId)).view),
+})
+
+export const allocateIncomingPayment = route({
+  method: 'post',
+  path: '/incoming-payments/{incomingPaymentId}/allocate',
+  operationId: 'allocateIncomingPayment',
+  tag: 'payments',
+  summary: 'Count an incoming payment towards a funds request',
+  description: 'For money that came without the reference.',
+  callers: 'session',
+  scope: null,
+  capability: 'payments.create',
+  tenant: 'customer',
+  feature: 'payments.funds_requests',
+  idempotency: 'none',
+  body: ArrivalAllocation,
+  success: { status: 200, description: 'The funds request with what it has been paid.', schema: FundsRequest },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, principal, session, source, requestId, params, body }, { fundsRequests }) =>
+    json(200, (await fundsRequests.allocate({ tenant, principal, session, source, requestId }, params.incomingPaymentId, body.fundsRequestId)).view),
+})

@@ -1,0 +1,33 @@
+/** Funds requests, for whoever holds a payer's link. */
+import { refuse } from '../../lib/base/problems.ts'
+import { json } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { PublicFundsRequest } from '../../lib/funds-requests/funds-request-schema.ts'
+
+const shared = { tag: 'payments', callers: 'public', scope: null, tenant: 'none', idempotency: 'none' } as const
+
+export const getPublicFundsRequest = route({
+  ...shared,
+  method: 'get',
+  path: '/public/funds-requests/{token}',
+  operationId: 'getPublicFundsRequest',
+  summary: 'Read what a link asks for',
+  success: { status: 200, description: 'Who asks for how much, and where to pay.', schema: PublicFundsRequest },
+  problems: [],
+  handle: async ({ params }, { fundsRequests }) => {
+    const found = await fundsRequests.ofLink(params.token)
+    if (found === null) refuse('not-found', 'The link is unknown.')
+    return json(200, found)
+  },
+})
+
+export const declinePublicFundsRequest = route({
+  ...shared,
+  method: 'post',
+  path: '/public/funds-requests/{token}/decline',
+  operationId: 'declinePublicFundsRequest',
+  summary: 'Decline to pay what a link asks for',
+  success: { status: 200, description: 'The request, declined.', schema: PublicFundsRequest },
+  problems: ['invalid-transition'],
+  handle: async ({ params, source, requestId }, { fundsRequests }) => json(200, await fundsRequests.decline(params.token, { address: source.address, requestId })),
+})

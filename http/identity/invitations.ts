@@ -1,0 +1,35 @@
+/** Invitations, for whoever holds a link. */
+import { refuse } from '../../lib/base/problems.ts'
+import { json } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { AcceptedInvitation, InvitationAccept, OpenInvitation } from '../../lib/identity/member-schema.ts'
+
+const shared = { tag: 'tenants', callers: 'public', scope: null, tenant: 'none', idempotency: 'none', limits: ['login'] } as const
+
+export const getInvitation = route({
+  ...shared,
+  method: 'get',
+  path: '/invitations/{token}',
+  operationId: 'getInvitation',
+  summary: 'Read the invitation of a link',
+  success: { status: 200, description: 'Who invites, to what.', schema: OpenInvitation },
+  problems: [],
+  handle: async ({ params }, { members }) => {
+    const found = await members.openInvitation(params.token)
+    if (found === null) refuse('not-found', 'The link is unknown, was used or withdrawn, or has expired.')
+    return json(200, found)
+  },
+})
+
+export const acceptInvitation = route({
+  ...shared,
+  method: 'post',
+  path: '/invitations/{token}/accept',
+  operationId: 'acceptInvitation',
+  summary: 'Accept the invitation of a link',
+  description: 'Whoever has the address already sends their password; anybody else a name and a new password of at least 12 characters.',
+  body: InvitationAccept,
+  success: { status: 200, description: 'They are a member from here on, and sign in as ever.', schema: AcceptedInvitation },
+  problems: ['unauthenticated'],
+  handle: async ({ params, body, source, requestId }, { members }) => json(200, await members.acceptInvitation(params.token, body, { source, requestId })),
+})

@@ -1,0 +1,165 @@
+/** Signing in and out, and the sessions a person has. */
+import { csrfToken, SESSION_IDLE_MS, setSessionCookie } from '../../lib/identity/session.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { empty, json, page } from '../route/answer.ts'
+import type { OpenedSession as Opened } from '../../actors/identity/identity.ts'
+import type { SessionIdentity } from '../../lib/identity/caller.ts'
+import { route } from '../route/route.ts'
+import type { Answer } from '../../lib/commands/answer.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+import { CurrentSession, OpenedSession, Session, sessionList, SignIn } from '../../lib/identity/session-schema.ts'
+import { MfaVerify } from '../../lib/identity/step-up-schema.ts'
+
+/** A session with its new token, in the body and as the browser's cookie. */
+function opened(status: 200 | 201, session: Opened): Answer {
+  return {
+    ...json(status, { ...session, csrfToken: csrfToken(session.token) }),
+    headers: ['Set-Cookie', setSessionCookie(session.token)],
+  }
+}
+
+/** The token of a session that reads: a read is answered by the node that it reached, which is where the token stays. */
+function shownToken({ token }: SessionIdentity): string {
+  if (token === null) throw new Error('A read was forwarded to another node.')
+  return token
+}
+
+export const createSession = route({
+  method: 'post',
+  path: '/sessions',
+  operationId: 'createSession',
+  tag: 'tenants',
+  summary: 'Sign in',
+  description: 'With e-mail address and password. Where the person has a second factor the session can do nothing until it is given. Five failures lock an address for 15 minutes; every failure has the same answer.',
+  callers: 'public',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  limits: ['login'],
+  body: SignIn,
+  success: { status: 201, description: 'The session. The token is in the body and, for browsers, in the cookie `__Host-session`.', schema: OpenedSession, location: true },
+  problems: ['unauthenticated'],
+  handle: async ({ body, source, requestId }, { identity, limitSignIn }) => {
+    limitSignIn(body.email)
+    return { ...opened(201, await identity.signIn(body, { source, requestId })), location: '/v1/sessions/current' }
+  },
+})
+
+export const verifySessionMfa = route({
+  method: 'post',
+  path: '/sessions/current/mfa',
+  operationId: 'verifySessionMfa',
+  tag: 'tenants',
+  summary: 'Finish signing in with the second factor',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  limits: ['login'],
+  beforeMfa: true,
+  body: MfaVerify,
+  success: { status: 200, description: 'The active session with a new token; the one before is void.', schema: OpenedSession },
+  problems: ['challenge-locked', 'invalid-transition'],
+  handle: async ({ body, session, source, requestId }, { identity }) => opened(200, await identity.verifyMfa({ session, source, requestId }, body)),
+})
+
+export const listSessions = route({
+  method: 'get',
+  path: '/sessions',
+  operationId: 'listSessions',
+  tag: 'tenants',
+  summary: 'List your own sessions',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  list: sessionList,
+  success: { status: 200, description: 'A page of sessions.', schema: PageOf('SessionPage', Session), etag: true },
+  problems: [],
+  handle: async ({ list, session }, { identity }) => {
+    const found = await identity.listSessions(session.userId, list)
+    return page(list, { ...found, rows: found.rows.map((row) => ({ ...row, current: row.id === session.id })) })
+  },
+})
+
+export const getCurrentSession = route({
+  method: 'get',
+  path: '/sessions/current',
+  operationId: 'getCurrentSession',
+  tag: 'tenants',
+  summary: 'Read the session that asks: who it is, where they belong and what they may do',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  success: { status: 200, description: 'The session.', schema: CurrentSession },
+  problems: [],
+  handle: ({ session, principal }, { identity, sandbox }) => json(200, {
+    id: session.id,
+    status: 'active',
+    createdAt: timestamp(session.createdAt),
+    expiresAt: timestamp(session.expiresAt),
+    idleTimeoutSeconds: SESSION_IDLE_MS / 1000,
+    csrfToken: csrfToken(shownToken(session)),
+    user: { id: session.userId, email: session.email, name: session.name },
+    memberships: session.memberships.map(({ id, tenantId, tenantName, level, role }) => ({
+      id, tenantId, tenantName, level, role, capabilities: identity.capabilitiesOf(role),
+    })),
+    capabilities: [...principal.capabilities],
+    flags: { sandbox },
+  }),
+})
+
+export const deleteCurrentSession = route({
+  method: 'delete',
+  path: '/sessions/current',
+  operationId: 'deleteCurrentSession',
+  tag: 'tenants',
+  summary: 'Sign out',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  beforeMfa: true,
+  success: { status: 204, description: 'The session has ended.' },
+  problems: [],
+  handle: async ({ session, source, requestId }, { identity }) => {
+    await identity.signOut({ session, source, requestId })
+    return empty(204, ['Set-Cookie', setSessionCookie(null)])
+  },
+})
+
+export const refreshSession = route({
+  method: 'post',
+  path: '/sessions/current/refresh',
+  operationId: 'refreshSession',
+  tag: 'tenants',
+  summary: 'Get a new token and start the idle time again',
+  description: 'The end of the session does not move.',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  success: { status: 200, description: 'The session with a new token; the one before is void.', schema: OpenedSession },
+  problems: [],
+  handle: async ({ session, source, requestId }, { identity }) => opened(200, await identity.refresh({ session, source, requestId })),
+})
+
+export const revokeSession = route({
+  method: 'delete',
+  path: '/sessions/{sessionId}',
+  operationId: 'revokeSession',
+  tag: 'tenants',
+  summary: 'End one of your own sessions',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  success: { status: 204, description: 'The session has ended.' },
+  problems: [],
+  handle: async ({ params, session, source, requestId }, { identity }) => {
+    if (!(await identity.revokeSession({ session, source, requestId }, params.sessionId))) refuse('not-found', 'You have no such session.')
+    return empty()
+  },
+})

@@ -1,0 +1,73 @@
+/** Step-up challenges. */
+import { csrfToken, setSessionCookie } from '../../lib/identity/session.ts'
+import { ACTION_TITLES } from '../../lib/identity/step-up.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { json } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpVerified } from '../../lib/identity/step-up-schema.ts'
+import type { ReadServices } from '../route/services.ts'
+import type { Principal, Tenant } from '../../lib/commands/caller.ts'
+
+/** What the person is shown: the action, and of a payment, a recipient or an approval what it is about. */
+async function display(tenant: Tenant, principal: Principal, { action, subject }: ChallengeCreate, { payments, recipients, approvals }: Pick<ReadServices, 'payments' | 'recipients' | 'approvals'>): Promise<StepUpChallenge['display']> {
+  const title = ACTION_TITLES[action]
+  if (subject?.type === 'payment') {
+    const payment = (await payments.getPayment(tenant, subject.id))?.view ?? refuseSubject()
+    return { title, amount: payment.amount, counterparty: payment.recipient.name }
+  }
+  if (subject?.type === 'recipient') {
+    const recipient = (await recipients.getRecipient(tenant, subject.id))?.view ?? refuseSubject()
+    return { title, amount: null, counterparty: recipient.name }
+  }
+  if (subject?.type === 'approval') {
+    const { subjectSummary } = (await approvals.getApproval(tenant, subject.id, principal))?.view ?? refuseSubject()
+    return { title: `${title}: ${subjectSummary.title}`, amount: subjectSummary.amount, counterparty: subjectSummary.recipientName }
+  }
+  return { title, amount: null, counterparty: null }
+}
+
+function refuseSubject(): never {
+  const message = 'No such subject.'
+  refuse('validation-error', message, { errors: [{ field: '/subject/id', code: 'not_found', message }] })
+}
+
+export const createStepUpChallenge = route({
+  method: 'post',
+  path: '/step-up/challenges',
+  operationId: 'createStepUpChallenge',
+  tag: 'tenants',
+  summary: 'Ask for a challenge for one action',
+  description: 'With a subject the proof is good for that subject only.',
+  callers: 'session',
+  scope: null,
+  tenant: 'any',
+  idempotency: 'none',
+  body: ChallengeCreate,
+  success: { status: 201, description: 'The challenge.', schema: StepUpChallenge, location: true },
+  problems: ['invalid-transition'],
+  handle: async ({ body, tenant, principal, session, source, requestId }, { identity, payments, recipients, approvals }) => {
+    const challenge = await identity.createChallenge({ session, source, requestId, tenant, principal }, body, await display(tenant, principal, body, { payments, recipients, approvals }))
+    return { ...json(201, challenge), location: `/v1/step-up/challenges/${challenge.challengeId}` }
+  },
+})
+
+export const verifyStepUpChallenge = route({
+  method: 'post',
+  path: '/step-up/challenges/{challengeId}/verify',
+  operationId: 'verifyStepUpChallenge',
+  tag: 'tenants',
+  summary: 'Answer a challenge',
+  description: 'The proof is good for five minutes. The session gets a new token; the one before is good for as long as the proof. Five wrong codes lock the challenge.',
+  callers: 'session',
+  scope: null,
+  tenant: 'any',
+  idempotency: 'none',
+  body: ChallengeVerify,
+  answersCredential: true,
+  success: { status: 200, description: 'What was proven, and the session\'s new token.', schema: StepUpVerified },
+  problems: ['challenge-locked', 'invalid-transition'],
+  handle: async ({ params, body, session, source, requestId }, { identity }) => {
+    const { proof, token } = await identity.verifyChallenge({ session, source, requestId }, params.challengeId, body)
+    return { ...json(200, { ...proof, token, csrfToken: csrfToken(token) }), headers: ['Set-Cookie', setSessionCookie(token)] }
+  },
+})

@@ -1,0 +1,136 @@
+/** People about themselves: profile, password and second factors. */
+import { created, empty, json, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { FactorConfirm } from '../../lib/identity/step-up-schema.ts'
+import { FactorCreate, MfaFactor, NewMfaFactor, PasswordChange, User, UserUpdate } from '../../lib/identity/user-schema.ts'
+import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
+
+export const getCurrentUser = route({
+  method: 'get',
+  path: '/users/me',
+  operationId: 'getCurrentUser',
+  tag: 'tenants',
+  summary: 'Read your own profile',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  success: { status: 200, description: 'The profile.', schema: User, etag: true },
+  problems: [],
+  handle: async ({ session }, { identity }) => resource(await identity.getUser(session.userId)),
+})
+
+export const updateCurrentUser = route({
+  method: 'patch',
+  path: '/users/me',
+  operationId: 'updateCurrentUser',
+  tag: 'tenants',
+  summary: 'Change your own profile',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  ifMatch: true,
+  current: async ({ principal }, { identity }) => (principal === null ? null : await identity.getUser(principal.id)),
+  body: UserUpdate,
+  success: { status: 200, description: 'The profile as it is now.', schema: User, etag: true },
+  problems: [],
+  handle: async ({ body, session, source, requestId, expectedVersion }, { identity }) =>
+    resource(await identity.updateUser({ session, source, requestId }, body, expectedVersion)),
+})
+
+export const changePassword = route({
+  method: 'post',
+  path: '/users/me/password',
+  operationId: 'changePassword',
+  tag: 'tenants',
+  summary: 'Change your own password',
+  description: 'At least 12 and at most 128 characters, none that is known to be stolen. Ends every other session.',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  limits: ['login'],
+  body: PasswordChange,
+  success: { status: 204, description: 'The password is the new one.' },
+  problems: [],
+  handle: async ({ body, session, source, requestId }, { identity }) => {
+    await identity.changePassword({ session, source, requestId }, body)
+    return empty()
+  },
+})
+
+export const listMfaFactors = route({
+  method: 'get',
+  path: '/users/me/mfa-factors',
+  operationId: 'listMfaFactors',
+  tag: 'tenants',
+  summary: 'List your own second factors',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  success: { status: 200, description: 'All of them, oldest first.', schema: PageOf('MfaFactorPage', MfaFactor) },
+  problems: [],
+  handle: async ({ session }, { identity }) =>
+    json(200, { data: await identity.listFactors(session.userId), page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } }),
+})
+
+export const createMfaFactor = route({
+  method: 'post',
+  path: '/users/me/mfa-factors',
+  operationId: 'createMfaFactor',
+  tag: 'tenants',
+  summary: 'Begin to add a second factor',
+  description: 'It counts once a code of it has been verified. Whoever has a factor already proves it first.',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  stepUp: { action: 'settings.change', unlessNoFactor: true },
+  body: FactorCreate,
+  success: { status: 201, description: 'The factor with its secret, which is shown this once.', schema: NewMfaFactor, etag: true, location: true },
+  problems: ['limit-reached'],
+  handle: async ({ body, session, source, requestId }, { identity }) => {
+    const { secret, otpauthUri, ...factor } = await identity.addFactor({ session, source, requestId }, body)
+    return created({ version: 1, view: factor }, `/v1/users/me/mfa-factors/${factor.id}`, { secret, otpauthUri })
+  },
+})
+
+export const verifyMfaFactor = route({
+  method: 'post',
+  path: '/users/me/mfa-factors/{factorId}/verify',
+  operationId: 'verifyMfaFactor',
+  tag: 'tenants',
+  summary: 'Confirm a second factor with a code of it',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  stepUp: { action: 'settings.change', unlessNoFactor: true },
+  body: FactorConfirm,
+  success: { status: 200, description: 'The factor, which counts from now on.', schema: MfaFactor },
+  problems: ['invalid-transition'],
+  handle: async ({ params, body, session, source, requestId }, { identity }) =>
+    json(200, await identity.confirmFactor({ session, source, requestId }, params.factorId, body.code)),
+})
+
+export const deleteMfaFactor = route({
+  method: 'delete',
+  path: '/users/me/mfa-factors/{factorId}',
+  operationId: 'deleteMfaFactor',
+  tag: 'tenants',
+  summary: 'Remove a second factor',
+  description: 'The last one that counts cannot be removed.',
+  callers: 'session',
+  scope: null,
+  tenant: 'none',
+  idempotency: 'none',
+  stepUp: { action: 'settings.change' },
+  success: { status: 204, description: 'The factor is gone.' },
+  problems: ['invalid-transition'],
+  handle: async ({ params, session, source, requestId }, { identity }) => {
+    await identity.removeFactor({ session, source, requestId }, params.factorId)
+    return empty()
+  },
+})

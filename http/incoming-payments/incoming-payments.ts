@@ -1,0 +1,56 @@
+/** Money that came in, and how to let it come. */
+import { page, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { IncomingPayment, incomingPaymentList } from '../../lib/incoming-payments/incoming-payment-schema.ts'
+import { AddMoney, AddMoneyResult } from '../../lib/accounts/add-money-schema.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+
+export const listIncomingPayments = route({
+  method: 'get',
+  path: '/incoming-payments',
+  operationId: 'listIncomingPayments',
+  tag: 'payments',
+  summary: 'List incoming payments',
+  callers: 'key',
+  scope: 'transactions:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  list: incomingPaymentList,
+  success: { status: 200, description: 'A page of incoming payments.', schema: PageOf('IncomingPaymentPage', IncomingPayment), etag: true },
+  problems: [],
+  handle: async ({ list }, { incomingPayments }) => page(list, await incomingPayments.listIncomingPayments(list)),
+})
+
+export const getIncomingPayment = route({
+  method: 'get',
+  path: '/incoming-payments/{incomingPaymentId}',
+  operationId: 'getIncomingPayment',
+  tag: 'payments',
+  summary: 'Read an incoming payment',
+  callers: 'key',
+  scope: 'transactions:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  success: { status: 200, description: 'The incoming payment.', schema: IncomingPayment, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { incomingPayments }) => resource(await incomingPayments.getIncomingPayment(tenant, params.incomingPaymentId)),
+})
+
+export const addMoney = route({
+  method: 'post',
+  path: '/add-money',
+  operationId: 'addMoney',
+  tag: 'payments',
+  summary: 'Add money to a balance',
+  description: 'By bank transfer: the answer says where to send it. By conversion: what is on another balance is exchanged, at the rate of a quote or at the one of the moment, and comes when the exchange has settled.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  idempotency: 'required',
+  limits: ['money'],
+  body: AddMoney,
+  success: { status: 200, description: 'How to go on.', schema: AddMoneyResult },
+  problems: ['insufficient-funds', 'quote-expired', 'invalid-transition', 'limit-exceeded', 'customer-not-active', 'limit-reached', 'feature-disabled', 'provider-error'],
+  handle: async ({ body, idempotency, tenant, principal, requestId, instance, deadline }, { accounts }) =>
+    await accounts.addMoney({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+})

@@ -1,0 +1,60 @@
+/** Money that came in and is nobody's: the operator's people find its owner, or send it back. */
+import { page, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { SuspenseAllocation, SuspenseItem, suspenseList, SuspenseReturn } from '../../lib/incoming-payments/incoming-payment-schema.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+
+const STAFF = { tag: 'payments', callers: 'staff', capability: 'operations.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
+
+export const listIncomingSuspense = route({
+  ...STAFF,
+  method: 'get',
+  path: '/incoming-suspense',
+  operationId: 'listIncomingSuspense',
+  summary: 'List money without an owner',
+  description: 'What is open unless `filter[status]` says otherwise.',
+  list: suspenseList,
+  success: { status: 200, description: 'A page of items.', schema: PageOf('SuspensePage', SuspenseItem), etag: true },
+  problems: [],
+  handle: async ({ list }, { incomingPayments }) => page(list, await incomingPayments.listSuspense(list)),
+})
+
+export const getIncomingSuspense = route({
+  ...STAFF,
+  method: 'get',
+  path: '/incoming-suspense/{itemId}',
+  operationId: 'getIncomingSuspense',
+  summary: 'Read an item without an owner',
+  success: { status: 200, description: 'The item.', schema: SuspenseItem, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { incomingPayments }) => resource(await incomingPayments.getSuspenseItem(tenant, params.itemId)),
+})
+
+export const allocateIncomingSuspense = route({
+  ...STAFF,
+  method: 'post',
+  path: '/incoming-suspense/{itemId}/allocate',
+  operationId: 'allocateIncomingSuspense',
+  summary: 'Give money to its owner',
+  description: 'It is credited to the balance as an incoming payment.',
+  body: SuspenseAllocation,
+  exists: async (tenant, { itemId }, { incomingPayments }) => await incomingPayments.getSuspenseItem(tenant, itemId) !== null,
+  success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingPayments }) =>
+    resource(await incomingPayments.allocate({ tenant, principal, session, source, requestId }, params.itemId, body)),
+})
+
+export const returnIncomingSuspense = route({
+  ...STAFF,
+  method: 'post',
+  path: '/incoming-suspense/{itemId}/return',
+  operationId: 'returnIncomingSuspense',
+  summary: 'Send money back',
+  body: SuspenseReturn,
+  exists: async (tenant, { itemId }, { incomingPayments }) => await incomingPayments.getSuspenseItem(tenant, itemId) !== null,
+  success: { status: 200, description: 'The item with the decision.', schema: SuspenseItem, etag: true },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { incomingPayments }) =>
+    resource(await incomingPayments.giveBack({ tenant, principal, session, source, requestId }, params.itemId, body)),
+})

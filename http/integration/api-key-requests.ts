@@ -1,0 +1,51 @@
+/** What a customer's key has called, for the people who manage it. */
+import Type from 'typebox'
+import { refuse } from '../../lib/base/problems.ts'
+import { json } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { ApiKeyRequestLog, ApiUsageReport } from '../../lib/integration/api-usage-schema.ts'
+import { logQuestion, RequestLogQuery, usageDays, usageWindow } from './integration.ts'
+
+export const listApiKeyRequests = route({
+  method: 'get',
+  path: '/api-keys/{apiKeyId}/requests',
+  operationId: 'listApiKeyRequests',
+  tag: 'public-api',
+  summary: 'List the last calls of an API key',
+  description: 'Newest first; kept for seven days.',
+  callers: 'session',
+  scope: null,
+  capability: 'api_keys.manage',
+  tenant: 'customer',
+  idempotency: 'none',
+  query: RequestLogQuery,
+  success: { status: 200, description: 'The last calls.', schema: ApiKeyRequestLog },
+  problems: [],
+  handle: async ({ tenant, params, query }, { integration }) => {
+    const log = await integration.apiKeyRequests(tenant, params.apiKeyId, logQuestion(query))
+    if (log === null) refuse('not-found', 'No such resource exists in this tenant.')
+    return json(200, log)
+  },
+})
+
+export const getApiKeyUsage = route({
+  method: 'get',
+  path: '/api-keys/{apiKeyId}/usage',
+  operationId: 'getApiKeyUsage',
+  tag: 'public-api',
+  summary: 'Report what an API key has called',
+  description: 'Days are in UTC; `to` is included, today unless given, and at most 90 days after `from`, which is 29 days before it unless given.',
+  callers: 'session',
+  scope: null,
+  capability: 'api_keys.manage',
+  tenant: 'customer',
+  idempotency: 'none',
+  query: Type.Object(usageDays),
+  success: { status: 200, description: 'The report, of this key alone.', schema: ApiUsageReport },
+  problems: [],
+  handle: async ({ tenant, params, query }, { integration, clock }) => {
+    const report = await integration.apiUsage(tenant, { ...usageWindow(query, clock.now()), apiKeyId: params.apiKeyId, environment: null, customerId: null })
+    if (report.keys.length === 0) refuse('not-found', 'No such resource exists in this tenant.')
+    return json(200, report)
+  },
+})

@@ -1,0 +1,106 @@
+/** How an operator sees the integrations of its customers and its own: keys, calls, connections. */
+import Type, { type Static } from 'typebox'
+import { json } from '../route/answer.ts'
+import { refuse } from '../../lib/base/problems.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import { dayStart } from '../../lib/contract/formats.ts'
+import { refuseQuery } from '../../lib/contract/query.ts'
+import { route } from '../route/route.ts'
+import { ApiKeyRequestLog, ApiUsageReport, IntegrationHome, KeyEnvironment, RequestOutcome } from '../../lib/integration/api-usage-schema.ts'
+import { CalendarDate, Uuid } from '../../lib/contract/primitives.ts'
+
+const LOG_LIMIT = 100
+const DAY_MS = 86_400_000
+const WINDOW_DAYS_MAX = 90
+/** The days of a report that does not say from when. */
+const WINDOW_DAYS_DEFAULT = 30
+
+/** What a key's log is asked. */
+export const RequestLogQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LOG_LIMIT, default: LOG_LIMIT, description: 'Calls to show.' })),
+  outcome: Type.Optional(RequestOutcome),
+})
+
+/** The days of a usage report. */
+export const usageDays = {
+  from: Type.Optional(CalendarDate),
+  to: Type.Optional(CalendarDate),
+}
+
+const UsageQuery = Type.Object({ ...usageDays, apiKeyId: Type.Optional(Uuid), environment: Type.Optional(KeyEnvironment), customerId: Type.Optional(Uuid) })
+
+/** The question of a log, with its defaults. */
+export function logQuestion({ limit = LOG_LIMIT, outcome }: Static<typeof RequestLogQuery>) {
+  return { limit, outcome: outcome ?? null }
+}
+
+/** The days of a report: today and the 29 before it, unless the query says otherwise. */
+export function usageWindow(query: { readonly from?: string; readonly to?: string }, now: number): { readonly from: string; readonly to: string } {
+  const to = query.to ?? timestamp(now).slice(0, 10)
+  const last = dayStart(to)
+  if (Number.isNaN(last)) refuseQuery('to', 'invalid_format', 'Must be a date.')
+  const from = query.from ?? timestamp(last - (WINDOW_DAYS_DEFAULT - 1) * DAY_MS).slice(0, 10)
+  const first = dayStart(from)
+  if (Number.isNaN(first)) refuseQuery('from', 'invalid_format', 'Must be a date.')
+  if (first > last) refuseQuery('from', 'invalid_value', 'Must not be after the end of the range.')
+  if (last - first > WINDOW_DAYS_MAX * DAY_MS) refuseQuery('to', 'too_large', `Must be at most ${WINDOW_DAYS_MAX} days after from.`, { max: WINDOW_DAYS_MAX })
+  return { from, to }
+}
+
+export const getIntegrationHome = route({
+  method: 'get',
+  path: '/integration',
+  operationId: 'getIntegrationHome',
+  tag: 'public-api',
+  summary: 'Read the overview of all integrations',
+  callers: 'key',
+  scope: 'integration:read',
+  tenant: 'operator',
+  idempotency: 'none',
+  success: { status: 200, description: 'The overview.', schema: IntegrationHome },
+  problems: [],
+  handle: async ({ tenant }, { integration }) => json(200, await integration.integrationHome(tenant.id)),
+})
+
+export const getOperatorApiUsage = route({
+  method: 'get',
+  path: '/integration/api-usage',
+  operationId: 'getOperatorApiUsage',
+  tag: 'public-api',
+  summary: 'Report what keys have called',
+  description: 'Days are in UTC; `to` is included, today unless given, and at most 90 days after `from`, which is 29 days before it unless given. Calls are counted within a few seconds.',
+  callers: 'key',
+  scope: 'integration:read',
+  tenant: 'operator',
+  idempotency: 'none',
+  query: UsageQuery,
+  success: { status: 200, description: 'The report.', schema: ApiUsageReport },
+  problems: [],
+  handle: async ({ tenant, query }, { integration, clock }) => json(200, await integration.apiUsage(tenant, {
+    ...usageWindow(query, clock.now()),
+    apiKeyId: query.apiKeyId?.toLowerCase() ?? null,
+    environment: query.environment ?? null,
+    customerId: query.customerId?.toLowerCase() ?? null,
+  })),
+})
+
+export const listOperatorApiKeyRequests = route({
+  method: 'get',
+  path: '/integration/api-keys/{apiKeyId}/requests',
+  operationId: 'listOperatorApiKeyRequests',
+  tag: 'public-api',
+  summary: 'List the last calls of a key',
+  description: 'Any key of the operator or of its customers. Newest first; kept for seven days.',
+  callers: 'key',
+  scope: 'integration:read',
+  tenant: 'operator',
+  idempotency: 'none',
+  query: RequestLogQuery,
+  success: { status: 200, description: 'The last calls.', schema: ApiKeyRequestLog },
+  problems: [],
+  handle: async ({ tenant, params, query }, { integration }) => {
+    const log = await integration.apiKeyRequests(tenant, params.apiKeyId, logQuestion(query))
+    if (log === null) refuse('not-found', 'No such resource exists in this tenant.')
+    return json(200, log)
+  },
+})

@@ -1,0 +1,150 @@
+/** Integrator webhooks: endpoints of a customer or an operator, and what was delivered to them. */
+import { created, empty, json, page, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+import {
+  deliveryList, IntegratorWebhook, IntegratorWebhookUpdate, IntegratorWebhookWithSecret, IntegratorWebhookWrite, WebhookDelivery, webhookList,
+} from '../../lib/webhooks/webhook-schema.ts'
+import type { CurrentContext } from '../route/route.ts'
+import type { ReadServices } from '../route/services.ts'
+
+const ONE = '/integrator-webhooks/{webhookId}'
+const shared = { tag: 'public-api', callers: 'key', scope: 'webhooks:manage', tenant: 'any', feature: 'webhooks', idempotency: 'none' } as const
+const change = { action: 'integrator_webhook.change' } as const
+
+const current = async ({ tenant, params }: CurrentContext<typeof ONE>, { webhooks }: ReadServices) => (tenant === null ? null : await webhooks.get(tenant, params.webhookId))
+
+export const listIntegratorWebhooks = route({
+  ...shared,
+  method: 'get',
+  path: '/integrator-webhooks',
+  operationId: 'listIntegratorWebhooks',
+  summary: 'List webhook endpoints',
+  description: 'Those of the tenant that X-Tenant-Id names: a customer\'s, or the operator\'s own.',
+  list: webhookList,
+  success: { status: 200, description: 'A page of endpoints, without their secrets.', schema: PageOf('IntegratorWebhookPage', IntegratorWebhook), etag: true },
+  problems: [],
+  handle: async ({ list }, { webhooks }) => page(list, await webhooks.list(list)),
+})
+
+export const createIntegratorWebhook = route({
+  ...shared,
+  method: 'post',
+  path: '/integrator-webhooks',
+  operationId: 'createIntegratorWebhook',
+  summary: 'Add a webhook endpoint',
+  description: 'The signing secret is in this answer and never shown again. A tenant has at most ten endpoints. Its owners are told by mail.',
+  stepUp: change,
+  body: IntegratorWebhookWrite,
+  answersCredential: true,
+  success: { status: 201, description: 'The endpoint with its secret.', schema: IntegratorWebhookWithSecret, etag: true, location: true },
+  problems: ['limit-reached', 'unsafe-url'],
+  handle: async ({ body, tenant, principal, session, source, requestId }, { webhooks }) => {
+    const made = await webhooks.create({ tenant, principal, session, source, requestId }, body)
+    return created(made, `/v1/integrator-webhooks/${made.view.id}`, { secret: made.secret })
+  },
+})
+
+export const getIntegratorWebhook = route({
+  ...shared,
+  method: 'get',
+  path: ONE,
+  operationId: 'getIntegratorWebhook',
+  summary: 'Read a webhook endpoint',
+  success: { status: 200, description: 'The endpoint, without its secret.', schema: IntegratorWebhook, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { webhooks }) => resource(await webhooks.get(tenant, params.webhookId)),
+})
+
+export const updateIntegratorWebhook = route({
+  ...shared,
+  method: 'patch',
+  path: ONE,
+  operationId: 'updateIntegratorWebhook',
+  summary: 'Change a webhook endpoint',
+  description: '`enabled: true` makes a paused or disabled endpoint active again, with its counters at zero; what it missed is listed and can be sent again. `enabled: false` disables it, and what waits is discarded.',
+  stepUp: { ...change, subject: 'webhookId' },
+  ifMatch: true,
+  current,
+  body: IntegratorWebhookUpdate,
+  success: { status: 200, description: 'The endpoint as it is now.', schema: IntegratorWebhook, etag: true },
+  problems: ['unsafe-url'],
+  handle: async ({ params, body, expectedVersion, tenant, principal, session, source, requestId }, { webhooks }) =>
+    resource(await webhooks.update({ tenant, principal, session, source, requestId }, params.webhookId, body, expectedVersion)),
+})
+
+export const deleteIntegratorWebhook = route({
+  ...shared,
+  method: 'delete',
+  path: ONE,
+  operationId: 'deleteIntegratorWebhook',
+  summary: 'Remove a webhook endpoint',
+  stepUp: { ...change, subject: 'webhookId' },
+  ifMatch: true,
+  current,
+  success: { status: 204, description: 'Nothing more is sent to it.' },
+  problems: [],
+  handle: async ({ params, expectedVersion, tenant, principal, session, source, requestId }, { webhooks }) => {
+    await webhooks.remove({ tenant, principal, session, source, requestId }, params.webhookId, expectedVersion)
+    return empty()
+  },
+})
+
+export const rotateIntegratorWebhookSecret = route({
+  ...shared,
+  method: 'post',
+  path: `${ONE}/rotate-secret`,
+  operationId: 'rotateIntegratorWebhookSecret',
+  summary: 'Give a webhook endpoint a new secret',
+  description: 'For 24 hours callbacks carry two signatures, one of the secret before.',
+  stepUp: { ...change, subject: 'webhookId' },
+  answersCredential: true,
+  success: { status: 200, description: 'The endpoint with its new secret, which is shown this once.', schema: IntegratorWebhookWithSecret, etag: true },
+  problems: ['not-found'],
+  handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) => {
+    const { secret, ...rotated } = await webhooks.rotateSecret({ tenant, principal, session, source, requestId }, params.webhookId)
+    const { location: _location, ...answer } = created(rotated, '', { secret })
+    return { ...answer, status: 200 }
+  },
+})
+
+export const testIntegratorWebhook = route({
+  ...shared,
+  method: 'post',
+  path: `${ONE}/test`,
+  operationId: 'testIntegratorWebhook',
+  summary: 'Send a test event to a webhook endpoint',
+  description: 'Also to one that is paused. Answers with what became of the first attempt; a failed one is repeated like any other.',
+  limits: ['webhook-test'],
+  success: { status: 200, description: 'The delivery.', schema: WebhookDelivery },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) =>
+    json(200, await webhooks.test({ tenant, principal, session, source, requestId }, params.webhookId)),
+})
+
+export const listWebhookDeliveries = route({
+  ...shared,
+  method: 'get',
+  path: `${ONE}/deliveries`,
+  operationId: 'listWebhookDeliveries',
+  summary: 'List the deliveries of a webhook endpoint with their attempts',
+  description: '`filter[succeeded]=false` lists those that have not arrived, those that were never sent because the endpoint was not active among them.',
+  list: deliveryList,
+  success: { status: 200, description: 'A page of deliveries.', schema: PageOf('WebhookDeliveryPage', WebhookDelivery), etag: true },
+  problems: [],
+  handle: async ({ list, params }, { webhooks }) => page(list, await webhooks.deliveries({ ...list, webhookId: params.webhookId })),
+})
+
+export const redeliverWebhook = route({
+  ...shared,
+  method: 'post',
+  path: `${ONE}/deliveries/{deliveryId}/redeliver`,
+  operationId: 'redeliverWebhook',
+  summary: 'Send a delivery again',
+  description: 'The same event under its own id, tried for another 72 hours. The endpoint must be active.',
+  limits: ['webhook-redeliver'],
+  success: { status: 202, description: 'The delivery, pending again.', schema: WebhookDelivery },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ params, tenant, principal, session, source, requestId }, { webhooks }) =>
+    json(202, await webhooks.redeliver({ tenant, principal, session, source, requestId }, params.webhookId, params.deliveryId)),
+})

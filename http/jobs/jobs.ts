@@ -1,0 +1,54 @@
+/** Jobs. */
+import { page, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { Job, jobList } from '../../lib/jobs/job-schema.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+
+export const listJobs = route({
+  method: 'get',
+  path: '/jobs',
+  operationId: 'listJobs',
+  tag: 'activity',
+  summary: 'List jobs',
+  callers: 'key',
+  scope: 'transactions:read',
+  tenant: 'any',
+  idempotency: 'none',
+  list: jobList,
+  success: { status: 200, description: 'A page of jobs.', schema: PageOf('JobPage', Job), etag: true },
+  problems: [],
+  handle: async ({ list }, { jobs }) => page(list, await jobs.list(list)),
+})
+
+export const getJob = route({
+  method: 'get',
+  path: '/jobs/{jobId}',
+  operationId: 'getJob',
+  tag: 'activity',
+  summary: 'Read a job',
+  description: 'Ask until it is over. The link in its result is made anew each time.',
+  callers: 'key',
+  scope: 'transactions:read',
+  tenant: 'any',
+  idempotency: 'none',
+  success: { status: 200, description: 'The job.', schema: Job, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { jobs }) => resource(await jobs.get(tenant, params.jobId)),
+})
+
+export const cancelJob = route({
+  method: 'post',
+  path: '/jobs/{jobId}/cancel',
+  operationId: 'cancelJob',
+  tag: 'activity',
+  summary: 'Cancel a job',
+  description: 'While it waits or runs. People cancel any job of their tenant, a key what it has asked for.',
+  callers: 'key',
+  scope: 'transactions:read',
+  tenant: 'any',
+  idempotency: 'optional',
+  success: { status: 200, description: 'The job, cancelled.', schema: Job },
+  problems: ['not-found', 'not-cancellable'],
+  handle: ({ tenant, principal, session, source, params, idempotency, requestId }, { jobs }) =>
+    jobs.cancel({ tenant, principal, session, source, requestId }, params.jobId, idempotency),
+})

@@ -1,0 +1,49 @@
+/** What a person was told. */
+import { json, page } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { Notification, notificationList, NotificationPreferences } from '../../lib/notices/notification-schema.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+
+const shared = { tag: 'tenants', callers: 'session', scope: null, tenant: 'any', idempotency: 'none', problems: [] } as const
+
+export const listNotifications = route({
+  ...shared,
+  method: 'get',
+  path: '/notifications',
+  operationId: 'listNotifications',
+  summary: 'List what you were told',
+  list: notificationList,
+  success: { status: 200, description: 'A page of your notifications in this tenant.', schema: PageOf('NotificationPage', Notification), etag: true },
+  handle: async ({ list, session }, { notices }) => page(list, await notices.listNotifications(session.userId, list)),
+})
+
+export const readNotification = route({
+  ...shared,
+  method: 'post',
+  path: '/notifications/{notificationId}/read',
+  operationId: 'readNotification',
+  summary: 'Note that you have read something',
+  success: { status: 200, description: 'The notification.', schema: Notification },
+  handle: async ({ params, session, tenant }, { notices }) => json(200, await notices.readNotification(session.userId, tenant.id, params.notificationId)),
+})
+
+export const getNotificationPreferences = route({
+  ...shared,
+  method: 'get',
+  path: '/notification-preferences',
+  operationId: 'getNotificationPreferences',
+  summary: 'Read what you want to hear of',
+  success: { status: 200, description: 'Your preferences.', schema: NotificationPreferences },
+  handle: async ({ session }, { notices }) => json(200, await notices.notificationPreferences(session.userId)),
+})
+
+export const updateNotificationPreferences = route({
+  ...shared,
+  method: 'put',
+  path: '/notification-preferences',
+  operationId: 'updateNotificationPreferences',
+  summary: 'Set what you want to hear of',
+  body: NotificationPreferences,
+  success: { status: 200, description: 'Your preferences.', schema: NotificationPreferences },
+  handle: async ({ body, session }, { notices }) => json(200, await notices.setNotificationPreferences(session.userId, body)),
+})

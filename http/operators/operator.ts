@@ -1,0 +1,86 @@
+/** The operator itself: its name, what it sets for its customers, and what it switches on and off. */
+import { resource } from '../route/answer.ts'
+import { route, type CurrentContext } from '../route/route.ts'
+import { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from '../../lib/operators/operator-schema.ts'
+import type { ReadServices } from '../route/services.ts'
+import type { Versioned } from '../../lib/commands/command.ts'
+
+const shared = { tag: 'tenants', callers: 'staff', capability: 'operator.manage', scope: null, tenant: 'operator', idempotency: 'none', problems: [] } as const
+
+/** What is being changed, which every operator has. */
+const current = (read: (world: ReadServices, operatorId: string) => Promise<Versioned<unknown>>) =>
+  async ({ tenant }: CurrentContext<string>, world: ReadServices) => (tenant === null ? null : await read(world, tenant.id))
+
+export const getOperator = route({
+  ...shared,
+  method: 'get',
+  path: '/operator',
+  operationId: 'getOperator',
+  summary: 'Read the operator',
+  success: { status: 200, description: 'The operator.', schema: Operator, etag: true },
+  handle: async ({ tenant }, { operators }) => resource(await operators.getOperator(tenant.id)),
+})
+
+export const updateOperator = route({
+  ...shared,
+  method: 'patch',
+  path: '/operator',
+  operationId: 'updateOperator',
+  summary: 'Rename the operator',
+  ifMatch: true,
+  current: current(({ operators }, id) => operators.getOperator(id)),
+  body: OperatorUpdate,
+  success: { status: 200, description: 'The operator as it is now.', schema: Operator, etag: true },
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operators }) =>
+    resource(await operators.updateOperator({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+})
+
+export const getOperatorSettings = route({
+  ...shared,
+  method: 'get',
+  path: '/operator/settings',
+  operationId: 'getOperatorSettings',
+  summary: 'Read what the operator sets for its customers',
+  success: { status: 200, description: 'The settings.', schema: OperatorSettings, etag: true },
+  handle: async ({ tenant }, { operators }) => resource(await operators.getSettings(tenant.id)),
+})
+
+export const updateOperatorSettings = route({
+  ...shared,
+  method: 'patch',
+  path: '/operator/settings',
+  operationId: 'updateOperatorSettings',
+  summary: 'Change what the operator sets for its customers',
+  description: 'Only what is given changes; limits of a type and limits of rails are given whole. Effective for whatever is asked after the answer. What customers have paid out in the running day and month counts.',
+  ifMatch: true,
+  current: current(({ operators }, id) => operators.getSettings(id)),
+  body: OperatorSettingsUpdate,
+  success: { status: 200, description: 'The settings as they are now.', schema: OperatorSettings, etag: true },
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operators }) =>
+    resource(await operators.updateSettings({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+})
+
+export const getFeatureFlags = route({
+  ...shared,
+  method: 'get',
+  path: '/operator/feature-flags',
+  operationId: 'getFeatureFlags',
+  summary: 'Read which features are on',
+  success: { status: 200, description: 'The features.', schema: FeatureFlags, etag: true },
+  handle: async ({ tenant }, { operators }) => resource(await operators.getFlags(tenant.id)),
+})
+
+export const updateFeatureFlags = route({
+  ...shared,
+  method: 'patch',
+  path: '/operator/feature-flags',
+  operationId: 'updateFeatureFlags',
+  summary: 'Switch features on and off',
+  description: 'For the operator and its customers. Operations of a feature that is off answer `404 feature-disabled`. `sandbox` cannot be switched.',
+  ifMatch: true,
+  current: current(({ operators }, id) => operators.getFlags(id)),
+  body: FeatureFlagsUpdate,
+  success: { status: 200, description: 'The features as they are now.', schema: FeatureFlags, etag: true },
+  handle: async ({ body, session, source, requestId, tenant, principal, expectedVersion }, { operators }) =>
+    resource(await operators.updateFlags({ session, source, requestId, tenant, principal }, body, expectedVersion)),
+})

@@ -1,0 +1,98 @@
+/** What a sandbox can make of a payment that its bank has, and the catalogue of all that can be simulated. */
+import { json } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { SandboxPaymentStatus, SimPaymentRecall, SimPaymentReturn, SimPaymentStatus } from '../../lib/sandbox/payment-simulation-schema.ts'
+import { SandboxSimulation, SimulationCatalogue, SimulationResult } from '../../lib/contract/simulation.ts'
+import type { ReadServices } from '../route/services.ts'
+import type { Tenant } from '../../lib/commands/caller.ts'
+
+const SIMULATION = { callers: 'key', scope: 'payments:write', tenant: 'customer', idempotency: 'optional', limits: ['simulate'] } as const
+const exists = async (tenant: Tenant, { paymentId }: { readonly paymentId: string }, { payments }: ReadServices) => await payments.getPayment(tenant, paymentId) !== null
+const queued = { status: 202, description: 'The bank is about to say so.', schema: SimulationResult } as const
+
+export const listSimulations = route({
+  method: 'get',
+  path: '/simulations',
+  operationId: 'listSimulations',
+  tag: 'simulations',
+  summary: 'What can be simulated',
+  description: 'And what the sandbox does by itself: `rules`.',
+  callers: 'key',
+  scope: 'balances:read',
+  tenant: 'customer',
+  sandbox: 'simulation',
+  idempotency: 'none',
+  limits: ['simulate'],
+  success: { status: 200, description: 'The catalogue.', schema: SimulationCatalogue },
+  problems: [],
+  handle: async ({ tenant }, { payments }) => json(200, await payments.simulations(tenant)),
+})
+
+export const simulatePaymentStatus = route({
+  ...SIMULATION,
+  method: 'post',
+  path: '/simulations/payments/{paymentId}/status',
+  operationId: 'simulatePaymentStatus',
+  tag: 'simulations',
+  summary: 'Let the bank say what became of a payment',
+  description: 'In place of what was planned. Only for a payment that the sandbox bank has.',
+  sandbox: 'simulation',
+  body: SimPaymentStatus,
+  exists,
+  success: queued,
+  problems: ['not-found', 'simulation-not-possible'],
+  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
+    await payments.simulateStatus({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }, 'result'),
+})
+
+export const simulateSandboxPaymentStatus = route({
+  ...SIMULATION,
+  method: 'post',
+  path: '/sandbox/payments/{paymentId}/status',
+  operationId: 'simulateSandboxPaymentStatus',
+  tag: 'public-api',
+  summary: 'Let the bank say what became of a payment',
+  description: 'As `simulatePaymentStatus`, for integrations.',
+  sandbox: 'only',
+  body: SandboxPaymentStatus,
+  exists,
+  success: { ...queued, schema: SandboxSimulation },
+  problems: ['not-found', 'simulation-not-possible'],
+  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
+    await payments.simulateStatus({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }, 'receipt'),
+})
+
+export const simulatePaymentReturn = route({
+  ...SIMULATION,
+  method: 'post',
+  path: '/simulations/payments/{paymentId}/return',
+  operationId: 'simulatePaymentReturn',
+  tag: 'simulations',
+  summary: 'Let a payment come back',
+  description: 'In full or in part, after it was completed or before anybody confirmed it.',
+  sandbox: 'simulation',
+  body: SimPaymentReturn,
+  bodyOptional: true,
+  exists,
+  success: queued,
+  problems: ['not-found', 'simulation-not-possible'],
+  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
+    await payments.simulateReturn({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
+})
+
+export const simulatePaymentRecall = route({
+  ...SIMULATION,
+  method: 'post',
+  path: '/simulations/payments/{paymentId}/recall',
+  operationId: 'simulatePaymentRecall',
+  tag: 'simulations',
+  summary: 'Let the recipient\'s bank answer a recall',
+  description: 'Nobody need have asked for it. `accepted`: the money comes back. `rejected`: nothing moves.',
+  sandbox: 'simulation',
+  body: SimPaymentRecall,
+  exists,
+  success: queued,
+  problems: ['not-found', 'simulation-not-possible'],
+  handle: async ({ params, body, idempotency, instance, tenant, principal, session, source, requestId }, { payments }) =>
+    await payments.simulateRecall({ tenant, principal, session, source, requestId }, params.paymentId, { body, idempotency, requestId, instance }),
+})

@@ -1,0 +1,82 @@
+/** What an operator charges. */
+import { created, empty, page, resource } from '../route/answer.ts'
+import { route, type CurrentContext } from '../route/route.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+import { PricingTemplate, PricingTemplateCreate, pricingTemplateList, PricingTemplateUpdate } from '../../lib/pricing/pricing-template-schema.ts'
+import type { ReadServices } from '../route/services.ts'
+
+const STAFF = { tag: 'tenants', callers: 'staff', capability: 'pricing.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
+const current = async ({ tenant, params }: CurrentContext<'/pricing-templates/{templateId}'>, { pricing }: ReadServices) =>
+  (tenant === null ? null : await pricing.get(tenant.id, params.templateId))
+
+export const listPricingTemplates = route({
+  ...STAFF,
+  method: 'get',
+  path: '/pricing-templates',
+  operationId: 'listPricingTemplates',
+  summary: 'List what may be charged',
+  list: pricingTemplateList,
+  success: { status: 200, description: 'A page of lists.', schema: PageOf('PricingTemplatePage', PricingTemplate), etag: true },
+  problems: [],
+  handle: async ({ list }, { pricing }) => page(list, await pricing.list(list)),
+})
+
+export const createPricingTemplate = route({
+  ...STAFF,
+  method: 'post',
+  path: '/pricing-templates',
+  operationId: 'createPricingTemplate',
+  summary: 'Write down what may be charged',
+  description: 'It holds when the operator\'s settings name it (`pricing.defaultTemplateId`).',
+  body: PricingTemplateCreate,
+  success: { status: 201, description: 'The list.', schema: PricingTemplate, etag: true, location: true },
+  problems: ['limit-reached'],
+  handle: async ({ tenant, principal, session, source, requestId, body }, { pricing }) => {
+    const template = await pricing.create({ tenant, principal, session, source, requestId }, body)
+    return created(template, `/v1/pricing-templates/${template.view.id}`)
+  },
+})
+
+export const getPricingTemplate = route({
+  ...STAFF,
+  method: 'get',
+  path: '/pricing-templates/{templateId}',
+  operationId: 'getPricingTemplate',
+  summary: 'Read what may be charged',
+  success: { status: 200, description: 'The list.', schema: PricingTemplate, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { pricing }) => resource(await pricing.get(tenant.id, params.templateId)),
+})
+
+export const updatePricingTemplate = route({
+  ...STAFF,
+  method: 'patch',
+  path: '/pricing-templates/{templateId}',
+  operationId: 'updatePricingTemplate',
+  summary: 'Change what may be charged',
+  description: 'Rules are given whole. They count for payments submitted after the answer; those under way cost what they cost when they were submitted.',
+  ifMatch: true,
+  current,
+  body: PricingTemplateUpdate,
+  success: { status: 200, description: 'The list as it is now.', schema: PricingTemplate, etag: true },
+  problems: [],
+  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { pricing }) =>
+    resource(await pricing.update({ tenant, principal, session, source, requestId }, params.templateId, body, expectedVersion)),
+})
+
+export const deletePricingTemplate = route({
+  ...STAFF,
+  method: 'delete',
+  path: '/pricing-templates/{templateId}',
+  operationId: 'deletePricingTemplate',
+  summary: 'Delete what may be charged',
+  description: 'One that holds cannot be deleted.',
+  ifMatch: true,
+  current,
+  success: { status: 204, description: 'It is gone.' },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, principal, session, source, requestId, params, expectedVersion }, { pricing }) => {
+    await pricing.remove({ tenant, principal, session, source, requestId }, params.templateId, expectedVersion)
+    return empty()
+  },
+})

@@ -1,0 +1,94 @@
+/** What the operator's people do about recipients: the queue of those that wait for them, and stopping one. */
+import { empty, page, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+import { RecipientReview, recipientReviewList, ReviewApproval, ReviewRejection } from '../../lib/recipients/recipient-review-schema.ts'
+
+const STAFF = { tag: 'recipients', callers: 'staff', capability: 'compliance.manage', scope: null, tenant: 'operator', idempotency: 'none' } as const
+
+export const listRecipientReviews = route({
+  ...STAFF,
+  method: 'get',
+  path: '/recipient-reviews',
+  operationId: 'listRecipientReviews',
+  summary: 'List recipients that wait for the operator',
+  description: 'Those that are pending unless `filter[status]` says otherwise.',
+  list: recipientReviewList,
+  success: { status: 200, description: 'A page of reviews.', schema: PageOf('RecipientReviewPage', RecipientReview), etag: true },
+  problems: [],
+  handle: async ({ list }, { recipients }) => page(list, await recipients.listRecipientReviews(list)),
+})
+
+export const getRecipientReview = route({
+  ...STAFF,
+  method: 'get',
+  path: '/recipient-reviews/{reviewId}',
+  operationId: 'getRecipientReview',
+  summary: 'Read a review of a recipient',
+  success: { status: 200, description: 'The review.', schema: RecipientReview, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { recipients }) => resource(await recipients.getRecipientReview(tenant, params.reviewId)),
+})
+
+export const approveRecipientReview = route({
+  ...STAFF,
+  method: 'post',
+  path: '/recipient-reviews/{reviewId}/approve',
+  operationId: 'approveRecipientReview',
+  summary: 'Let a recipient be paid',
+  body: ReviewApproval,
+  bodyOptional: true,
+  success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
+    await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, { decision: 'approved', reason: body.reason ?? null })
+    return resource(await recipients.getRecipientReview(tenant, params.reviewId))
+  },
+})
+
+export const rejectRecipientReview = route({
+  ...STAFF,
+  method: 'post',
+  path: '/recipient-reviews/{reviewId}/reject',
+  operationId: 'rejectRecipientReview',
+  summary: 'Refuse a recipient',
+  body: ReviewRejection,
+  success: { status: 200, description: 'The review with the decision.', schema: RecipientReview, etag: true },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
+    await recipients.review({ tenant, principal, session, source, requestId }, params.reviewId, { decision: 'rejected', reason: body.reason })
+    return resource(await recipients.getRecipientReview(tenant, params.reviewId))
+  },
+})
+
+export const blockRecipient = route({
+  ...STAFF,
+  method: 'post',
+  path: '/recipients/{recipientId}/block',
+  operationId: 'blockRecipient',
+  summary: 'Stop a recipient from being paid',
+  description: 'Payments that wait for approval are cancelled.',
+  body: ReviewRejection,
+  success: { status: 204, description: 'It can no longer be paid.' },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
+    await recipients.block({ tenant, principal, session, source, requestId }, params.recipientId, { blocked: true, reason: body.reason })
+    return empty()
+  },
+})
+
+export const unblockRecipient = route({
+  ...STAFF,
+  method: 'post',
+  path: '/recipients/{recipientId}/unblock',
+  operationId: 'unblockRecipient',
+  summary: 'Let a blocked recipient be paid again',
+  body: ReviewApproval,
+  bodyOptional: true,
+  success: { status: 204, description: 'It can be paid.' },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { recipients }) => {
+    await recipients.block({ tenant, principal, session, source, requestId }, params.recipientId, { blocked: false, reason: body.reason ?? null })
+    return empty()
+  },
+})

@@ -1,0 +1,92 @@
+/** The operator's books as a whole: reconciliation with its partners, and the trial balance. */
+import Type from 'typebox'
+import { json, page, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+import { Timestamp } from '../../lib/contract/primitives.ts'
+import {
+  BreakResolve, Reconciliation, ReconciliationBreak, reconciliationBreakList, reconciliationList, ReconciliationRun, ReconciliationRunAccepted, TrialBalance,
+} from '../../lib/reconciliation/reconciliation-schema.ts'
+
+const READ = { tag: 'accounts', callers: 'key', scope: 'treasury:read', tenant: 'operator', idempotency: 'none' } as const
+
+export const listReconciliations = route({
+  ...READ,
+  method: 'get',
+  path: '/reconciliations',
+  operationId: 'listReconciliations',
+  summary: 'List reconciliations',
+  description: 'One for each day, connection and currency: the partner\'s statement compared with the ledger.',
+  list: reconciliationList,
+  success: { status: 200, description: 'A page of reconciliations.', schema: PageOf('ReconciliationPage', Reconciliation), etag: true },
+  problems: [],
+  handle: async ({ list }, { reconciliation }) => page(list, await reconciliation.listReconciliations(list)),
+})
+
+export const runReconciliations = route({
+  ...READ,
+  method: 'post',
+  path: '/reconciliations',
+  operationId: 'runReconciliations',
+  summary: 'Compare the days that have ended',
+  description: 'Made by itself an hour after midnight UTC; this asks for it now, and again for days that have failed. A month at a time.',
+  body: ReconciliationRun,
+  bodyOptional: true,
+  success: { status: 202, description: 'What is being compared.', schema: ReconciliationRunAccepted },
+  problems: [],
+  handle: async ({ tenant, principal, body }, { reconciliation }) => json(202, await reconciliation.runReconciliations({ tenant, principal }, body)),
+})
+
+export const getReconciliation = route({
+  ...READ,
+  method: 'get',
+  path: '/reconciliations/{reconciliationId}',
+  operationId: 'getReconciliation',
+  summary: 'Read a reconciliation',
+  success: { status: 200, description: 'The reconciliation.', schema: Reconciliation, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { reconciliation }) => resource(await reconciliation.getReconciliation(tenant, params.reconciliationId)),
+})
+
+export const listReconciliationBreaks = route({
+  ...READ,
+  method: 'get',
+  path: '/reconciliations/{reconciliationId}/breaks',
+  operationId: 'listReconciliationBreaks',
+  summary: 'List what differs',
+  description: 'What was between the partner\'s balance and ours at the end of the day, as it is now: timing items, and breaks.',
+  list: reconciliationBreakList,
+  success: { status: 200, description: 'A page of breaks.', schema: PageOf('ReconciliationBreakPage', ReconciliationBreak), etag: true },
+  problems: [],
+  handle: async ({ list, params }, { reconciliation }) => page(list, await reconciliation.listBreaks(list, params.reconciliationId)),
+})
+
+export const resolveReconciliationBreak = route({
+  tag: 'accounts', callers: 'staff', capability: 'treasury.manage', scope: null, tenant: 'operator', idempotency: 'none',
+  method: 'post',
+  path: '/reconciliations/{reconciliationId}/breaks/{breakId}/resolve',
+  operationId: 'resolveReconciliationBreak',
+  summary: 'Say what a break was',
+  description: 'Where money moves and the operator wants two people, the first one\'s word is noted (202), and the same word of another person is booked. Credits in suspense are given to their owner, or sent back, with `/incoming-suspense`.',
+  body: BreakResolve,
+  exists: async (tenant, params, { reconciliation }) => await reconciliation.getBreak(tenant, params) !== null,
+  success: { status: 200, description: 'The break as it is now.', schema: ReconciliationBreak, etag: true, or: { status: 202, description: 'The break, which waits for a second person.' } },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, params, principal, session, source, requestId, body }, { reconciliation }) => {
+    const { found, waits } = await reconciliation.resolveBreak({ tenant, principal, session, source, requestId }, params, body)
+    return { ...resource(found), status: waits ? 202 : 200 }
+  },
+})
+
+export const getTrialBalance = route({
+  ...READ,
+  method: 'get',
+  path: '/ledger/trial-balance',
+  operationId: 'getTrialBalance',
+  summary: 'Read the trial balance',
+  description: 'What was debited and credited on every account of the chart, per connection and currency.',
+  query: Type.Object({ asOf: Type.Optional(Timestamp) }),
+  success: { status: 200, description: 'The trial balance.', schema: TrialBalance },
+  problems: [],
+  handle: async ({ tenant, query }, { reconciliation }) => json(200, await reconciliation.trialBalance(tenant.id, query.asOf ?? null)),
+})

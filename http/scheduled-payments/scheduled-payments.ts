@@ -1,0 +1,184 @@
+/** Scheduled payments. */
+import { page, resource } from '../route/answer.ts'
+import { route, type CurrentContext } from '../route/route.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+import {
+  occurrenceList, ScheduledPayment, ScheduledPaymentCreate, scheduledPaymentList, ScheduledPaymentOccurrencePage, ScheduledPaymentUpdate,
+} from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
+import { SimulationResult } from '../../lib/contract/simulation.ts'
+import type { ReadServices } from '../route/services.ts'
+
+const FEATURE = 'payments.scheduled'
+const PATH = '/scheduled-payments/{scheduledPaymentId}'
+
+async function current({ tenant, params }: CurrentContext<typeof PATH>, { scheduledPayments }: ReadServices) {
+  return tenant === null ? null : await scheduledPayments.get(tenant, params.scheduledPaymentId)
+}
+
+export const listScheduledPayments = route({
+  method: 'get',
+  path: '/scheduled-payments',
+  operationId: 'listScheduledPayments',
+  tag: 'payments',
+  summary: 'List scheduled payments',
+  callers: 'key',
+  scope: 'payments:read',
+  tenant: 'customer',
+  feature: FEATURE,
+  idempotency: 'none',
+  list: scheduledPaymentList,
+  success: { status: 200, description: 'A page of scheduled payments.', schema: PageOf('ScheduledPaymentPage', ScheduledPayment), etag: true },
+  problems: [],
+  handle: async ({ list }, { scheduledPayments }) => page(list, await scheduledPayments.list(list)),
+})
+
+export const createScheduledPayment = route({
+  method: 'post',
+  path: '/scheduled-payments',
+  operationId: 'createScheduledPayment',
+  tag: 'payments',
+  summary: 'Schedule payments',
+  description: 'From the start date on, as often as the frequency says, a payment is made as if by hand: the same checks, the same approvals, the same limits. It is made on its day at 00:05 where the rail is. Three in a row that come to nothing stop the schedule.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  feature: FEATURE,
+  idempotency: 'required',
+  stepUp: { action: 'payment.above_threshold' },
+  limits: ['money'],
+  body: ScheduledPaymentCreate,
+  success: { status: 201, description: 'The schedule as it was created.', schema: ScheduledPayment, etag: true, location: true },
+  problems: ['duplicate-external-id', 'limit-reached', 'limit-exceeded', 'recipient-not-approved', 'rail-unavailable'],
+  handle: ({ tenant, principal, session, source, body, idempotency, requestId, instance, deadline }, { scheduledPayments }) =>
+    scheduledPayments.create({ tenant, principal, session, source, requestId }, { tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }),
+})
+
+export const getScheduledPayment = route({
+  method: 'get',
+  path: PATH,
+  operationId: 'getScheduledPayment',
+  tag: 'payments',
+  summary: 'Read a scheduled payment',
+  callers: 'key',
+  scope: 'payments:read',
+  tenant: 'customer',
+  feature: FEATURE,
+  idempotency: 'none',
+  success: { status: 200, description: 'The schedule.', schema: ScheduledPayment, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { scheduledPayments }) => resource(await scheduledPayments.get(tenant, params.scheduledPaymentId)),
+})
+
+export const updateScheduledPayment = route({
+  method: 'patch',
+  path: PATH,
+  operationId: 'updateScheduledPayment',
+  tag: 'payments',
+  summary: 'Change a scheduled payment',
+  description: 'Takes effect from the next occurrence that has no payment yet. A change that leaves none completes the schedule.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  feature: FEATURE,
+  idempotency: 'none',
+  ifMatch: true,
+  current,
+  body: ScheduledPaymentUpdate,
+  success: { status: 200, description: 'The schedule as it is now.', schema: ScheduledPayment, etag: true },
+  problems: ['invalid-transition', 'limit-exceeded', 'rail-unavailable'],
+  handle: async ({ tenant, principal, session, source, requestId, params, body, expectedVersion }, { scheduledPayments }) =>
+    resource(await scheduledPayments.update({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, body, expectedVersion)),
+})
+
+export const pauseScheduledPayment = route({
+  method: 'post',
+  path: `${PATH}/pause`,
+  operationId: 'pauseScheduledPayment',
+  tag: 'payments',
+  summary: 'Pause a scheduled payment',
+  description: 'What would have been due until it is resumed is passed over, not made up for.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  feature: FEATURE,
+  idempotency: 'none',
+  success: { status: 200, description: 'The schedule, paused.', schema: ScheduledPayment, etag: true },
+  problems: ['not-found', 'invalid-transition'],
+  handle: async ({ tenant, principal, session, source, requestId, params }, { scheduledPayments }) =>
+    resource(await scheduledPayments.pause({ tenant, principal, session, source, requestId }, params.scheduledPaymentId)),
+})
+
+export const resumeScheduledPayment = route({
+  method: 'post',
+  path: `${PATH}/resume`,
+  operationId: 'resumeScheduledPayment',
+  tag: 'payments',
+  summary: 'Resume a scheduled payment',
+  description: 'It goes on with the first occurrence that has not been due yet; a schedule that has none left is completed.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  feature: FEATURE,
+  idempotency: 'none',
+  success: { status: 200, description: 'The schedule as it goes on.', schema: ScheduledPayment, etag: true },
+  problems: ['not-found', 'invalid-transition', 'recipient-not-approved'],
+  handle: async ({ tenant, principal, session, source, requestId, params }, { scheduledPayments }) =>
+    resource(await scheduledPayments.resume({ tenant, principal, session, source, requestId }, params.scheduledPaymentId)),
+})
+
+export const cancelScheduledPayment = route({
+  method: 'post',
+  path: `${PATH}/cancel`,
+  operationId: 'cancelScheduledPayment',
+  tag: 'payments',
+  summary: 'Cancel a scheduled payment',
+  description: 'Payments that it has made already stay.',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  feature: FEATURE,
+  idempotency: 'optional',
+  success: { status: 200, description: 'The schedule, cancelled.', schema: ScheduledPayment },
+  problems: ['not-found', 'invalid-transition'],
+  handle: ({ tenant, principal, session, source, requestId, params, idempotency }, { scheduledPayments }) =>
+    scheduledPayments.cancel({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, idempotency),
+})
+
+export const listScheduledPaymentOccurrences = route({
+  method: 'get',
+  path: `${PATH}/occurrences`,
+  operationId: 'listScheduledPaymentOccurrences',
+  tag: 'payments',
+  summary: 'Read what has come of a scheduled payment, and what comes next',
+  callers: 'key',
+  scope: 'payments:read',
+  tenant: 'customer',
+  feature: FEATURE,
+  idempotency: 'none',
+  list: occurrenceList,
+  success: { status: 200, description: 'A page of past occurrences, and the next dates.', schema: ScheduledPaymentOccurrencePage, etag: true },
+  problems: ['not-found'],
+  handle: async ({ list, params }, { scheduledPayments }) => {
+    const found = await scheduledPayments.occurrences({ ...list, scheduledPaymentId: params.scheduledPaymentId })
+    return page(list, found?.page ?? null, { upcoming: found?.upcoming ?? [] })
+  },
+})
+
+export const simulateScheduledRun = route({
+  method: 'post',
+  path: '/simulations/scheduled-payments/{scheduledPaymentId}/run-now',
+  operationId: 'simulateScheduledRun',
+  tag: 'simulations',
+  summary: 'Make the next occurrence of a scheduled payment due now',
+  callers: 'key',
+  scope: 'payments:write',
+  tenant: 'customer',
+  sandbox: 'simulation',
+  feature: FEATURE,
+  idempotency: 'optional',
+  limits: ['simulate'],
+  success: { status: 202, description: 'The payment is made within seconds.', schema: SimulationResult },
+  problems: ['not-found', 'simulation-not-possible'],
+  handle: ({ tenant, principal, session, source, requestId, params, idempotency }, { scheduledPayments }) =>
+    scheduledPayments.runNow({ tenant, principal, session, source, requestId }, params.scheduledPaymentId, idempotency),
+})

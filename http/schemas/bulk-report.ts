@@ -1,8 +1,0 @@
-/** Which report on a bulk payment. */
-import Type from 'typebox'
-import { REPORT_FORMATS } from '../../lib/bulk-payments/report.ts'
-import { Words } from './primitives.ts'
-
-export const BulkReportQuery = Type.Object({
-  format: Type.Optional(Words('BulkReportFormat', REPORT_FORMATS, '`pain002` is pain.002.001.03; `csv` unless said otherwise.')),
-})

@@ -1,0 +1,45 @@
+/**
+ * Deprecated operations: they work until their sunset, and every answer says so (RFC 9745, RFC 8594). A route declares
+ * it; the contract, the headers and the usage reports follow.
+ */
+import type { Middleware } from 'koa'
+import type { Deprecated, Route } from '../route/route.ts'
+
+/** What integrators are promised, who have releases of their own to make. */
+const NOTICE_MONTHS = 6
+
+/** The headers of a deprecated operation, name and value in turn. `problemBase` tells where the documentation lives. */
+export function deprecationHeaders({ operationId, callers }: Pick<Route, 'operationId' | 'callers'>, { since, sunset }: Deprecated, problemBase: string): readonly string[] {
+  const entry = `${documentation('deprecations', problemBase)}#${operationId}`
+  const headers = ['Deprecation', `@${startOf(since) / 1000}`, 'Link', `<${entry}>; rel="deprecation"`]
+  if (sunset === undefined) return headers
+  if (startOf(sunset) < startOf(since)) throw new Error(`${operationId} has its sunset before its deprecation.`)
+  if (callers === 'key' && Temporal.PlainDate.compare(sunset, Temporal.PlainDate.from(since).add({ months: NOTICE_MONTHS })) < 0) {
+    throw new Error(`${operationId} has its sunset less than ${NOTICE_MONTHS} months after its deprecation.`)
+  }
+  return [...headers, 'Link', `<${entry}>; rel="sunset"`, 'Sunset', new Date(startOf(sunset)).toUTCString()]
+}
+
+/** A page of the documentation, which lies beside the explanations of problems. */
+export function documentation(page: string, problemBase: string): string {
+  return new URL(page, problemBase).href
+}
+
+/** Adds the headers to every answer of an endpoint, refusals included. */
+export function deprecating(headers: readonly string[], endpoint: Middleware): Middleware {
+  return (context, next) => {
+    context.state['headers'] = [...(context.state['headers'] as readonly string[] | undefined ?? []), ...headers]
+    return endpoint(context, next)
+  }
+}
+
+/** The deprecated operations of a table, by id. */
+export function deprecatedOperations(routes: readonly Route[]): ReadonlySet<string> {
+  return new Set(routes.filter(({ deprecated }) => deprecated !== undefined).map(({ operationId }) => operationId))
+}
+
+const startOf = (day: string): number => {
+  const start = Date.parse(`${day}T00:00:00Z`)
+  if (Number.isNaN(start)) throw new Error(`${day} is not a date.`)
+  return start
+}

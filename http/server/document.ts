@@ -1,0 +1,24 @@
+/** The contract, served by the service it describes. */
+import { type Route, route } from '../route/route.ts'
+import type { Answer } from '../../lib/commands/answer.ts'
+import Type from 'typebox'
+
+/** The route of the document. `document` is asked once, when the first request comes: it describes this route too. */
+export function openapiRoute(document: () => Answer): Route {
+  let answer: Answer | undefined
+  return route({
+    method: 'get',
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    tag: 'public-api',
+    summary: 'This document',
+    callers: 'public',
+    scope: null,
+    tenant: 'none',
+    idempotency: 'none',
+    success: { status: 200, description: 'The OpenAPI document.', schema: Type.Object({ openapi: Type.String() }, { title: 'OpenapiDocument' }), etag: true },
+    problems: [],
+    limits: 'none',
+    handle: () => (answer ??= document()),
+  })
+}

@@ -1,0 +1,53 @@
+/**
+ * The one place that turns an error into a problem document.
+ *
+ * Only problems made for clients are shown. An operating error becomes 503 without its text; anything else is a bug,
+ * becomes 500 without its text, and is logged with all of it.
+ */
+import type { Context } from 'koa'
+import type { Problem } from '../../lib/base/problems.ts'
+import { send } from '../route/answer.ts'
+import type { Log } from '../../lib/base/log.ts'
+import { problemBody, problemStatus, toProblem } from '../../lib/base/problem-document.ts'
+
+function extraHeaders(problem: Problem): string[] {
+  const headers: string[] = []
+  if (problem.retryAfterSeconds !== undefined) headers.push('Retry-After', `${Math.max(1, Math.ceil(problem.retryAfterSeconds))}`)
+  if (problemStatus(problem) === 401) headers.push('WWW-Authenticate', 'Bearer')
+  // The rest of the body would be taken for the next request.
+  if (problem.slug === 'request-timeout') headers.push('Connection', 'close')
+  return headers
+}
+
+/** A part of a path that is longer than any id is a token, and tokens are not logged. */
+const SECRET_SEGMENT = /[A-Za-z0-9_-]{40,}/g
+
+/** Answers a request with the problem of an error. */
+export function sendProblem(
+  context: Context,
+  error: unknown,
+  surroundings: { readonly problemBase: string; readonly log: Log },
+  headers: readonly string[] = [],
+): void {
+  const { problem, level } = toProblem(error)
+  const requestId = context.state['requestId'] as string
+  if (level !== 'none') {
+    surroundings.log[level]({ err: error, requestId, method: context.method, path: context.path.replace(SECRET_SEGMENT, '***') }, 'request failed')
+  }
+  // Too late for a document: the status line is gone. Cutting the connection is the only honest signal left.
+  if (context.res.headersSent) {
+    context.res.destroy()
+    return
+  }
+  send(context, requestId, {
+    status: problemStatus(problem),
+    body: problemBody(problem, {
+      problemBase: surroundings.problemBase,
+      instance: context.path,
+      requestId,
+      reading: context.method === 'GET' || context.method === 'HEAD',
+    }),
+    contentType: 'application/problem+json',
+    headers: [...headers, ...extraHeaders(problem)],
+  })
+}

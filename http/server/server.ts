@@ -1,0 +1,91 @@
+/** The socket: what is refused before a request reaches the application. */
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { FairShare } from '../../lib/security/fair-share.ts'
+import type { Problem } from '../../lib/base/problems.ts'
+import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
+import { addressBlock } from '../access/rate-limits.ts'
+import type { Services } from '../route/services.ts'
+
+/** All header lines together, the request line included. */
+const HEADER_BYTES_MAX = 16 * 1024
+/** 16 KiB of headers come in one or two packets; who needs longer than this holds a connection for its own sake. */
+const HEADERS_TIMEOUT_MS = 10_000
+/** A body of 256 KiB over the slowest link we support; also ends clients that send one byte a minute. */
+const REQUEST_TIMEOUT_MS = 60_000
+/** How often connections are looked at for both. */
+const TIMEOUT_LOOK_MS = 1_000
+
+/**
+ * Connections at a time. Each takes a file descriptor and some 10 KB. When so many are open, an address that holds more than its
+ * share gets no further one, and the others do, up to the ceiling: who opens thousands keeps nobody else out.
+ */
+const CONNECTIONS_MAX = 4_096
+const CONNECTIONS_CEILING_TIMES = 3
+
+/** Longer than the idle time of common load balancers (60 s), so that it is never we who close under a new request. */
+const KEEP_ALIVE_MS = 65_000
+
+function problemOf(code: string | undefined): Problem {
+  return code === 'HPE_HEADER_OVERFLOW'
+    ? { slug: 'headers-too-large', detail: `The header block may have at most ${HEADER_BYTES_MAX} bytes.` }
+    : { slug: 'malformed-request', detail: 'The request is not valid HTTP.' }
+}
+
+/** How long clients may take, and how many connections; only tests have less patience. */
+export interface Patience {
+  readonly connectionsMax?: number
+  readonly headersTimeoutMs?: number
+  readonly requestTimeoutMs?: number
+  readonly lookMs?: number
+}
+
+/** A node server that answers broken HTTP with problem documents too. It does not listen yet. */
+export function createHttpServer(listener: RequestListener, world: Pick<Services, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
+  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS, lookMs = TIMEOUT_LOOK_MS, connectionsMax = CONNECTIONS_MAX } = patience
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, connectionsCheckingInterval: lookMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
+    listener,
+  )
+  const connections = new FairShare(connectionsMax * CONNECTIONS_CEILING_TIMES)
+  server.on('connection', (socket: Socket) => {
+    const party = { group: addressBlock(socket.remoteAddress ?? ''), member: '' }
+    if (connections.refuses(connectionsMax, party)) {
+      socket.destroy()
+      return
+    }
+    connections.enter(party)
+    socket.once('close', () => connections.leave(party))
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // A connection that was opened in advance and never used is closed without a word: balancers would take one for the answer to
+    // whatever they are just about to send.
+    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
+      socket.destroy()
+      return
+    }
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+      socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+      return
+    }
+    const problem = problemOf(error.code)
+    const requestId = world.ids.next()
+    // Nothing of the request was understood, not even its path.
+    const body = problemBody(problem, { problemBase: world.problemBase, instance: '/', requestId })
+    socket.end([
+      `HTTP/1.1 ${problemStatus(problem)} ${problem.slug === 'headers-too-large' ? 'Request Header Fields Too Large' : 'Bad Request'}`,
+      'Connection: close',
+      'Content-Type: application/problem+json',
+      'Content-Language: en',
+      'Cache-Control: no-store',
+      `X-Request-Id: ${requestId}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n'))
+  })
+  return server
+}

@@ -1,0 +1,142 @@
+/** Transactions, and what people write beside them. */
+import { created, document, empty, page, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { Annotation, annotationList, AnnotationWrite } from '../../lib/transactions/annotation-schema.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+import { Transaction, TransactionDetail, transactionList, TransactionUpdate, TransactionUpdateBody, transactionUpdateList } from '../../lib/transactions/transaction-schema.ts'
+
+const read = { tag: 'activity', callers: 'key', scope: 'transactions:read', tenant: 'customer', idempotency: 'none' } as const
+const written = { tag: 'activity', callers: 'session', scope: null, capability: 'transactions.annotate', tenant: 'customer', idempotency: 'none' } as const
+
+export const listTransactions = route({
+  ...read,
+  method: 'get',
+  path: '/transactions',
+  operationId: 'listTransactions',
+  summary: 'List movements of money',
+  description: 'Everything that moves a balance, or is about to, whatever made it. `q` finds the beginnings of words in description, counterparty, reference and order number.',
+  list: transactionList,
+  success: { status: 200, description: 'A page of transactions.', schema: PageOf('TransactionPage', Transaction), etag: true },
+  problems: [],
+  handle: async ({ list }, { transactions }) => page(list, await transactions.list(list)),
+})
+
+export const getTransaction = route({
+  ...read,
+  method: 'get',
+  path: '/transactions/{transactionId}',
+  operationId: 'getTransaction',
+  summary: 'Read a transaction with all that belongs to it',
+  success: { status: 200, description: 'The transaction.', schema: TransactionDetail, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { transactions }) => resource(await transactions.get(tenant, params.transactionId)),
+})
+
+export const updateTransaction = route({
+  ...written,
+  method: 'patch',
+  path: '/transactions/{transactionId}',
+  operationId: 'updateTransaction',
+  summary: 'File a transaction under a category',
+  ifMatch: true,
+  current: async ({ tenant, params }, { transactions }) => (tenant === null ? null : await transactions.get(tenant, params.transactionId)),
+  body: TransactionUpdateBody,
+  success: { status: 200, description: 'The transaction as it is now.', schema: TransactionDetail, etag: true },
+  problems: [],
+  handle: async ({ params, body, expectedVersion, ...by }, { transactions }) => resource(await transactions.setCategory(by, params.transactionId, body.category, expectedVersion)),
+})
+
+export const listTransactionUpdates = route({
+  ...read,
+  method: 'get',
+  path: '/transactions/{transactionId}/updates',
+  operationId: 'listTransactionUpdates',
+  summary: 'List what has become of a transaction',
+  list: transactionUpdateList,
+  success: { status: 200, description: 'A page of its updates.', schema: PageOf('TransactionUpdatePage', TransactionUpdate), etag: true },
+  problems: [],
+  handle: async ({ list, params }, { transactions }) => page(list, await transactions.listUpdates({ ...list, transactionId: params.transactionId })),
+})
+
+export const getTransactionConfirmation = route({
+  method: 'get',
+  path: '/transactions/{transactionId}/confirmation',
+  operationId: 'getTransactionConfirmation',
+  tag: 'activity',
+  summary: 'Download the confirmation of a transaction',
+  description: 'A PDF for people. It exists once the transaction is booked for good; what changes afterwards makes another one.',
+  callers: 'key',
+  scope: 'statements:read',
+  tenant: 'customer',
+  idempotency: 'none',
+  limits: ['export'],
+  success: { status: 200, description: 'The confirmation.', contentType: 'application/pdf', etag: true },
+  problems: ['confirmation-not-available'],
+  handle: async ({ tenant, params }, { confirmations }) => {
+    const found = await confirmations.ofTransaction(tenant, params.transactionId)
+    return document(found, found === null ? '' : `transaction-${found.number}.pdf`)
+  },
+})
+
+export const listAnnotations = route({
+  ...read,
+  method: 'get',
+  path: '/transactions/{transactionId}/annotations',
+  operationId: 'listAnnotations',
+  summary: 'List what people wrote beside a transaction',
+  list: annotationList,
+  success: { status: 200, description: 'A page of annotations.', schema: PageOf('AnnotationPage', Annotation), etag: true },
+  problems: [],
+  handle: async ({ list, params }, { transactions }) => page(list, await transactions.listAnnotations({ ...list, transactionId: params.transactionId })),
+})
+
+export const createAnnotation = route({
+  ...written,
+  method: 'post',
+  path: '/transactions/{transactionId}/annotations',
+  operationId: 'createAnnotation',
+  summary: 'Write something beside a transaction',
+  body: AnnotationWrite,
+  exists: (tenant, { transactionId }, { transactions }) => transactions.exists(tenant, transactionId),
+  success: { status: 201, description: 'The annotation.', schema: Annotation, etag: true, location: true },
+  problems: [],
+  handle: async ({ params: { transactionId }, body, ...by }, { transactions }) => {
+    // What is not followed yet is made up for.
+    await transactions.exists(by.tenant, transactionId)
+    const made = await transactions.annotate(by, transactionId, body.text)
+    return created(made, `/v1/transactions/${transactionId}/annotations/${made.view.id}`)
+  },
+})
+
+export const updateAnnotation = route({
+  ...written,
+  method: 'patch',
+  path: '/transactions/{transactionId}/annotations/{annotationId}',
+  operationId: 'updateAnnotation',
+  summary: 'Change what was written beside a transaction',
+  description: 'By its author, and by those who run the company.',
+  ifMatch: true,
+  current: async ({ tenant, params }, { transactions }) => (tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId)),
+  body: AnnotationWrite,
+  success: { status: 200, description: 'The annotation as it is now.', schema: Annotation, etag: true },
+  problems: [],
+  handle: async ({ params, body, expectedVersion, ...by }, { transactions }) =>
+    resource(await transactions.rewriteAnnotation(by, params.transactionId, params.annotationId, body.text, expectedVersion)),
+})
+
+export const deleteAnnotation = route({
+  ...written,
+  method: 'delete',
+  path: '/transactions/{transactionId}/annotations/{annotationId}',
+  operationId: 'deleteAnnotation',
+  summary: 'Delete what was written beside a transaction',
+  description: 'By its author, and by those who run the company.',
+  ifMatch: true,
+  current: async ({ tenant, params }, { transactions }) => (tenant === null ? null : await transactions.getAnnotation(tenant, params.transactionId, params.annotationId)),
+  success: { status: 204, description: 'It is gone.' },
+  problems: [],
+  handle: async ({ params, expectedVersion, ...by }, { transactions }) => {
+    await transactions.deleteAnnotation(by, params.transactionId, params.annotationId, expectedVersion)
+    return empty()
+  },
+})

@@ -1,0 +1,47 @@
+/** What a sandbox can do to webhooks: events that did not happen, and a clean slate. */
+import { route } from '../route/route.ts'
+import { SimulationResult } from '../../lib/contract/simulation.ts'
+import { SandboxReset, SandboxResetResult, SimWebhookEvent } from '../../lib/webhooks/webhook-schema.ts'
+
+export const simulateWebhookEvent = route({
+  method: 'post',
+  path: '/simulations/webhook-events',
+  operationId: 'simulateWebhookEvent',
+  tag: 'simulations',
+  summary: 'Send an event that did not happen',
+  description: 'To the customer\'s active endpoints that subscribe to its type, with `data.sandbox: true`.',
+  callers: 'key',
+  scope: 'webhooks:manage',
+  tenant: 'customer',
+  sandbox: 'simulation',
+  feature: 'webhooks',
+  idempotency: 'optional',
+  limits: ['simulate'],
+  body: SimWebhookEvent,
+  success: { status: 202, description: 'The event is on its way.', schema: SimulationResult },
+  problems: [],
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { webhooks }) =>
+    await webhooks.simulate({ tenant, principal, session, source, requestId }, body, idempotency),
+})
+
+export const resetSandbox = route({
+  method: 'post',
+  path: '/sandbox/reset',
+  operationId: 'resetSandbox',
+  tag: 'public-api',
+  summary: 'Clean up the webhooks of a sandbox',
+  description: 'Paused endpoints become active and deliveries are deleted. Money is not touched.',
+  callers: 'key',
+  scope: 'webhooks:manage',
+  tenant: 'customer',
+  sandbox: 'only',
+  feature: 'webhooks',
+  idempotency: 'optional',
+  limits: ['simulate'],
+  body: SandboxReset,
+  bodyOptional: true,
+  success: { status: 200, description: 'What was done.', schema: SandboxResetResult },
+  problems: [],
+  handle: async ({ body, idempotency, tenant, principal, session, source, requestId }, { webhooks }) =>
+    await webhooks.resetSandbox({ tenant, principal, session, source, requestId }, body, idempotency),
+})

@@ -1,0 +1,332 @@
+/**
+ * The settings, read once at start. A wrong one stops the start with a sentence that names it and says what to do;
+ * the value of a secret never appears in such a sentence.
+ */
+import { resolve } from 'node:path'
+
+import { StartError } from '../base/errors.ts'
+import { isAllowlistEntry } from '../security/ip-allowlist.ts'
+
+const APP_ENVS = ['local', 'staging', 'production'] as const
+const LEASES = ['on', 'off'] as const
+const RATE_LIMITS = ['on', 'off'] as const
+const WEBHOOK_TARGETS = ['public', 'any'] as const
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+/** 32 characters of a random key are at least 128 bits even when it is written in hexadecimal. */
+const SECRETS_KEY_LENGTH_MIN = 32
+
+/** As above: whoever holds it can speak to a node in any customer's name. */
+const NODE_SECRET_LENGTH_MIN = 32
+
+/** More lanes than this only queue behind one another in one Postgres; two are the measured optimum on two cores. */
+const COMMIT_LANES_MAX = 8
+
+/** A log that is written less often than this is no help to whoever looks for the call that has just failed. */
+const REQUEST_LOG_FLUSH_MAX_MS = 60_000
+
+export type AppEnv = (typeof APP_ENVS)[number]
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export interface Config {
+  readonly appEnv: AppEnv
+  readonly host: string
+  /** 0 lets the system choose a free port. */
+  readonly port: number
+  /** Absolute. */
+  readonly dataDir: string
+  /** `null`: run the embedded Postgres in `dataDir`. */
+  readonly databaseUrl: string | null
+  /** The address problem types hang under, without a slash at the end. */
+  readonly problemBase: string
+  readonly logLevel: LogLevel
+  /**
+   * How many transactions may commit at the same time. One by default: on two cores two lanes halve the batches and pay the
+   * fixed part of a commit twice. Over 1 000 balances one lane took 4 700 payments a second and two 3 400 to 4 100; at half of
+   * that p50 was 4 ms and 5 to 7. More cores than that are worth a second lane.
+   */
+  readonly commitLanes: number
+  /** `null`: the service makes one and keeps it in `dataDir`; never `null` in production. */
+  readonly secretsKey: string | null
+  /** Where the nodes meet (`parseRedisUrl`). `null`: this is the only node. */
+  readonly redisUrl: string | null
+  /** Where other nodes reach this one, without a slash at the end; never `null` when there is a `redisUrl`. */
+  readonly nodeUrl: string | null
+  /** Shared by all nodes, shows them that a forwarded request is from one of them; never `null` when there is a `redisUrl`. */
+  readonly nodeSecret: string | null
+  /** `off`: nobody owns a shard, every request is handled where it arrives. */
+  readonly leases: 'on' | 'off'
+  /** `null`: no metrics port. 0 lets the system choose a free one. */
+  readonly metricsPort: number | null
+  /** `null`: a random one is made at every start. */
+  readonly nodeId: string | null
+  /** Whether simulations and seeded data exist: everywhere but in production. */
+  readonly sandbox: boolean
+  /** Where clients reach the service, without a slash at the end; https turns on HSTS. `null`: where it listens. */
+  readonly publicUrl: string | null
+  /** Origins of consoles that browsers may call the API from. */
+  readonly consoleOrigins: readonly string[]
+  /** Load balancers, as addresses and CIDR blocks, that are believed when they say where a request comes from. */
+  readonly trustedProxies: readonly string[]
+  /** `off` only for load tests; never in production. */
+  readonly rateLimits: 'on' | 'off'
+  /** How long a call may wait before it is seen in the request log, milliseconds. */
+  readonly requestLogFlushMs: number
+  /** Where newer tables of the UK modulus check are. `null`: the installed ones. */
+  readonly ukModulusDir: string | null
+  /** The file with the directory of banks. `null`: there is none. */
+  readonly bankDirectory: string | null
+  /** Where webhooks may be sent: `any`, which is loopback, private addresses and plain http as well, only for `local`. */
+  readonly webhookTargets: 'public' | 'any'
+}
+
+/** A setting that cannot be used. The message is one sentence that names the variable and what to set it to. */
+export class ConfigError extends StartError {
+  override readonly name = 'ConfigError'
+}
+
+/**
+ * Turns environment variables into settings. An empty variable counts as unset.
+ *
+ * @throws ConfigError for the first setting that is wrong or missing.
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const appEnv = readChoice(env, 'APP_ENV', { choices: APP_ENVS, fallback: 'local' })
+  const production = appEnv === 'production'
+
+  const databaseUrl = readDatabaseUrl(env)
+  if (production && databaseUrl === null) {
+    throw new ConfigError(
+      'DATABASE_URL is required when APP_ENV is production; set it to postgres://user:password@host:5432/database.'
+    )
+  }
+  const secretsKey = readSecret(env, 'SECRETS_KEY', SECRETS_KEY_LENGTH_MIN)
+  if (production && secretsKey === null) {
+    throw new ConfigError(
+      `SECRETS_KEY is required when APP_ENV is production; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters.`
+    )
+  }
+  const redisUrl = readRedisUrl(env)
+  const nodeUrl = readNodeUrl(env)
+  if (redisUrl !== null && nodeUrl === null) {
+    throw new ConfigError(
+      'NODE_URL is required when REDIS_URL is set; set it to the address where the other nodes reach this one, like http://10.0.0.1:3000.'
+    )
+  }
+  const nodeSecret = readSecret(env, 'NODE_SECRET', NODE_SECRET_LENGTH_MIN)
+  if (redisUrl !== null && nodeSecret === null) {
+    throw new ConfigError(
+      `NODE_SECRET is required when REDIS_URL is set; set it to at least ${NODE_SECRET_LENGTH_MIN} random characters, the same on every node.`
+    )
+  }
+  // What nodes share must not come from a directory that only one of them has.
+  if (redisUrl !== null && databaseUrl === null) {
+    throw new ConfigError('DATABASE_URL is required when REDIS_URL is set; set it to the Postgres that all nodes share.')
+  }
+  if (redisUrl !== null && secretsKey === null) {
+    throw new ConfigError(
+      `SECRETS_KEY is required when REDIS_URL is set; set it to at least ${SECRETS_KEY_LENGTH_MIN} random characters, the same on every node.`
+    )
+  }
+  const rateLimits = readChoice(env, 'RATE_LIMITS', { choices: RATE_LIMITS, fallback: 'on' })
+  if (production && rateLimits === 'off') {
+    throw new ConfigError('RATE_LIMITS is off, which APP_ENV production does not allow; set it to on, or leave it out.')
+  }
+
+  const webhookTargets = readChoice(env, 'WEBHOOK_TARGETS', { choices: WEBHOOK_TARGETS, fallback: 'public' })
+  if (webhookTargets === 'any' && appEnv !== 'local') {
+    throw new ConfigError(`WEBHOOK_TARGETS is any, which APP_ENV ${appEnv} does not allow; set it to public, or leave it out.`)
+  }
+
+  return {
+    appEnv,
+    // A laptop is not a server: only `local` hides from the network by itself.
+    host: read(env, 'HOST') ?? (appEnv === 'local' ? '127.0.0.1' : '0.0.0.0'),
+    port: readInteger(env, 'PORT', { min: 0, max: 65_535, fallback: 3000 }),
+    dataDir: resolve(read(env, 'DATA_DIR') ?? '.data'),
+    databaseUrl,
+    problemBase: readProblemBase(env),
+    logLevel: readChoice(env, 'LOG_LEVEL', { choices: LOG_LEVELS, fallback: 'info' }),
+    commitLanes: readInteger(env, 'COMMIT_LANES', { min: 1, max: COMMIT_LANES_MAX, fallback: 1 }),
+    secretsKey,
+    redisUrl,
+    nodeUrl,
+    nodeSecret,
+    leases: readChoice(env, 'LEASES', { choices: LEASES, fallback: 'on' }),
+    metricsPort: read(env, 'METRICS_PORT') === null ? null : readInteger(env, 'METRICS_PORT', { min: 0, max: 65_535, fallback: 0 }),
+    nodeId: readNodeId(env),
+    sandbox: !production,
+    publicUrl: read(env, 'PUBLIC_URL') === null ? null : readOrigin('PUBLIC_URL', read(env, 'PUBLIC_URL') as string),
+    consoleOrigins: (read(env, 'CONSOLE_ORIGINS') ?? '').split(',').map((text) => text.trim()).filter((text) => text !== '')
+      .map((text) => readOrigin('CONSOLE_ORIGINS', text)),
+    trustedProxies: readTrustedProxies(env),
+    rateLimits,
+    requestLogFlushMs: readInteger(env, 'API_REQUEST_LOG_FLUSH_MS', { min: 10, max: REQUEST_LOG_FLUSH_MAX_MS, fallback: 5_000 }),
+    webhookTargets,
+    bankDirectory: read(env, 'BANK_DIRECTORY') === null ? null : resolve(read(env, 'BANK_DIRECTORY') as string),
+    ukModulusDir: read(env, 'UK_MODULUS_DIR') === null ? null : resolve(read(env, 'UK_MODULUS_DIR') as string),
+  }
+}
+
+function readTrustedProxies(env: NodeJS.ProcessEnv): string[] {
+  const entries = (read(env, 'TRUSTED_PROXIES') ?? '').split(',').map((text) => text.trim()).filter((text) => text !== '')
+  if (!entries.every(isAllowlistEntry)) {
+    throw new ConfigError('TRUSTED_PROXIES is not usable; set it to addresses and CIDR blocks separated by commas, like 10.0.0.0/8, or leave it out.')
+  }
+  return entries
+}
+
+function read(env: NodeJS.ProcessEnv, name: string): string | null {
+  const value = env[name]?.trim()
+  return value === undefined || value === '' ? null : value
+}
+
+function readChoice<T extends string>(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  options: { readonly choices: readonly T[]; readonly fallback: T }
+): T {
+  const value = read(env, name)
+  if (value === null) return options.fallback
+  const choice = options.choices.find(candidate => candidate === value)
+  if (choice === undefined) throw new ConfigError(`${name} is "${value}"; set it to one of ${options.choices.join(', ')}.`)
+  return choice
+}
+
+function readInteger(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  options: { readonly min: number; readonly max: number; readonly fallback: number }
+): number {
+  const value = read(env, name)
+  if (value === null) return options.fallback
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
+  if (!(number >= options.min && number <= options.max)) {
+    throw new ConfigError(`${name} is "${value}"; set it to a whole number from ${options.min} to ${options.max}.`)
+  }
+  return number
+}
+
+function readDatabaseUrl(env: NodeJS.ProcessEnv): string | null {
+  const value = read(env, 'DATABASE_URL')
+  if (value === null) return null
+  const url = URL.canParse(value) ? new URL(value) : null
+  const usable =
+    url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== '' && url.pathname.length > 1
+  if (!usable) {
+    throw new ConfigError(
+      'DATABASE_URL is not the address of a Postgres database; set it to postgres://user:password@host:5432/database.'
+    )
+  }
+  return value
+}
+
+function readProblemBase(env: NodeJS.ProcessEnv): string {
+  const value = read(env, 'PROBLEM_BASE') ?? 'https://docs.vostro.example/problems'
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new ConfigError(`PROBLEM_BASE is "${value}"; set it to an http or https address without a query.`)
+  }
+  return value.replace(/\/+$/, '')
+}
+
+function readOrigin(name: string, value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.href !== `${url.origin}/`) {
+    throw new ConfigError(`${name} has "${value}"; set it to an http or https address without a path, like https://api.example.com.`)
+  }
+  return url.origin
+}
+
+function readSecret(env: NodeJS.ProcessEnv, name: string, lengthMin: number): string | null {
+  const value = read(env, name)
+  if (value !== null && value.length < lengthMin) {
+    throw new ConfigError(`${name} has ${value.length} characters; set it to at least ${lengthMin} random characters.`)
+  }
+  return value
+}
+
+function readRedisUrl(env: NodeJS.ProcessEnv): string | null {
+  const value = read(env, 'REDIS_URL')
+  if (value !== null && parseRedisUrl(value) === null) {
+    throw new ConfigError(
+      'REDIS_URL is not the address of a Redis; set it to redis://host:6379, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379 (rediss for TLS).'
+    )
+  }
+  return value
+}
+
+function readNodeUrl(env: NodeJS.ProcessEnv): string | null {
+  const value = read(env, 'NODE_URL')
+  if (value === null) return null
+  const url = URL.canParse(value) ? new URL(value) : null
+  // The other nodes append the path of the request they forward; credentials would end up in their logs.
+  const usable =
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.href === `${url.origin}/`
+  if (!usable) throw new ConfigError('NODE_URL is not usable; set it to an http or https address without a path, like http://10.0.0.1:3000.')
+  return url.origin
+}
+
+function readNodeId(env: NodeJS.ProcessEnv): string | null {
+  const value = read(env, 'NODE_ID')
+  if (value !== null && !/^[\w.:-]{1,64}$/.test(value)) {
+    throw new ConfigError(`NODE_ID is "${value}"; set it to 1 to 64 letters, digits, dots, colons, hyphens and underscores.`)
+  }
+  return value
+}
+
+/** Where a Redis is, and which kind: one server, one that Sentinels watch, or a Cluster. */
+export type RedisAddress = {
+  readonly hosts: readonly { readonly host: string; readonly port: number }[]
+  readonly tls: boolean
+  readonly username: string | null
+  readonly password: string | null
+} & (
+  | { readonly kind: 'single' | 'cluster'; readonly database: number }
+  /** The hosts are the Sentinels; the credentials are those of the Redis they watch. */
+  | { readonly kind: 'sentinel'; readonly name: string }
+)
+
+const REDIS_URL = /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?#]+)(?:\/(?<path>[^/?#]*))?$/
+const REDIS_PORT = 6379
+const SENTINEL_PORT = 26_379
+
+/**
+ * Reads `redis://user:password@host:port/database`, `redis+sentinel://…@host:port,host:port/name` and
+ * `redis+cluster://…@host:port,host:port`; `rediss` instead of `redis` is TLS. `null`: it is none of these.
+ */
+export function parseRedisUrl(value: string): RedisAddress | null {
+  // A URL has one host only, so the standard parser reads the hosts one by one.
+  const parts = REDIS_URL.exec(value)?.groups
+  if (parts === undefined) return null
+  const kind = (parts.kind ?? 'single') as RedisAddress['kind']
+  const hosts = (parts.hosts ?? '').split(',').map(text => {
+    const url = URL.canParse(`tcp://${text}`) ? new URL(`tcp://${text}`) : null
+    if (url === null || url.hostname === '' || url.port === '0') return null
+    const port = url.port === '' ? (kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT) : Number(url.port)
+    return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port }
+  })
+  if (!hosts.every(host => host !== null) || (kind === 'single' && hosts.length > 1)) return null
+
+  const username = decode(parts.username)
+  const password = decode(parts.password)
+  if (username === undefined || password === undefined) return null
+  const shared = { hosts, tls: parts.tls === 's', username, password }
+
+  const path = parts.path ?? ''
+  if (kind === 'sentinel') return path === '' ? null : { ...shared, kind, name: path }
+  // A Cluster has database 0 only.
+  if (!/^\d{0,4}$/.test(path) || (kind === 'cluster' && Number(path) !== 0)) return null
+  return { ...shared, kind, database: Number(path) }
+}
+
+/** A percent-encoded part of an address; `null` when it is absent or empty, `undefined` when it is malformed. */
+function decode(part: string | undefined): string | null | undefined {
+  if (part === undefined || part === '') return null
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    // Malformed is an answer here, not a failure: the caller says which setting it was.
+    return undefined
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * What a decision wants written: plain rows, in the words of the schema. A decision returns them, the committer gathers
+ * those of many decisions into one SQL statement (storage/commit/commit.ts), and nothing else ever writes these tables.
+ *
+ * Amounts are bigint minor units; times are epoch milliseconds of the clock that was passed in.
+ */
+import type { Posting } from '../ledger/posting.ts'
+
+export interface HoldRow {
+  readonly id: string
+  readonly balanceId: string
+  readonly customerId: string
+  readonly amount: bigint
+  readonly subjectType: string
+  readonly subjectId: string
+  readonly description: string
+  readonly createdAt: number
+}
+
+/** Ends a hold: the balance's held amount falls by `amount`, whatever part of it was captured. */
+export interface HoldResolution {
+  readonly id: string
+  readonly balanceId: string
+  readonly amount: bigint
+  readonly status: 'captured' | 'released' | 'expired'
+  readonly capturedAmount: bigint | null
+  readonly resolvedAt: number
+}
+
+export interface StatusUpdate {
+  readonly objectId: string
+  readonly version: number
+  readonly customerId: string
+  readonly status: string
+  readonly previousStatus: string | null
+  readonly message: string
+  readonly actor: 'system' | 'member' | 'partner'
+  readonly at: number
+}
+
+export interface OutboxEvent {
+  readonly id: string
+  readonly createdAt: number
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly type: string
+  readonly object: string
+  readonly objectId: string
+  readonly status: string | null
+  readonly previousStatus: string | null
+  readonly amount: bigint | null
+  readonly currency: string | null
+}
+
+export interface IdempotencyRecord {
+  readonly id: string
+  readonly fingerprint: string
+  readonly status: number
+  readonly resourceId: string | null
+  readonly answer: string | null
+  readonly createdAt: number
+}
+
+/**
+ * Everything one decision writes. Absent members write nothing. What becomes of a balance follows from the rows: postings
+ * move what is posted, holds and their resolutions move what is held, and there is no other way to change either.
+ *
+ * The members here are what every kind of decision may write. Each noun adds its own in its `effects.ts`
+ * (`declare module`), beside the types of its rows, so that the engine knows no noun.
+ */
+export interface Effects {
+  readonly postings?: readonly Posting[]
+  readonly holds?: readonly HoldRow[]
+  readonly holdResolutions?: readonly HoldResolution[]
+  readonly statusUpdates?: readonly StatusUpdate[]
+  readonly events?: readonly OutboxEvent[]
+  readonly idempotency?: IdempotencyRecord
+  /**
+   * Balances that another decision will credit later: they must be open and of this currency. A credit of this decision has its
+   * fence in its posting.
+   */
+  readonly credits?: readonly { readonly balanceId: string; readonly currency: string }[]
+}

@@ -1,0 +1,98 @@
+/**
+ * Business days: on which days a rail works, and until when on such a day. Pure: dates are `YYYY-MM-DD` in the rail's own zone,
+ * moments are epoch milliseconds.
+ */
+import { addDays, dateIn } from '../base/clock.ts'
+import { OperatingError } from '../base/errors.ts'
+import { railDays } from './calendars.ts'
+import { keptHolidays } from './holidays.ts'
+import type { BusinessCalendar } from './national-calendars.ts'
+import { RAILS, type Rail } from './rails.ts'
+
+/** A date lies in a year that a calendar is not known for: nobody guesses bank holidays. */
+export class CalendarUnknown extends OperatingError {
+  override readonly name = 'CalendarUnknown'
+}
+
+/** What is set for a connection in place of the table: cut-offs (`HH:mm`) and further closed days, by rail. */
+export interface CalendarTerms {
+  readonly cutOffs?: Readonly<Partial<Record<Rail, string>>>
+  readonly closedDays?: Readonly<Partial<Record<Rail, readonly string[]>>>
+}
+
+/** The rules of the table, nothing set. */
+export const PLAIN_CALENDAR: CalendarTerms = {}
+
+/** No rail is closed for longer; a search that goes on is a calendar without a business day. */
+const CLOSED_DAYS_MAX = 60
+
+/** Holidays by calendar and year, computed once: a handful of calendars and a few years. */
+const known = new WeakMap<BusinessCalendar, Map<number, ReadonlySet<string>>>()
+
+function holidaysOf(calendar: BusinessCalendar, year: number): ReadonlySet<string> {
+  if (year < calendar.from || year > calendar.to) throw new CalendarUnknown(`The calendar ${calendar.name} is not known for ${year}.`, { retryAfterSeconds: 3600 })
+  const years = known.get(calendar) ?? new Map<number, ReadonlySet<string>>()
+  known.set(calendar, years)
+  const found = years.get(year) ?? keptHolidays(calendar, year)
+  years.set(year, found)
+  return found
+}
+
+/** Whether a rail works on a date. Rails that are open around the clock always do. @throws CalendarUnknown */
+export function isBusinessDay(rail: string, date: string, { closedDays }: CalendarTerms = PLAIN_CALENDAR): boolean {
+  const { calendar } = railDays(rail)
+  if (calendar === null) return true
+  const { year, dayOfWeek } = Temporal.PlainDate.from(date)
+  const closed = closedDays?.[rail as Rail] ?? []
+  if (year > (calendar.announcedTo ?? year) && !closed.some((day) => day.startsWith(`${year}-`))) {
+    throw new CalendarUnknown(`The holidays of ${calendar.name} in ${year} are announced; none has been set for the connection yet.`, { retryAfterSeconds: 3600 })
+  }
+  return !calendar.weekend.has(dayOfWeek) && !holidaysOf(calendar, year).has(date) && !closed.includes(date)
+}
+
+/** The date itself, or else the first business day after it. @throws CalendarUnknown */
+export function businessDayFrom(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
+  let day = date
+  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, 1)) if (isBusinessDay(rail, day, terms)) return day
+  throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days of ${date}.`)
+}
+
+/** The first business day after a date. @throws CalendarUnknown */
+export function nextBusinessDay(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
+  return businessDayFrom(rail, addDays(date, 1), terms)
+}
+
+/** The last business day before a date. @throws CalendarUnknown */
+export function previousBusinessDay(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
+  let day = addDays(date, -1)
+  for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, -1)) if (isBusinessDay(rail, day, terms)) return day
+  throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days before ${date}.`)
+}
+
+/** The business day `count` business days after a date; 0 is the date itself when it is one, else the next. @throws CalendarUnknown */
+export function addBusinessDays(rail: string, date: string, count: number, terms: CalendarTerms = PLAIN_CALENDAR): string {
+  let day = businessDayFrom(rail, date, terms)
+  for (let left = count; left > 0; left--) day = nextBusinessDay(rail, day, terms)
+  return day
+}
+
+/** The date that a rail's clocks show. */
+export function railDate(rail: string, now: number): string {
+  return dateIn(now, railDays(rail).zone)
+}
+
+/** The moment of a wall-clock time (`HH:mm`) on a date in a rail's zone. A time that a change of the clocks skips is the same time after it. */
+export function momentOf(rail: string, date: string, time: string): number {
+  return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: railDays(rail).zone, plainTime: Temporal.PlainTime.from(time) }).epochMilliseconds
+}
+
+/** The latest moment of a date at which a release still counts as that day: the cut-off, or else the end of the day. */
+export function cutOffOf(rail: string, date: string, { cutOffs }: CalendarTerms = PLAIN_CALENDAR): number {
+  const time = cutOffs?.[rail as Rail] ?? RAILS.get(rail as Rail)?.cutOff?.time
+  return time === undefined ? endOfDay(rail, date) : momentOf(rail, date, time)
+}
+
+/** The first moment after a date in a rail's zone. */
+export function endOfDay(rail: string, date: string): number {
+  return momentOf(rail, addDays(date, 1), '00:00')
+}

@@ -1,0 +1,39 @@
+/** Rows that decisions about transfers write. */
+
+export interface TransferRow {
+  readonly id: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly number: string
+  readonly externalId: string | null
+  readonly status: string
+  readonly fromBalanceId: string
+  readonly toBalanceId: string
+  readonly currency: string
+  readonly amount: bigint
+  readonly reference: string | null
+  readonly createdBy: string
+  readonly createdVia: string
+  readonly metadata: string | null
+  readonly completedAt: number | null
+  readonly createdAt: number
+}
+
+/** A transfer that travels by the partner, from balance to balance of two connections or, in a sandbox, of one. */
+export interface TransferOrderRow {
+  readonly transferId: string
+  readonly shard: number
+  readonly holdId: string
+  readonly fromConnectionId: string
+  readonly toConnectionId: string
+  /** When the partner is told. */
+  readonly dueAt: number
+}
+
+declare module '../decisions/effects.ts' {
+  interface Effects {
+    readonly transfers?: readonly TransferRow[]
+    readonly transferOrders?: readonly TransferOrderRow[]
+  }
+}

@@ -1,0 +1,12 @@
+/** Account details as their customer sees them. */
+import type { AccountDetailsJson } from '../../lib/accounts/details.ts'
+import { accountDetailsOf } from './account-details.ts'
+import type { Database } from '../db/database.ts'
+import { balanceCurrency } from '../balances/balance-queries.ts'
+import type { Tenant } from '../db/page.ts'
+
+/** Those of one balance; null when it is not the tenant's. */
+export async function getAccountDetails(database: Database, tenant: Tenant, balanceId: string): Promise<readonly AccountDetailsJson[] | null> {
+  if (await balanceCurrency(database, tenant, balanceId) === null) return null
+  return (await accountDetailsOf(database, [balanceId])).get(balanceId) ?? []
+}

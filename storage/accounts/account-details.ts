@@ -1,0 +1,130 @@
+/** Account details as rows: read for whoever shows them to a payer, provided by the sandbox bank at once. */
+import { accountDetailsJson, type AccountDetailsJson, type AccountDetailsRecord, type AccountIdentifiers } from '../../lib/accounts/details.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { sandboxAccounts } from '../../lib/sandbox/accounts.ts'
+import { plainArray } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+type Row = [string, string, string, AccountDetailsRecord['scope'], AccountDetailsRecord['rails'], AccountDetailsRecord['status'], string | null, string,
+  AccountIdentifiers | null, string | null, AccountDetailsRecord['bankAddress'], string | null, boolean, string | null, AccountDetailsRecord['estimatedArrival'],
+  number | null, number | null, string | null, number]
+
+const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`
+const READ = `select id, balance_id, currency, scope, rails, status, status_reason, account_holder_name, identifiers, bank_name, bank_address, country, shared,
+    reference, estimated_arrival, ${ms('valid_from')}, ${ms('valid_until')}, replaced_by_id, ${ms('created_at')}
+  from account_details where balance_id = any($1::uuid[]) order by balance_id, (scope = 'local') desc, id`
+
+/** The account details of each balance, local ones first; closed ones too. A balance without any is absent. */
+export async function accountDetailsOf(database: Pick<Database, 'query'>, balanceIds: readonly string[]): Promise<Map<string, AccountDetailsJson[]>> {
+  const found = new Map<string, AccountDetailsJson[]>()
+  for (const row of await database.query<Row>({ name: 'account_details_of', text: READ, values: [plainArray(balanceIds)] })) {
+    const [id, balanceId, currency, scope, rails, status, statusReason, accountHolderName, identifiers, bankName, bankAddress, country, shared, reference,
+      estimatedArrival, validFrom, validUntil, replacedById, createdAt] = row
+    const details = accountDetailsJson({ id, balanceId, currency, scope, rails, status, statusReason, accountHolderName, identifiers, bankName, bankAddress, country,
+      shared, reference, estimatedArrival, validFrom, validUntil, replacedById, createdAt })
+    const known = found.get(balanceId)
+    if (known === undefined) found.set(balanceId, [details])
+    else known.push(details)
+  }
+  return found
+}
+
+/** Where money for a balance can be sent now or soon: its details that are not closed, pending ones too. */
+export async function depositDetailsOf(database: Pick<Database, 'query'>, balanceId: string): Promise<AccountDetailsJson[]> {
+  const details = (await accountDetailsOf(database, [balanceId])).get(balanceId) ?? []
+  return details.filter(({ status }) => status !== 'closed')
+}
+
+/**
+ * Whether account details `d` lead to a balance and are the account that the jsonb `bank` names. Details that were replaced or are
+ * being closed still lead to their balance; an account that many share does not say by itself which balance is meant.
+ */
+const isAccountOf = (bank: string): string => `d.status in ('active', 'replaced', 'closing') and not d.shared
+    and (d.identifiers->>'iban' = ${bank}->>'iban' or d.identifiers->>'clabe' = ${bank}->>'clabe'
+      or (d.identifiers->>'accountNumber' = ${bank}->>'accountNumber'
+        and (d.identifiers->>'sortCode' = ${bank}->>'sortCode' or d.identifiers->>'routingNumber' = ${bank}->>'routingNumber' or d.identifiers->>'bsb' = ${bank}->>'bsb'
+          or d.identifiers->>'bic' = ${bank}->>'bic'
+          or (d.identifiers->>'bankCode' = ${bank}->>'bankCode' and d.identifiers->>'branchCode' is not distinct from ${bank}->>'branchCode'))))`
+
+/** Of a recipient `r`: whether it is an account of its customer's own. */
+export const IS_OWN_ACCOUNT = `exists (select from account_details d where d.customer_id = r.customer_id and ${isAccountOf('r.bank')})`
+
+/** A balance on this platform that a recipient's account details lead to. */
+export interface PlatformAccount {
+  readonly balanceId: string
+  readonly connectionId: string
+  /** Whether the balance is kept by the operator of the customer who pays. */
+  readonly sameOperator: boolean
+  /** As the account is kept, for the check of the payee's name. */
+  readonly holderName: string
+}
+
+/**
+ * SQL of the `PlatformAccount` that a jsonb `bank` names in a currency, for customers of `operator` who pay; null when no balance on this
+ * platform has the account.
+ */
+const platformAccount = ({ bank, currency, operator }: { readonly bank: string; readonly currency: string; readonly operator: string }): string => `(
+  select json_build_object('balanceId', b.id, 'connectionId', b.connection_id, 'sameOperator', b.operator_id = ${operator}, 'holderName', d.account_holder_name)
+  from account_details d join balance b on b.id = d.balance_id
+  where b.currency = ${currency} and ${isAccountOf(bank)} order by d.status = 'active' desc, d.id limit 1)`
+
+/** Of a recipient `r` of a customer `c`: the balance that its account is. */
+export const PLATFORM_ACCOUNT = platformAccount({ bank: 'r.bank', currency: 'r.currency', operator: 'c.operator_id' })
+
+/**
+ * The balance on this platform that bank details in a currency name, for a customer who wants to pay it; null when there is none.
+ *
+ * @throws DatabaseUnavailable and what the driver throws
+ */
+export async function findPlatformAccount(
+  database: Pick<Database, 'query'>, { customerId, currency, bank }: { readonly customerId: string; readonly currency: string; readonly bank: object },
+): Promise<PlatformAccount | null> {
+  const [row] = await database.query<[PlatformAccount | null]>({
+    name: 'platform_account', values: [customerId, currency, JSON.stringify(bank)],
+    text: `select ${platformAccount({ bank: '$3::jsonb', currency: '$2', operator: 'c.operator_id' })} from customer c where c.id = $1`,
+  })
+  return row?.[0] ?? null
+}
+
+/** Details of one balance, as rows of one statement. */
+const CHUNK_BALANCES = 1_000
+
+export interface ProvidedFor {
+  readonly ids: IdSource
+  readonly now: number
+  /** The balances of an operator, or these. */
+  readonly balances: { readonly operatorId: string } | readonly string[]
+}
+
+/**
+ * Opens an account at the sandbox bank for each of the balances whose details are to be active and that has none.
+ *
+ * @throws what the driver throws
+ */
+export async function provideSandboxAccounts(client: TransactionClient, { ids, now, balances: which }: ProvidedFor): Promise<void> {
+  const given = 'operatorId' in which ? { condition: 'b.operator_id = $1', value: which.operatorId } : { condition: 'b.id = any($1::uuid[])', value: plainArray(which) }
+  const { rows: balances } = await client.query<{ id: string; customer_id: string; connection_id: string; shard: number; currency: CurrencyCode; holder: string; number: string }>(
+    `select b.id, b.customer_id, b.connection_id, b.shard, b.currency, c.legal_name as holder, nextval('sandbox_account_number') as number
+     from balance b join customer c on c.id = b.customer_id
+     where ${given.condition} and b.details_status = 'active' and not exists (select from account_details d where d.balance_id = b.id)`,
+    [given.value],
+  )
+  for (let from = 0; from < balances.length; from += CHUNK_BALANCES) {
+    const rows = balances.slice(from, from + CHUNK_BALANCES).flatMap((balance) => sandboxAccounts(balance.currency, Number(balance.number)).map((terms) => ({
+      id: ids.next(), customer_id: balance.customer_id, connection_id: balance.connection_id, shard: balance.shard, balance_id: balance.id, currency: balance.currency, scope: terms.scope, rails: terms.rails, status: 'active',
+      account_holder_name: balance.holder, identifiers: terms.identifiers, bank_name: terms.bankName, bank_address: terms.bankAddress, country: terms.country,
+      shared: false, estimated_arrival: terms.estimatedArrival, valid_from: timestamp(now), created_at: timestamp(now),
+    })))
+    await client.query(
+      `insert into account_details (id, customer_id, balance_id, currency, scope, rails, status, account_holder_name, identifiers, bank_name, bank_address, country,
+         shared, estimated_arrival, valid_from, created_at, connection_id, shard)
+       select * from jsonb_to_recordset($1) as u(id uuid, customer_id uuid, balance_id uuid, currency text, scope text, rails text[], status text,
+         account_holder_name text, identifiers jsonb, bank_name text, bank_address jsonb, country text, shared boolean, estimated_arrival jsonb,
+         valid_from timestamptz, created_at timestamptz, connection_id uuid, shard smallint)`,
+      [JSON.stringify(rows)],
+    )
+  }
+}

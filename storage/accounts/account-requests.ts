@@ -1,0 +1,100 @@
+/** Account details on their way: asked for, provided, replaced and closed. Statements only; rules are in lib/accounts. */
+import type { AccountTerms } from '../../lib/accounts/details.ts'
+import type { KnownDetails } from '../../lib/accounts/requests.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { Database } from '../db/database.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** All details of a balance, which cannot change until the transaction ends; the balance must be locked. */
+export async function lockDetails(client: TransactionClient, balanceId: string): Promise<readonly KnownDetails[]> {
+  const { rows } = await client.query<{ id: string; scope: KnownDetails['scope']; status: KnownDetails['status']; connection_id: string }>({
+    name: 'lock_details', values: [balanceId], text: 'select id, scope, status, connection_id from account_details where balance_id = $1 order by id for update',
+  })
+  return rows.map(({ id, scope, status, connection_id: connectionId }) => ({ id, scope, status, connectionId }))
+}
+
+export interface DetailsRequest {
+  readonly id: string
+  readonly balanceId: string
+  readonly scope: AccountTerms['scope']
+  readonly rails: readonly string[]
+  readonly now: number
+}
+
+/** Asks for details; the partner is told by whoever looks after the shard. */
+export async function insertDetailsRequest(client: TransactionClient, { id, balanceId, scope, rails, now }: DetailsRequest): Promise<void> {
+  await client.query({
+    name: 'insert_details_request', values: [id, balanceId, scope, rails, timestamp(now)],
+    text: `insert into account_details (id, customer_id, balance_id, currency, scope, rails, status, account_holder_name, shared, created_at, connection_id, shard, due_at)
+      select $1, b.customer_id, b.id, b.currency, $3, $4, 'pending', c.legal_name, false, $5, b.connection_id, b.shard, $5
+      from balance b join customer c on c.id = b.customer_id where b.id = $2`,
+  })
+}
+
+/** Details whose partner has to be asked. */
+export interface DueDetails {
+  readonly id: string
+  readonly balanceId: string
+  readonly customerId: string
+  readonly currency: string
+  readonly scope: AccountTerms['scope']
+  readonly rails: readonly string[]
+  readonly status: KnownDetails['status']
+  readonly accountHolderName: string
+}
+
+/** Takes details of these shards (null: all) that are due. They are somebody else's again at `until`, should whoever took them die. */
+export async function takeDueDetails(database: Database, { now, until, shards, max }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number }): Promise<readonly DueDetails[]> {
+  const rows = await database.query<[string, string, string, string, DueDetails['scope'], string[], DueDetails['status'], string]>({
+    name: 'take_due_details', values: [timestamp(now), timestamp(until), shards, max],
+    text: `with due as materialized (
+        select id from account_details where due_at <= $1::timestamptz and ($3::smallint[] is null or shard = any($3)) order by due_at limit $4 for update skip locked)
+      update account_details d set due_at = $2 from due where d.id = due.id
+      returning d.id, d.balance_id, d.customer_id, d.currency, d.scope, d.rails, d.status, d.account_holder_name`,
+  })
+  return rows.map(([id, balanceId, customerId, currency, scope, rails, status, accountHolderName]) => ({ id, balanceId, customerId, currency, scope, rails, status, accountHolderName }))
+}
+
+/** When the partner is asked about details that are not settled next. */
+export async function askDetailsAt(database: Database, id: string, at: number): Promise<void> {
+  await database.query({ name: 'ask_details_at', text: 'update account_details set due_at = $2 where id = $1 and due_at is not null', values: [id, timestamp(at)] })
+}
+
+/** The partner has opened the account. What comes in by it is what was asked for. */
+export async function activateDetails(client: TransactionClient, id: string, { identifiers, bankName, bankAddress, country, estimatedArrival }: AccountTerms, now: number): Promise<void> {
+  await client.query({
+    name: 'activate_details',
+    text: `update account_details set status = 'active', identifiers = $2, bank_name = $3, bank_address = $4, country = $5, estimated_arrival = $6, valid_from = $7, due_at = null
+      where id = $1`,
+    values: [id, JSON.stringify(identifiers), bankName, bankAddress === null ? null : JSON.stringify(bankAddress), country,
+      estimatedArrival === null ? null : JSON.stringify(estimatedArrival), timestamp(now)],
+  })
+}
+
+/** The partner has refused. */
+export async function failDetails(client: TransactionClient, id: string, reason: string): Promise<void> {
+  await client.query({ name: 'fail_details', text: `update account_details set status = 'failed', status_reason = $2, due_at = null where id = $1`, values: [id, reason] })
+}
+
+/** Newer details have come; payers may use these until then, and the partner is told to close them. */
+export async function replaceDetails(client: TransactionClient, ids: readonly string[], { byId, validUntil }: { readonly byId: string; readonly validUntil: number }): Promise<void> {
+  await client.query({
+    name: 'replace_details', values: [ids, byId, timestamp(validUntil)],
+    text: `update account_details set status = 'replaced', replaced_by_id = $2, valid_until = $3, due_at = $3 where id = any($1::uuid[])`,
+  })
+}
+
+/** The partner is asked to close what a balance has; what was only asked for is dropped. */
+export async function beginClosingDetails(client: TransactionClient, balanceId: string, now: number): Promise<void> {
+  await client.query({
+    name: 'begin_closing_details', values: [balanceId, timestamp(now)],
+    text: `update account_details set status = 'closing', valid_until = $2, due_at = $2 where balance_id = $1 and status in ('pending', 'active', 'replaced')`,
+  })
+}
+
+/** Nothing comes in by them any more. */
+export async function endDetails(client: TransactionClient, id: string, now: number): Promise<void> {
+  await client.query({
+    name: 'end_details', text: `update account_details set status = 'closed', valid_until = $2, due_at = null where id = $1`, values: [id, timestamp(now)],
+  })
+}

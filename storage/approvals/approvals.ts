@@ -1,0 +1,350 @@
+/**
+ * Approvals as rows: opened with their subject, decided under their lock.
+ *
+ * Whoever opens, decides or withdraws an approval does so in the transaction of what it is about, and everything of it
+ * (row, decision, events, what becomes of the subject) is written there or not at all. Locks are taken in one order:
+ * approvals by id, then balances, then payments.
+ */
+import { storedPolicies, type StoredPolicies } from '../../lib/approvals/in-effect.ts'
+import { APPROVER_ROLES, type PolicyKind, type TermsJson, type TierJson } from '../../lib/approvals/policy.ts'
+import { approvalEvent, opening, type ApprovalStatus, type OpenApproval, type SubjectSummary, type SubjectType, type TierSource } from '../../lib/approvals/opening.ts'
+import { SUBJECT_CHANGES_MAX, type ApprovalRecord, type SubjectChange } from '../../lib/approvals/approval.ts'
+import { requestersOf, type GivenApproval } from '../../lib/approvals/requesters.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { Effects } from '../../lib/decisions/effects.ts'
+import { commit, type Conflict } from '../commit/commit.ts'
+import { writeAudit, type AuditBy } from '../trail/trail.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** A transaction that is open, and what is new in it. */
+export interface ApprovalTx {
+  readonly client: TransactionClient
+  readonly ids: IdSource
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** What of an approval its opener has to say; the rest is known of the customer. */
+export type OpenRequest = Omit<OpenApproval, 'id' | 'eventId' | 'operatorId' | 'shard'>
+
+/** A statement of a commit found something other than it was decided on; the transaction has to begin again. */
+export class CommitConflict extends Error {
+  override readonly name = 'CommitConflict'
+  readonly conflicts: readonly Conflict[]
+  constructor(conflicts: readonly Conflict[]) {
+    super(`The commit found ${conflicts.map(({ kind }) => kind).join(', ')}.`)
+    this.conflicts = conflicts
+  }
+}
+
+/**
+ * Writes what is decided; where the commit finds that the credited balance takes no money any more, it is decided again with the id
+ * of an item of the suspense list.
+ *
+ * @throws as `writeEffects`
+ */
+export async function writeOrSuspend<Decided extends { readonly effects?: Effects }>(tx: ApprovalTx, decide: (suspenseId: string | undefined) => Decided | Promise<Decided>): Promise<Decided> {
+  const decided = await decide(undefined)
+  try {
+    await writeEffects(tx, decided.effects ?? {})
+    return decided
+  } catch (error) {
+    if (!(error instanceof CommitConflict) || !error.conflicts.every(({ kind }) => kind === 'credit_refused')) throw error
+  }
+  const again = await decide(tx.ids.next())
+  await writeEffects(tx, again.effects ?? {})
+  return again
+}
+
+/** Writes effects within a transaction. @throws CommitConflict when they rest on what is no longer so; nothing was written then */
+export async function writeEffects({ client, now }: Pick<ApprovalTx, 'client' | 'now'>, effects: Effects): Promise<void> {
+  const connection = { query: async (statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }) => await client.query(statement) as unknown as { rows: unknown[][] } }
+  const result = await commit(connection, [{ fence: null, commands: [{ effects }] }], now)
+  if (!result.ok) throw new CommitConflict(result.conflicts)
+}
+
+/**
+ * Opens an approval with its `approval.requested`. The subject must not wait for another one.
+ *
+ * @returns its id
+ */
+export async function openApproval(tx: ApprovalTx, request: OpenRequest): Promise<string> {
+  const { rows: [customer] } = await tx.client.query<{ operator_id: string; shard: number }>({
+    name: 'approval_customer', text: 'select operator_id, shard from customer where id = $1', values: [request.customerId],
+  })
+  if (customer === undefined) throw new Error(`The customer ${request.customerId} does not exist.`)
+  const id = tx.ids.next()
+  await writeEffects(tx, opening({ ...request, id, eventId: tx.ids.next(), operatorId: customer.operator_id, shard: customer.shard }, tx.now))
+  return id
+}
+
+/** The stored policies of a customer. What is in effect follows from them: lib/approvals/in-effect.ts. */
+export async function readStoredPolicies(client: Pick<TransactionClient, 'query'>, customerId: string): Promise<StoredPolicies> {
+  const { rows } = await client.query<{ kind: PolicyKind; terms: TermsJson }>({
+    name: 'read_stored_policies', text: 'select kind, terms from approval_policy where customer_id = $1', values: [customerId],
+  })
+  return storedPolicies(Object.fromEntries(rows.map(({ kind, terms }) => [kind, terms])))
+}
+
+// ── Who may decide ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const named = (m: string) => `((a.tier->'approverRoles') ? ${m}.role or (a.tier->'approverUserIds') ? ${m}.user_id::text or exists (
+  select from team_member tm where tm.membership_id = ${m}.id and (a.tier->'approverTeamIds') ? tm.team_id::text))`
+const UNNAMED = `(jsonb_array_length(a.tier->'approverRoles') + jsonb_array_length(a.tier->'approverUserIds') + jsonb_array_length(a.tier->'approverTeamIds') = 0)`
+
+/** Of an approval `a` and a membership `m` of its customer: whether the tier names the person, by role, team or person. */
+const inTier = (m: string) => `(${m}.role in (${APPROVER_ROLES.map((role) => `'${role}'`).join(', ')}) and (${UNNAMED} or ${named(m)}))`
+export const IN_TIER = inTier('m')
+/**
+ * Requesters may decide only where the tier says so, and on changes of policies never. The requesters are everyone who shaped
+ * the terms, and whoever made a key that did.
+ */
+const notOwn = (m: string) => `(((a.tier->>'allowSelfApproval')::boolean and a.subject_type <> 'approval_policy_change')
+  or (${m}.user_id <> a.requested_by and not a.requesters ? ${m}.user_id::text
+    and not exists (select from api_key k where k.tenant_id = a.customer_id and k.created_by = ${m}.user_id and (k.id = a.requested_by or a.requesters ? k.id::text))))`
+export const NOT_OWN = notOwn('m')
+/** Whether the person has had their word since the approvals last started. */
+export const HAS_DECIDED = `exists (select from approval_decision d where d.approval_id = a.id and d.round = a.round and d.user_id = m.user_id)`
+/** Whether a membership's person could give an approval now, had they not done so. */
+const stands = (m: string) => `(${m}.status = 'active' and ${inTier(m)} and ${notOwn(m)})`
+/** Whether somebody of one of the person's teams has given an approval that counts, where teams must differ. */
+export const TEAM_USED = `((a.tier->>'distinctTeams')::boolean and exists (
+  select from approval_decision d join membership dm on dm.user_id = d.user_id and dm.tenant_id = a.customer_id
+    join team_member dt on dt.membership_id = dm.id join team_member mt on mt.team_id = dt.team_id and mt.membership_id = m.id
+  where d.approval_id = a.id and d.round = a.round and d.decision = 'approved' and ${stands('dm')}))`
+/** Everything together: whether the member may decide now. */
+export const MAY_DECIDE = `(a.status = 'pending' and m.status = 'active' and ${IN_TIER} and ${NOT_OWN} and not ${HAS_DECIDED} and not ${TEAM_USED})`
+
+/** How a person stands to an approval. */
+export interface Standing {
+  readonly inTier: boolean
+  readonly notOwn: boolean
+  readonly hasDecided: boolean
+  readonly teamUsed: boolean
+}
+
+/** How a person stands to an approval; null when they are no active member of its customer. */
+export async function standingOf(client: TransactionClient, approvalId: string, userId: string): Promise<Standing | null> {
+  const { rows: [row] } = await client.query<{ in_tier: boolean; not_own: boolean; has_decided: boolean; team_used: boolean }>({
+    name: 'approval_standing',
+    text: `select ${IN_TIER} as in_tier, ${NOT_OWN} as not_own, ${HAS_DECIDED} as has_decided, ${TEAM_USED} as team_used
+      from approval a join membership m on m.tenant_id = a.customer_id and m.user_id = $2 and m.status = 'active' where a.id = $1`,
+    values: [approvalId, userId],
+  })
+  return row === undefined ? null : { inTier: row.in_tier, notOwn: row.not_own, hasDecided: row.has_decided, teamUsed: row.team_used }
+}
+
+/** The approvals of the current round, in the order in which they were given, and whether their givers could still give them. */
+export async function givenApprovals(client: TransactionClient, approvalId: string): Promise<readonly GivenApproval[]> {
+  const { rows } = await client.query<{ id: string; stands: boolean; team_ids: string[] }>({
+    name: 'given_approvals',
+    text: `select d.id, d.step_up_method is null or coalesce(${stands('m')}, false) as stands,
+        array(select tm.team_id::text from team_member tm where tm.membership_id = m.id) as team_ids
+      from approval a join approval_decision d on d.approval_id = a.id and d.round = a.round and d.decision = 'approved'
+        left join membership m on m.tenant_id = a.customer_id and m.user_id = d.user_id
+      where a.id = $1 order by d.id`,
+    values: [approvalId],
+  })
+  return rows.map(({ id, stands, team_ids: teamIds }) => ({ decisionId: id, stands, teamIds }))
+}
+
+/** Notes which of the approvals given in the current round count. */
+export async function noteCounted(client: TransactionClient, approval: ApprovalRecord, decisionIds: readonly string[]): Promise<void> {
+  await client.query({
+    name: 'approvals_counted', values: [approval.id, decisionIds, approval.round],
+    text: `update approval_decision set counted = (id = any($2::uuid[])) where approval_id = $1 and round = $3 and decision = 'approved' and counted <> (id = any($2::uuid[]))`,
+  })
+}
+
+/** Adds people or keys to those who shaped the terms of a locked approval. */
+export async function addRequesters(client: TransactionClient, approval: ApprovalRecord, ids: readonly string[]): Promise<ApprovalRecord> {
+  const requesters = requestersOf(approval.requesters, ids)
+  if (requesters.length === approval.requesters.length) return approval
+  await client.query({ name: 'approval_requesters', text: 'update approval set requesters = $2 where id = $1', values: [approval.id, JSON.stringify(requesters)] })
+  return { ...approval, requesters }
+}
+
+/**
+ * Notes a change of what a locked approval is about. When it starts the approvals anew, those given before do not count, and
+ * the people who may decide are told again.
+ */
+export async function noteSubjectChange({ client, now }: Pick<ApprovalTx, 'client' | 'now'>, approval: ApprovalRecord, change: SubjectChange): Promise<void> {
+  const changes = [...approval.subjectChanges, change].slice(-SUBJECT_CHANGES_MAX)
+  await client.query({
+    name: 'approval_subject_change', values: [approval.id, JSON.stringify(changes), change.restarted, timestamp(now)],
+    text: `update approval set subject_changes = $2, version = version + 1, round = case when $3 then round + 1 else round end,
+      received = case when $3 then 0 else received end, announced_at = case when $3 then null else announced_at end,
+      wake_at = case when $3 then $4::timestamptz else wake_at end where id = $1`,
+  })
+  if (!change.restarted) return
+  await client.query({ name: 'approvals_void', text: 'update approval_decision set counted = false where approval_id = $1 and counted', values: [approval.id] })
+}
+
+/** The people who may decide an approval now, with their addresses. */
+export async function approversOf(client: TransactionClient, approvalId: string): Promise<readonly { readonly userId: string; readonly email: string }[]> {
+  const { rows } = await client.query<{ user_id: string; email: string }>({
+    name: 'approval_approvers',
+    text: `select m.user_id, u.email from approval a join membership m on m.tenant_id = a.customer_id join platform_user u on u.id = m.user_id
+      where a.id = $1 and ${MAY_DECIDE} order by m.id`,
+    values: [approvalId],
+  })
+  return rows.map(({ user_id: userId, email }) => ({ userId, email }))
+}
+
+// ── Rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const ms = (column: string) => `(extract(epoch from a.${column}) * 1000)::float8 as ${column}_ms`
+
+/** The columns of an approval `a`. */
+export const APPROVAL_COLUMNS = `a.id, a.customer_id, a.operator_id, a.shard, a.subject_type, a.subject_id, a.subject, a.payload, a.kind, a.source, a.tier,
+  a.required, a.received, a.requested_by, a.requested_by_name, a.requesters, a.round, a.subject_changes, a.status, a.version, a.sandbox_decision, a.converted, ${ms('expires_at')}, ${ms('wake_at')},
+  ${ms('announced_at')}, ${ms('warned_at')}, ${ms('reminded_at')}, ${ms('created_at')}`
+
+export interface ApprovalColumns {
+  readonly id: string
+  readonly customer_id: string
+  readonly operator_id: string
+  readonly shard: number
+  readonly subject_type: SubjectType
+  readonly subject_id: string
+  readonly subject: string
+  readonly payload: string | null
+  readonly kind: PolicyKind | null
+  readonly source: TierSource
+  readonly tier: TierJson
+  readonly required: number
+  readonly received: number
+  readonly requested_by: string
+  readonly requested_by_name: string
+  readonly requesters: readonly string[]
+  readonly round: number
+  readonly subject_changes: readonly SubjectChange[]
+  readonly status: ApprovalStatus
+  readonly version: number
+  readonly sandbox_decision: 'approved' | 'rejected' | null
+  readonly converted: boolean
+  readonly expires_at_ms: number
+  readonly wake_at_ms: number
+  readonly announced_at_ms: number | null
+  readonly warned_at_ms: number | null
+  readonly reminded_at_ms: number | null
+  readonly created_at_ms: number
+}
+
+export function approvalRecord(row: ApprovalColumns): ApprovalRecord {
+  return {
+    id: row.id, customerId: row.customer_id, operatorId: row.operator_id, shard: row.shard, subjectType: row.subject_type, subjectId: row.subject_id,
+    subject: JSON.parse(row.subject) as SubjectSummary, payload: row.payload, kind: row.kind, source: row.source, tier: row.tier, required: row.required,
+    received: row.received, requestedBy: row.requested_by, requestedByName: row.requested_by_name, requesters: row.requesters, round: row.round,
+    subjectChanges: row.subject_changes, status: row.status, version: row.version,
+    sandboxDecision: row.sandbox_decision, expiresAt: row.expires_at_ms, wakeAt: row.wake_at_ms, announcedAt: row.announced_at_ms,
+    warnedAt: row.warned_at_ms, remindedAt: row.reminded_at_ms, createdAt: row.created_at_ms,
+  }
+}
+
+/** An approval, locked until the transaction ends; null when there is none. */
+export async function lockApproval(client: TransactionClient, id: string): Promise<ApprovalRecord | null> {
+  const { rows: [row] } = await client.query<ApprovalColumns>({ name: 'lock_approval', text: `select ${APPROVAL_COLUMNS} from approval a where a.id = $1 for update`, values: [id] })
+  return row === undefined ? null : approvalRecord(row)
+}
+
+/** How an approval ended; null while it has not. */
+export async function endingOf(client: Pick<TransactionClient, 'query'>, id: string): Promise<Pick<Ending, 'status' | 'reason'> | null> {
+  const { rows: [row] } = await client.query<Pick<Ending, 'status' | 'reason'>>({ name: 'approval_ending', text: `select status, reason from approval where id = $1 and status <> 'pending'`, values: [id] })
+  return row ?? null
+}
+
+/** The approval that a subject waits for, locked until the transaction ends; null when it waits for none. */
+export async function lockPendingApproval(client: TransactionClient, subjectId: string): Promise<ApprovalRecord | null> {
+  const { rows: [row] } = await client.query<ApprovalColumns>({
+    name: 'lock_pending_approval', text: `select ${APPROVAL_COLUMNS} from approval a where a.subject_id = $1 and a.status = 'pending' for update`, values: [subjectId],
+  })
+  return row === undefined ? null : approvalRecord(row)
+}
+
+/** The pending approvals of payments to a recipient, in the order in which they are locked. */
+export async function pendingPaymentApprovals(client: TransactionClient, customerId: string, recipientId: string): Promise<readonly string[]> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'pending_payment_approvals',
+    text: `select a.id from approval a join payment p on p.id = a.subject_id
+      where a.customer_id = $1 and a.status = 'pending' and a.subject_type = 'payment' and p.recipient_id = $2 order by a.id`,
+    values: [customerId, recipientId],
+  })
+  return rows.map(({ id }) => id)
+}
+
+export interface NewDecision {
+  readonly userId: string
+  readonly userName: string
+  readonly decision: 'approved' | 'rejected'
+  readonly comment: string | null
+  readonly stepUpMethod: string | null
+}
+
+/** Keeps one person's word. */
+export async function insertDecision({ client, ids, now }: ApprovalTx, approval: ApprovalRecord, decision: NewDecision): Promise<void> {
+  await client.query({
+    name: 'insert_approval_decision',
+    text: `insert into approval_decision (id, approval_id, customer_id, user_id, user_name, decision, comment, step_up_method, decided_at, round)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    values: [ids.next(), approval.id, approval.customerId, decision.userId, decision.userName, decision.decision, decision.comment, decision.stepUpMethod, timestamp(now), approval.round],
+  })
+}
+
+/** Counts an approval that was given; the approval goes on waiting. */
+export async function noteReceived({ client }: ApprovalTx, approval: ApprovalRecord, received: number): Promise<ApprovalRecord> {
+  await client.query({ name: 'approval_received', text: 'update approval set received = $2, version = version + 1 where id = $1', values: [approval.id, received] })
+  return { ...approval, received, version: approval.version + 1 }
+}
+
+/** How an approval ended. */
+export interface Ending {
+  readonly status: Exclude<ApprovalStatus, 'pending'>
+  readonly received: number
+  readonly reason: string | null
+}
+
+/**
+ * Ends a locked approval, and returns what has to be written with it: its `approval.decided`. Its trail is written here.
+ */
+export async function endApproval(tx: ApprovalTx, approval: ApprovalRecord, { status, received, reason }: Ending, by: AuditBy): Promise<Pick<Effects, 'events'>> {
+  const { client, ids, now } = tx
+  await client.query({
+    name: 'end_approval', text: 'update approval set status = $2, received = $3, reason = $4, decided_at = $5, version = version + 1 where id = $1',
+    values: [approval.id, status, received, reason, timestamp(now)],
+  })
+  await writeAudit(client, {
+    ...by, id: ids.next(), tenantId: approval.customerId, at: now, action: `approval.${status}`, object: { type: 'approval', id: approval.id },
+    before: { status: 'pending', received: approval.received }, after: { status, received, reason, subjectType: approval.subjectType, subjectId: approval.subjectId },
+  })
+  return { events: [approvalEvent({ ...approval, eventId: ids.next(), status, previousStatus: 'pending' }, now)] }
+}
+
+/**
+ * Withdraws the approval that a subject waits for, because the subject was changed, deleted or cancelled in this very
+ * transaction. What becomes of the subject is the caller's.
+ *
+ * @returns the approval as it was; null when the subject waits for none
+ */
+export async function withdrawApproval(tx: ApprovalTx, subjectId: string, reason: string, by: AuditBy): Promise<ApprovalRecord | null> {
+  const approval = await lockPendingApproval(tx.client, subjectId)
+  if (approval === null) return null
+  await writeEffects(tx, await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by))
+  return approval
+}
+
+// ── Time ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Pending approvals of these shards (null: all) that are due, the longest first. */
+export const DUE_APPROVALS = `select id, shard from approval where status = 'pending' and wake_at <= $1::timestamptz
+  and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`
+
+/** Notes what was done about a pending approval, and when it is looked at next. */
+export async function noteWake(client: TransactionClient, id: string, note: { readonly wakeAt: number; readonly announcedAt: number | null; readonly warnedAt: number | null; readonly remindedAt: number | null }): Promise<void> {
+  const at = (time: number | null) => (time === null ? null : timestamp(time))
+  await client.query({
+    name: 'approval_wake', text: 'update approval set wake_at = $2, announced_at = $3, warned_at = $4, reminded_at = $5 where id = $1',
+    values: [id, timestamp(note.wakeAt), at(note.announcedAt), at(note.warnedAt), at(note.remindedAt)],
+  })
+}

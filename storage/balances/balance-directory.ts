@@ -1,0 +1,35 @@
+/** What never changes about a balance, remembered per node: whose it is, its currency and its connection. */
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../db/database.ts'
+
+/** About 200 bytes each. */
+const REMEMBERED_MAX = 100_000
+
+export interface KnownBalance {
+  readonly customerId: string
+  readonly currency: string
+  readonly connectionId: string
+}
+
+export class BalanceDirectory {
+  readonly #database: Database
+  readonly #remembered: LRUCache<string, KnownBalance>
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#remembered = new LRUCache({ max: REMEMBERED_MAX, fetchMethod: async (id) => await load(database, id) })
+  }
+
+  /** One balance, or null. @throws what the driver throws */
+  async find(id: string): Promise<KnownBalance | null> {
+    this.#database.assertFree()
+    return this.#remembered.get(id) ?? await this.#remembered.fetch(id) ?? null
+  }
+}
+
+async function load(database: Database, id: string): Promise<KnownBalance | undefined> {
+  const [row] = await database.query<[string, string, string]>({
+    name: 'known_balance', text: 'select customer_id, currency, connection_id from balance where id = $1', values: [id],
+  })
+  return row === undefined ? undefined : { customerId: row[0], currency: row[1], connectionId: row[2] }
+}

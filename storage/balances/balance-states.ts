@@ -1,0 +1,43 @@
+/** What actors remember, read from Postgres: many at once, on the lane's own connection. */
+import type { LimitsJson } from '../../lib/customers/limits.ts'
+import { ruleInEffect, storedPolicies } from '../../lib/approvals/in-effect.ts'
+import type { TermsJson } from '../../lib/approvals/policy.ts'
+import type { BalanceState } from '../../lib/balances/balance.ts'
+import type { CalendarTerms } from '../../lib/rails/business-days.ts'
+import { feeRuleOf, type FeeRule, type FeeRuleJson } from '../../lib/pricing/fees.ts'
+import { plainArray } from '../db/array-literal.ts'
+import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
+import { EFFECTIVE_LIMITS, loadPaymentLimits, MEMBER_LIMITS, type LimitedBalance } from '../customers/payment-limits.ts'
+import { FEES_OF_BALANCE } from '../pricing/pricing.ts'
+import type { Reader } from '../db/connection.ts'
+
+const BALANCES = `select b.id, b.customer_id, b.operator_id, b.connection_id, b.shard, b.currency, b.name, b.status, b.posted - b.held, b.version,
+    (select json_object_agg(p.kind, p.terms) from approval_policy p where p.customer_id = b.customer_id and p.kind in ('payment', 'exchange')), ${EFFECTIVE_LIMITS},
+    ${MEMBER_LIMITS}, ${FEES_OF_BALANCE},
+    (select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id), (select o.rail_version from operator o where o.id = b.operator_id)
+  from balance b where b.id = any($1::uuid[]) order by b.id`
+
+/** The states of balances; an id without a row is absent. `lock` holds the rows in the order of their ids (I3). */
+export async function loadBalances(reader: Reader, ids: readonly string[], lock: boolean): Promise<Map<string, BalanceState>> {
+  const { rows } = await reader.query(lock
+    ? { name: 'lock_balances', text: `${BALANCES} for update of b`, values: [plainArray(ids)] }
+    : { name: 'load_balances', text: BALANCES, values: [plainArray(ids)] })
+  const states = new Map<string, BalanceState>()
+  const limited: LimitedBalance[] = []
+  for (const row of rows as [string, string, string, string, number, string, string, BalanceState['status'], string, string, Policies | null, LimitsJson | null, Record<string, LimitsJson> | null, FeeRuleJson[] | null, CalendarTerms | null, number][]) {
+    const [id, customerId, operatorId, connectionId, shard, currency, name, status, available, version, policies, customerTerms, memberTerms, fees, calendar, railVersion] = row
+    const stored = policies === null ? NO_POLICIES : storedPolicies(policies)
+    states.set(id, { id, customerId, operatorId, connectionId, shard, currency, name, status, available: BigInt(available), version: BigInt(version),
+      policy: ruleInEffect('payment', stored).terms, exchangePolicy: ruleInEffect('exchange', stored).terms, limits: null, fees: fees?.map(feeRuleOf) ?? NO_FEES, calendar, railVersion })
+    if (customerTerms !== null || memberTerms !== null) limited.push({ id, customerId, currency, customerTerms, memberTerms })
+  }
+  for (const [id, limits] of await loadPaymentLimits(reader, limited)) states.set(id, { ...states.get(id) as BalanceState, limits })
+  return states
+}
+
+const NO_FEES: readonly FeeRule[] = []
+
+/** A customer's policies by kind; one that was never set is absent. */
+type Policies = { readonly [kind in 'payment' | 'exchange']?: TermsJson }
+
+const NO_POLICIES = {}

@@ -1,0 +1,30 @@
+/** What keeps balances and customers open: everything that is not over and whose money may still move. Statements only. */
+import type { TransactionClient } from '../db/transaction.ts'
+
+/**
+ * Of the balance `$1` and the customer `$2` with the shard `$3`: payments that wait for their day, for the partner or for people,
+ * transfers that the partner moves, and exchanges. A payment ties the balance that pays it, which its money would come back to; until
+ * that is bought, the exchange ties both balances. What holds money is told by the hold, so payments that wait for approval are not looked for.
+ */
+const OF_BALANCE = `select (
+    (select count(*) from partner_instruction i join payment p on p.id = i.payment_id where i.shard = $3 and p.customer_id = $2 and p.paying_balance_id = $1)
+    + (select count(*) from payment_due d join payment p on p.id = d.payment_id where d.shard = $3 and p.customer_id = $2 and p.paying_balance_id = $1)
+    + (select count(*) from exception_case e join payment p on p.id = e.subject_id where e.customer_id = $2 and e.status = 'open' and p.paying_balance_id = $1)
+    + (select count(*) from transfer_order o join transfer t on t.id = o.transfer_id
+        where o.shard = $3 and o.due_at is not null and t.customer_id = $2 and $1 in (t.from_balance_id, t.to_balance_id))
+    + (select count(*) from exchange x where x.customer_id = $2 and $1 in (x.sell_balance_id, x.buy_balance_id)
+        and x.status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out')))::int as count`
+
+const SUB_BALANCES = `select count(*)::int as count from balance where parent_balance_id = $1 and status <> 'closed'`
+
+/** Payments, transfers and exchanges of a balance that are not over. */
+export async function underWayOf(client: Pick<TransactionClient, 'query'>, { id, customerId, shard }: { readonly id: string; readonly customerId: string; readonly shard: number }): Promise<number> {
+  const { rows } = await client.query<{ count: number }>({ name: 'balance_under_way', text: OF_BALANCE, values: [id, customerId, shard] })
+  return rows[0]!.count
+}
+
+/** Balances below one that are not closed. */
+export async function openSubBalances(client: Pick<TransactionClient, 'query'>, id: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>({ name: 'open_sub_balances', text: SUB_BALANCES, values: [id] })
+  return rows[0]!.count
+}

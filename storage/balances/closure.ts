@@ -1,0 +1,111 @@
+/** A customer that leaves: asked for, taken back, and brought to its end. Statements only; rules are elsewhere. */
+import { timestamp } from '../../lib/base/clock.ts'
+import type { Database } from '../db/database.ts'
+import { fenceBalances } from '../commit/fences.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** A customer's status, which cannot change until the transaction ends; null when there is no such customer. */
+export async function lockCustomer(client: TransactionClient, id: string): Promise<string | null> {
+  const { rows: [row] } = await client.query<{ status: string }>({ name: 'lock_customer', text: 'select status from customer where id = $1 for update', values: [id] })
+  return row?.status ?? null
+}
+
+/**
+ * Moves a customer and its balances to another status. From here on no decision that rests on the old one commits, so what
+ * `openBusiness` counts afterwards is all there is.
+ */
+export async function moveCustomer(client: TransactionClient, id: string, { from, to, now }: { readonly from: 'active' | 'closing'; readonly to: 'active' | 'closing'; readonly now: number }): Promise<void> {
+  await client.query({ name: 'move_customer', text: 'update customer set status = $2, version = version + 1, updated_at = $3 where id = $1', values: [id, to, timestamp(now)] })
+  await fenceBalances(client, [id])
+  await client.query({ name: 'move_balances', text: 'update balance set status = $3, updated_at = $4 where customer_id = $1 and status = $2', values: [id, from, to, timestamp(now)] })
+}
+
+/** What is not over and keeps a customer from closing, each as one number. */
+const OPEN = `select
+    (select count(*) from payment where customer_id = $1 and status in ('pending_approval', 'scheduled', 'processing', 'on_hold', 'exception'))::int as payments,
+    (select count(*) from transfer where customer_id = $1 and status in ('processing', 'on_hold', 'exception'))::int as transfers,
+    (select count(*) from exchange where customer_id = $1 and status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out'))::int as exchanges`
+
+export interface OpenBusiness {
+  readonly payments: number
+  readonly transfers: number
+  readonly exchanges: number
+}
+
+export async function openBusiness(client: TransactionClient, customerId: string): Promise<OpenBusiness> {
+  const { rows } = await client.query<OpenBusiness>({ name: 'open_business', text: OPEN, values: [customerId] })
+  return rows[0]!
+}
+
+/** Whether money of a customer is under review. It must not learn so, and its closing waits in silence. */
+export async function hasMoneyUnderReview(client: TransactionClient, customerId: string): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'money_under_review', text: `select from incoming_payment where customer_id = $1 and status = 'under_review' limit 1`, values: [customerId],
+  })
+  return rowCount !== 0
+}
+
+// ── The way out ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Notes that a customer wants to leave; it is looked whether it can from now on. */
+export async function insertClosure(client: TransactionClient, { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number }): Promise<void> {
+  await client.query({
+    name: 'insert_closure', values: [customerId, by, timestamp(now)],
+    text: `insert into customer_closure (customer_id, shard, requested_by, requested_at, due_at) select id, shard, $2, $3, $3 from customer where id = $1
+      on conflict (customer_id) do nothing`,
+  })
+}
+
+/** Forgets it again. @returns whether its accounts were being closed already */
+export async function deleteClosure(client: TransactionClient, customerId: string): Promise<boolean> {
+  const { rows: [row] } = await client.query<{ begun: boolean }>({
+    name: 'delete_closure', text: 'delete from customer_closure where customer_id = $1 returning begun_at is not null as begun', values: [customerId],
+  })
+  return row?.begun ?? false
+}
+
+/** From here on its accounts are being closed. */
+export async function noteBegun(client: TransactionClient, customerId: string, now: number): Promise<void> {
+  await client.query({ name: 'closure_begun', text: 'update customer_closure set begun_at = coalesce(begun_at, $2) where customer_id = $1', values: [customerId, timestamp(now)] })
+}
+
+export interface DueClosure {
+  readonly customerId: string
+  readonly requestedBy: string
+}
+
+// The longer it takes the more rarely it is looked, at least once a minute.
+const TAKE = `with due as materialized (
+    select customer_id from customer_closure where due_at <= $1::timestamptz and ($2::smallint[] is null or shard = any($2)) order by due_at limit $3 for update skip locked)
+  update customer_closure c set due_at = $1::timestamptz + least(greatest(($1::timestamptz - c.requested_at) / 10, interval '1 second'), interval '1 minute')
+  from due where c.customer_id = due.customer_id returning c.customer_id, c.requested_by`
+
+/** Takes customers of these shards (null: all) that are to be looked at. */
+export async function takeDueClosures(database: Database, { now, shards, max }: { readonly now: number; readonly shards: string | null; readonly max: number }): Promise<readonly DueClosure[]> {
+  const rows = await database.query<[string, string]>({ name: 'take_due_closures', text: TAKE, values: [timestamp(now), shards, max] })
+  return rows.map(([customerId, requestedBy]) => ({ customerId, requestedBy }))
+}
+
+/** The last of a locked customer: its keys work no more, its people reach nothing, its endpoints hear nothing. @returns its endpoints */
+export async function endCustomer(client: TransactionClient, { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number }): Promise<readonly string[]> {
+  const at = timestamp(now)
+  await client.query({ name: 'end_customer', text: `update customer set status = 'closed', closed_at = $2, version = version + 1, updated_at = $2 where id = $1`, values: [customerId, at] })
+  await client.query({
+    name: 'end_keys_of_customer', values: [customerId, by, at],
+    text: `update api_key set status = 'revoked', revoked_at = $3, revoked_by = $2, version = version + 1 where tenant_id = $1 and status in ('active', 'rotating')`,
+  })
+  await client.query({
+    name: 'end_members_of_customer', values: [customerId, at],
+    text: `update membership set status = 'removed', is_primary_owner = false, version = version + 1, updated_at = $2 where tenant_id = $1 and status <> 'removed'`,
+  })
+  await client.query({
+    name: 'end_invitations_of_customer', values: [customerId], text: `update invitation set status = 'revoked', version = version + 1 where customer_id = $1 and status = 'pending'`,
+  })
+  const { rows } = await client.query<{ id: string }>({
+    name: 'end_endpoints_of_customer', values: [customerId, at],
+    text: `update webhook_endpoint set status = 'disabled', disabled_reason = 'owner', status_changed_at = $2, updated_at = $2, version = version + 1
+      where tenant_id = $1 and status <> 'disabled' returning id`,
+  })
+  await client.query({ name: 'end_closure', text: 'delete from customer_closure where customer_id = $1', values: [customerId] })
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,19 @@
+/** The sections of the commit statement (commit.ts) for documents that something names. */
+import type { DocumentUse } from '../../lib/documents/effects.ts'
+import { column, NO_DETAIL, section, type CommandRef } from './commit-section.ts'
+
+/** What is named already stays so. */
+export const DOCUMENT_USES = section<DocumentUse>('document_use', [
+  column('document_id', 'uuid', (u) => u.documentId),
+  column('object', 'text', (u) => u.object),
+  column('object_id', 'uuid', (u) => u.objectId),
+], (source) => `document_use_written as (
+  insert into document_use (document_id, object, object_id) select u.document_id, u.object, u.object_id from ${source} where (select ok from verdict) on conflict do nothing)`)
+
+/** A document that is deleted at this moment is waited for; what is gone or not clean makes a decision stale. */
+export const DOCUMENT_FENCES = section<CommandRef>('document_fence', [
+  column('command', 'integer', (f) => f.command),
+  column('id', 'uuid', (f) => f.id),
+], (source, bound) => `select 'fact_stale', u.command, ${NO_DETAIL} from ${source}
+  left join (select d.id, d.status from document d where d.id = any(${bound('id')}) for key share) d on d.id = u.id
+  where d.status is distinct from 'clean'`)

@@ -1,0 +1,102 @@
+/** Sections of the commit statement (commit.ts): rows of one shape, bound as one array a column, and what is done with them. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { plainArray, textArray } from '../db/array-literal.ts'
+
+export type Value = string | number | bigint | null
+/** `json` is text that holds a JSON document. */
+export type ColumnType = 'uuid' | 'bigint' | 'integer' | 'smallint' | 'numeric' | 'boolean' | 'text' | 'json' | 'timestamptz' | 'date' | 'jsonb'
+export interface Column<Row> {
+  readonly name: string
+  readonly type: ColumnType
+  readonly value: (row: Row) => Value
+}
+
+export const column = <Row>(name: string, type: ColumnType, value: (row: Row) => Value): Column<Row> => ({ name, type, value })
+
+/** A control character, of which JSON has none; nothing between two of them is null, which is no JSON either. */
+const JSON_SEPARATOR = '\x1e'
+
+/** A parameter as the array that a column is read from. */
+export function arrayOf(type: ColumnType, number: number): string {
+  switch (type) {
+    case 'json': return `string_to_array($${number}, e'\\x1e', '')`
+    case 'jsonb': return `string_to_array($${number}, e'\\x1e', '')::jsonb[]`
+    default: return `$${number}::${type}[]`
+  }
+}
+
+export function valuesOf<Row>(rows: readonly Row[], { value }: Column<Row>): Value[] {
+  const values = new Array<Value>(rows.length)
+  for (let i = 0; i < rows.length; i++) values[i] = value(rows[i] as Row)
+  return values
+}
+
+/** The values of a column as its parameter. */
+export function encode(type: ColumnType, values: readonly Value[]): string {
+  switch (type) {
+    case 'text': return textArray(values as (string | null)[])
+    // The largest values by far, and ours: neither side has to look at every character for quotes and backslashes.
+    case 'json': case 'jsonb': return values.join(JSON_SEPARATOR)
+    // Times are milliseconds until here.
+    case 'timestamptz': return plainArray(values.map((ms) => (ms === null ? null : timestamp(ms as number))))
+    default: return plainArray(values)
+  }
+}
+
+/** A section of the statement: rows of one shape, bound as one array a column. */
+export interface Section {
+  readonly name: string
+  readonly columns: readonly Column<never>[]
+  /** `source` is the unnested rows as `u`; `bound(column)` is that column's array, for an index condition of its own. */
+  readonly sql: (source: string, bound: (column: string) => string) => string
+}
+
+export function section<Row>(name: string, columns: readonly Column<Row>[], sql: Section['sql']): Section & { readonly row?: Row } {
+  return { name, columns: columns as unknown as readonly Column<never>[], sql }
+}
+
+/** An insert of whole rows; `constants` are columns that have the same value in every row. `name` tells two ways into one table apart. */
+export function insert<Row>(table: string, columns: readonly Column<Row>[], constants: Readonly<Record<string, string>> = {}, name: string = table) {
+  const names = [...columns.map((c) => c.name), ...Object.keys(constants)].join(', ')
+  const values = [...columns.map((c) => `u.${c.name}`), ...Object.values(constants)].join(', ')
+  return section<Row>(name, columns, (source) =>
+    `${name}_written as (insert into ${table} (${names}) select ${values} from ${source} where (select ok from verdict))`)
+}
+
+/** The members that a rare move may write, each with its column. */
+export type Changeable<Row> = { readonly [Member in keyof Row]?: readonly [name: string, type: Exclude<ColumnType, 'json'>] }
+
+/** Of a rare move only what is there, as JSON, so that one parameter tells what is cleared from what stays. */
+export function changesOf<Row>(changeable: Changeable<Row>, row: Row): string {
+  const changes: Record<string, string | null> = {}
+  for (const member in changeable) {
+    const [name, type] = changeable[member] as readonly [string, ColumnType]
+    const value = row[member] as Value | undefined
+    if (value !== undefined) changes[name] = value === null ? null : type === 'timestamptz' ? timestamp(value as number) : String(value)
+  }
+  return JSON.stringify(changes)
+}
+
+/** The assignments of such changes, `u.changes`, to the columns of a table's alias. */
+export function changed<Row>(changeable: Changeable<Row>, alias: string): string {
+  return (Object.values(changeable) as (readonly [string, ColumnType])[])
+    .map(([name, type]) => `${name} = case when u.changes ? '${name}' then (u.changes->>'${name}')::${type} else ${alias}.${name} end`).join(', ')
+}
+
+// ── What makes a decision stale ───────────────────────────────────────────────────────────────────────────────────────
+
+export interface Fence { readonly turn: number; readonly id: string; readonly version: bigint | number }
+export interface CommandRef { readonly command: number; readonly id: string }
+
+/** What a conflict says beside its kind and its command, where it says nothing. */
+export const NO_DETAIL = 'null::uuid, null::uuid, null::smallint, null::text, null::timestamptz'
+
+/** The client's reference of a row of this table may be there already. */
+export function externalIds(table: 'payment' | 'transfer' | 'exchange') {
+  return section<CommandRef & { readonly customerId: string }>(`${table}_external_id`, [
+    column('command', 'integer', (e) => e.command),
+    column('external_id', 'text', (e) => e.id),
+    column('customer_id', 'uuid', (e) => e.customerId),
+  ], (source) => `select 'external_id_used', u.command, null::uuid, x.id, null::smallint, null::text, null::timestamptz
+    from ${source} join ${table} x on x.customer_id = u.customer_id and x.external_id = u.external_id`)
+}

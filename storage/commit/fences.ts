@@ -1,0 +1,22 @@
+/** Fences: versions of balances move when something changes that decisions of these balances rest on (I3). */
+import type { TransactionClient } from '../db/transaction.ts'
+
+/**
+ * Moves the version of every balance of customers, so that each decision that rests on what was known of such a customer
+ * before is stale, on every node (I3). Payments need no look of their own at terms that hardly ever change.
+ */
+export async function fenceBalances(client: TransactionClient, customerIds: readonly string[]): Promise<void> {
+  await client.query({
+    name: 'fence_balances',
+    text: `with locked as materialized (select id from balance where customer_id = any($1::uuid[]) order by id for update)
+      update balance b set version = b.version + 1 from locked where b.id = locked.id`,
+    values: [customerIds],
+  })
+}
+
+/** Moves the versions of all balances of an operator's customers, so that nothing is decided on older terms, and tells all nodes of it. */
+export async function fenceOperator(client: TransactionClient, operatorId: string): Promise<void> {
+  await client.query({ name: 'touch_operator', text: 'update operator set version = version where id = $1', values: [operatorId] })
+  const { rows } = await client.query<{ id: string }>({ name: 'customers_of_operator', text: 'select id from customer where operator_id = $1 order by id', values: [operatorId] })
+  await fenceBalances(client, rows.map(({ id }) => id))
+}

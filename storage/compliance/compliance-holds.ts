@@ -1,0 +1,100 @@
+/**
+ * Compliance holds as rows: opened by the commit with what they hold, decided on under their lock. Locks are taken in one
+ * order: holds, then balances, then payments.
+ */
+import type { ComplianceDecision, ComplianceHoldKind, ComplianceHoldStatus, HeldSubject } from '../../lib/compliance/hold.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** What the first of two persons wants. */
+export interface HoldProposal {
+  readonly decision: ComplianceDecision
+  readonly reason: string
+  readonly freezeFunds: boolean
+  readonly by: string
+  readonly byName: string
+  /** RFC 3339. */
+  readonly at: string
+}
+
+/** A hold as it is decided on. */
+export interface ComplianceHoldRecord {
+  readonly id: string
+  readonly kind: ComplianceHoldKind
+  readonly status: ComplianceHoldStatus
+  readonly subjectType: HeldSubject
+  readonly subjectId: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly sandboxDecision: ComplianceDecision | null
+  readonly proposal: HoldProposal | null
+}
+
+/** A hold, locked until the transaction ends; null when there is none. */
+export async function lockComplianceHold(client: TransactionClient, id: string): Promise<ComplianceHoldRecord | null> {
+  const { rows: [row] } = await client.query<{
+    id: string; kind: ComplianceHoldKind; status: ComplianceHoldStatus; subject_type: HeldSubject; subject_id: string; customer_id: string
+    operator_id: string; shard: number; sandbox_decision: ComplianceDecision | null; proposal: string | null
+  }>({
+    name: 'lock_compliance_hold', values: [id],
+    text: `select id, kind, status, subject_type, subject_id, customer_id, operator_id, shard, sandbox_decision, proposal from compliance_hold where id = $1 for update`,
+  })
+  return row === undefined ? null : {
+    id: row.id, kind: row.kind, status: row.status, subjectType: row.subject_type, subjectId: row.subject_id, customerId: row.customer_id,
+    operatorId: row.operator_id, shard: row.shard, sandboxDecision: row.sandbox_decision,
+    proposal: row.proposal === null ? null : JSON.parse(row.proposal) as HoldProposal,
+  }
+}
+
+/** Notes what the first of two persons wants, in place of what was wanted before. Whoever acts first has the hold from then on. */
+export async function proposeDecision(client: TransactionClient, id: string, proposal: HoldProposal): Promise<void> {
+  await client.query({
+    name: 'propose_hold_decision', values: [id, JSON.stringify(proposal), proposal.by, proposal.at],
+    text: 'update compliance_hold set proposal = $2, assignee = coalesce(assignee, $3), updated_at = $4, version = version + 1 where id = $1',
+  })
+}
+
+/** Ends a hold. What becomes of its subject is the caller's. */
+export async function decideComplianceHold(client: TransactionClient, id: string, end: {
+  readonly decision: ComplianceDecision
+  readonly reason: string
+  readonly freezeFunds: boolean
+  readonly by: { readonly id: string; readonly name: string }
+  readonly now: number
+}): Promise<void> {
+  await client.query({
+    name: 'decide_compliance_hold', values: [id, end.decision, end.reason, end.freezeFunds, end.by.id, end.by.name, timestamp(end.now)],
+    text: `update compliance_hold set status = $2, reason = $3, freeze_funds = $4, decided_by = $5, decided_by_name = $6, decided_at = $7, updated_at = $7,
+      assignee = coalesce(assignee, $5), version = version + 1 where id = $1`,
+  })
+}
+
+/** Notes of one hold. They are read with it, all of them. */
+export const NOTES_MAX = 200
+
+/** Adds what somebody has written down about a locked hold; false when it has as many notes as one may have. */
+export async function addComplianceNote(client: TransactionClient, note: {
+  readonly id: string
+  readonly holdId: string
+  readonly author: { readonly id: string; readonly name: string }
+  readonly text: string
+  readonly now: number
+}): Promise<boolean> {
+  const { author, now } = note
+  const { rowCount } = await client.query({
+    name: 'add_compliance_note', values: [note.id, note.holdId, author.id, author.name, note.text, timestamp(now), NOTES_MAX],
+    text: `insert into compliance_note (id, hold_id, author_id, author_name, text, created_at)
+      select $1, $2, $3, $4, $5, $6 where (select count(*) from compliance_note where hold_id = $2) < $7`,
+  })
+  if (rowCount === 0) return false
+  await client.query({
+    name: 'touch_compliance_hold', values: [note.holdId, author.id, timestamp(now)],
+    text: 'update compliance_hold set assignee = coalesce(assignee, $2), updated_at = $3, version = version + 1 where id = $1',
+  })
+  return true
+}
+
+/** Open holds of these shards (null: all) that the sandbox is to decide on now, the longest due first. */
+export const DUE_HOLDS = `select id from compliance_hold where status = 'open' and wake_at is not null and wake_at <= $1::timestamptz
+  and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`

@@ -1,0 +1,78 @@
+/**
+ * What a customer's people are told because its alert settings say so: a balance that is low, money that came in, a large payment.
+ * Read off the events of a stretch, in the transaction that follows them.
+ */
+import { formatMajor } from '../../lib/base/money.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { NoticeType } from '../../lib/notices/notices.ts'
+import { IN_STRETCH, type Stretch } from '../outbox/event-place.ts'
+import { insertNotices, peopleInRoles } from '../notices/notices.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+export interface AlertMail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+const setting = (name: string, enabled: boolean) => `coalesce((s.value->'${name}'->>'enabled')::boolean, ${enabled})`
+const above = (name: string) => `(s.value->'${name}'->'threshold'->>'amountMinor' is null
+  or (s.value->'${name}'->'threshold'->>'currency' = o.currency and o.amount >= (s.value->'${name}'->'threshold'->>'amountMinor')::bigint))`
+
+/**
+ * Of each event that somebody wants to hear of: what it is about, with the name of the balance, the number of the payment or the
+ * payer. Names are looked up one by one, by id: joined, their tables would be read whole as soon as statistics are a moment old.
+ */
+const WANTED = `select o.type, o.object_id, o.customer_id, o.amount, o.currency, case o.type
+    when 'balance.low' then (select b.name from balance b where b.id = o.object_id)
+    when 'payment.created' then (select p.number from payment p where p.id = o.object_id)
+    else (select i.payer_name from incoming_payment i where i.id = o.object_id) end
+  from outbox o left join setting s on s.owner_id = o.customer_id and s.name = 'alerts'
+  where ${IN_STRETCH} and not o.sandbox and o.type in ('balance.low', 'incoming_payment.received', 'payment.created') and case o.type
+    when 'balance.low' then ${setting('balanceLow', true)}
+    when 'incoming_payment.received' then ${setting('incoming', false)} and ${above('incoming')}
+    when 'payment.created' then ${setting('largePayment', false)} and ${above('largePayment')} else false end
+  order by o.created_at, o.id`
+
+type Wanted = [type: keyof typeof ALERTS, objectId: string, customerId: string, amount: string, currency: CurrencyCode, name: string | null]
+
+interface Alert {
+  readonly notice: NoticeType
+  readonly object: string
+  readonly roles: readonly string[]
+  readonly title: (name: string) => string
+  readonly text: (amount: string, name: string) => string
+}
+
+const ALERTS = {
+  'balance.low': {
+    notice: 'balance_low', object: 'balance', roles: ['owner', 'admin', 'accountant'],
+    title: (name) => `The balance ${name} is low`, text: (amount, name) => `${amount} are available on the balance ${name}, less than its threshold.`,
+  },
+  'incoming_payment.received': {
+    notice: 'incoming_payment', object: 'incoming_payment', roles: ['owner', 'admin', 'accountant'],
+    title: () => 'Money has come in', text: (amount, name) => `${amount} have come in from ${name}.`,
+  },
+  'payment.created': {
+    notice: 'large_payment', object: 'payment', roles: ['owner', 'admin'],
+    title: (name) => `Payment ${name} was created`, text: (amount, name) => `${amount} are to be paid by payment ${name}.`,
+  },
+} as const satisfies Record<string, Alert>
+
+/** Tells of the events of a stretch. @returns the mails to be sent now that it is written */
+export async function tellAlerts(client: TransactionClient, ids: IdSource, { bounds }: Pick<Stretch, 'bounds'>, now: number): Promise<AlertMail[]> {
+  const { rows } = await client.query<Wanted>({ name: 'wanted_alerts', text: WANTED, values: [...bounds], rowMode: 'array' })
+  const mails: AlertMail[] = []
+  const people = new Map<string, Promise<string[]>>()
+  for (const [type, objectId, customerId, amount, currency, name] of rows) {
+    const alert: Alert = ALERTS[type]
+    const key = `${customerId} ${alert.roles.join()}`
+    if (!people.has(key)) people.set(key, peopleInRoles(client, customerId, alert.roles))
+    const subject = alert.title(name ?? 'unnamed')
+    const text = alert.text(`${formatMajor(BigInt(amount), currency)} ${currency}`, name ?? 'somebody who is not named')
+    const addresses = await insertNotices(client, ids, await people.get(key) as string[], { tenantId: customerId, type: alert.notice, title: subject, text, object: { type: alert.object, id: objectId } }, now)
+    mails.push(...addresses.map((to) => ({ to, subject, text })))
+  }
+  return mails
+}

@@ -1,0 +1,22 @@
+/** A customer of an operator: a tenant with balances, recipients and payments of its own. */
+import { defineEntity, p } from '@mikro-orm/core'
+import { Operator } from '../operators/operator-entity.ts'
+
+export const Customer = defineEntity({
+  name: 'Customer',
+  tableName: 'customer',
+  properties: {
+    id: p.uuid().primary(),
+    operator: () => p.manyToOne(Operator).fieldName('operator_id').foreignKeyName('customer_operator_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    number: p.text(),
+    legalName: p.text().fieldName('legal_name'),
+    customerType: p.text().fieldName('customer_type'),
+    status: p.text(),
+    shard: p.smallint(),
+    version: p.bigint().defaultRaw('1'),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    updatedAt: p.datetime().fieldName('updated_at').columnType('timestamptz'),
+    closedAt: p.datetime().fieldName('closed_at').columnType('timestamptz').nullable(),
+  },
+  uniques: [{ name: 'customer_number_unique', properties: ['operator', 'number'] }],
+})

@@ -1,0 +1,155 @@
+/**
+ * Files in Postgres, in pieces: any node writes and serves them, and none holds more than a piece of one.
+ *
+ *  * A file is written before the row that needs it, so that no transaction waits for a client's upload. Until somebody
+ *    keeps it, in the transaction that writes that row, it is lent for an hour; what nobody keeps goes by itself.
+ *  * A file whose writing broke off is never found.
+ *  * Expired files are not found either, whether or not they have been removed yet.
+ */
+import { createHash } from 'node:crypto'
+import { timestamp } from '../../lib/base/clock.ts'
+import { OperatingError } from '../../lib/base/errors.ts'
+import type { Database } from '../db/database.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** Of one piece: what a reader holds in memory, and the most that is hashed in one go (a fifth of a millisecond). */
+const PIECE_BYTES = 256 * 1024
+/** How long a file that nobody has kept is there, milliseconds. */
+const LENT_MS = 60 * 60_000
+/** Files removed in one go. */
+const REMOVED_MAX = 32
+
+/** The stream had more bytes than the file may have; what was written of it is not found and goes by itself. */
+export class FileTooLarge extends OperatingError {
+  override readonly name = 'FileTooLarge'
+}
+
+/** A file as it is to be written. */
+export interface FileToWrite {
+  readonly id: string
+  /** The customer or operator it belongs to. */
+  readonly tenantId: string
+  /** As it is offered for download; no path. */
+  readonly fileName: string
+  readonly contentType: string
+  readonly maxBytes: number
+  /** Epoch milliseconds of the clock that was passed in. */
+  readonly now: number
+}
+
+/** A file that was written whole. */
+export interface StoredFile {
+  readonly id: string
+  readonly tenantId: string
+  readonly fileName: string
+  readonly contentType: string
+  readonly sizeBytes: number
+  /** 64 lower-case hex digits. */
+  readonly sha256: string
+  /** Epoch milliseconds; null for a file that is kept until it is removed. */
+  readonly expiresAt: number | null
+  readonly createdAt: number
+}
+
+/** Regroups a stream of any sizes into pieces of one. */
+async function* pieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let waiting: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    waiting.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes < PIECE_BYTES) continue
+    const whole = Buffer.concat(waiting, bytes)
+    let from = 0
+    for (; bytes - from >= PIECE_BYTES; from += PIECE_BYTES) yield whole.subarray(from, from + PIECE_BYTES)
+    waiting = from === bytes ? [] : [whole.subarray(from)]
+    bytes -= from
+  }
+  if (bytes > 0) yield Buffer.concat(waiting, bytes)
+}
+
+/**
+ * Writes a stream as a file that is lent for an hour.
+ *
+ * @throws FileTooLarge when the stream has more than `maxBytes`; what the stream throws; what the driver throws
+ */
+export async function writeFile(database: Pick<Database, 'query'>, stream: AsyncIterable<Uint8Array>, { id, tenantId, fileName, contentType, maxBytes, now }: FileToWrite): Promise<StoredFile> {
+  const expiresAt = now + LENT_MS
+  await database.query({
+    name: 'file_begin', values: [id, tenantId, fileName, contentType, timestamp(expiresAt), timestamp(now)],
+    text: 'insert into stored_file (id, tenant_id, file_name, content_type, expires_at, created_at) values ($1, $2, $3, $4, $5, $6)',
+  })
+  const sha256 = createHash('sha256')
+  let sizeBytes = 0
+  let nth = 0
+  for await (const piece of pieces(stream)) {
+    sizeBytes += piece.byteLength
+    if (sizeBytes > maxBytes) throw new FileTooLarge(`The file ${id} has more than ${maxBytes} bytes.`)
+    sha256.update(piece)
+    await database.query({ name: 'file_piece', text: 'insert into stored_file_piece (file_id, nth, bytes) values ($1, $2, $3)', values: [id, nth, piece] })
+    nth += 1
+  }
+  const digest = sha256.digest()
+  await database.query({ name: 'file_end', text: 'update stored_file set size_bytes = $2, sha256 = $3 where id = $1', values: [id, sizeBytes, digest] })
+  return { id, tenantId, fileName, contentType, sizeBytes, sha256: digest.toString('hex'), expiresAt, createdAt: now }
+}
+
+/**
+ * Keeps a written file, in the transaction of the row that needs it: for good, or until a time in epoch milliseconds.
+ *
+ * @throws Error when there is no such file any more; the transaction must not happen then
+ */
+export async function keepFile(client: TransactionClient, id: string, until: number | null): Promise<void> {
+  const { rowCount } = await client.query({
+    name: 'file_keep', text: 'update stored_file set expires_at = $2 where id = $1 and size_bytes is not null',
+    values: [id, until === null ? null : timestamp(until)],
+  })
+  if (rowCount !== 1) throw new Error(`The file ${id} is gone.`)
+}
+
+/** The same for rows that do not need the file any more: it is not found from now on, and its bytes go by themselves. */
+export async function dropFile(client: TransactionClient, id: string, now: number): Promise<void> {
+  await client.query({ name: 'file_drop', text: 'update stored_file set expires_at = $2 where id = $1', values: [id, timestamp(now)] })
+}
+
+/** A written file that has not expired; null when there is none. `now` is epoch milliseconds. */
+export async function findFile(database: Pick<Database, 'query'>, id: string, now: number): Promise<StoredFile | null> {
+  const [row] = await database.query<[string, string, string, string, string, Buffer, Date | null, Date]>({
+    name: 'file_find', values: [id, timestamp(now)],
+    text: `select id, tenant_id, file_name, content_type, size_bytes, sha256, expires_at, created_at from stored_file
+      where id = $1 and size_bytes is not null and (expires_at is null or expires_at > $2)`,
+  })
+  if (row === undefined) return null
+  const [, tenantId, fileName, contentType, sizeBytes, sha256, expiresAt, createdAt] = row
+  return {
+    id: row[0], tenantId, fileName, contentType, sizeBytes: Number(sizeBytes), sha256: sha256.toString('hex'),
+    expiresAt: expiresAt?.getTime() ?? null, createdAt: createdAt.getTime(),
+  }
+}
+
+/**
+ * The bytes of a file, a piece at a time; the next one is asked for when this one has been taken.
+ *
+ * @throws Error when the file is removed meanwhile: its end would otherwise look like the end of the file
+ */
+export async function* readFile(database: Pick<Database, 'query'>, { id, sizeBytes }: Pick<StoredFile, 'id' | 'sizeBytes'>): AsyncGenerator<Uint8Array> {
+  let left = sizeBytes
+  for (let nth = 0; left > 0; nth++) {
+    const [row] = await database.query<[Buffer]>({ name: 'file_read', text: 'select bytes from stored_file_piece where file_id = $1 and nth = $2', values: [id, nth] })
+    if (row === undefined) throw new OperatingError(`The file ${id} was removed while it was read.`)
+    left -= row[0].byteLength
+    yield row[0]
+  }
+}
+
+/** Removes files whose time is over, some at a time; two nodes take different ones. @returns how many */
+export async function removeExpiredFiles(database: Database, now: number): Promise<number> {
+  const { rows } = await database.pool.query<{ removed: string }>({
+    name: 'files_remove', values: [timestamp(now), REMOVED_MAX],
+    text: `with expired as materialized (select id from stored_file where expires_at <= $1 order by expires_at limit $2 for update skip locked),
+      pieces as (delete from stored_file_piece p using expired e where p.file_id = e.id),
+      gone as (delete from stored_file f using expired e where f.id = e.id returning f.id)
+      select count(*) as removed from gone`,
+  })
+  return Number(rows[0]?.removed ?? 0)
+}

@@ -1,0 +1,64 @@
+/** Rows of what the partner has to be told or asked of exchanges. Statements only; rules are in lib/exchange. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { plainArray, textArray } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+
+/** What has to be told or asked. */
+export interface DueFxOrder {
+  readonly exchangeId: string
+  readonly attempts: number
+  /** The partner may know of it. */
+  readonly sent: boolean
+  /** Whether its connection has a partner that exchanges; otherwise the operator itself takes and gives. */
+  readonly byPartner: boolean
+}
+
+/**
+ * Takes orders of these shards (null: all) that are due, the longest first. They are somebody else's again at `until`, should
+ * whoever took them die; from here on the partner may know of them.
+ */
+export async function takeDueFxOrders(database: Database, { now, until, shards, max }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number }): Promise<readonly DueFxOrder[]> {
+  const rows = await database.query<[string, number, boolean, boolean]>({
+    name: 'take_due_fx_orders', values: [timestamp(now), timestamp(until), shards, max],
+    text: `with due as materialized (
+        select exchange_id, sent_at from fx_order where due_at <= $1::timestamptz and ($3::smallint[] is null or shard = any($3))
+        order by due_at limit $4 for update skip locked)
+      update fx_order o set due_at = $2, sent_at = coalesce(o.sent_at, $1), attempts = least(o.attempts + 1, 1000)
+      from due join exchange e on e.id = due.exchange_id join provider_connection k on k.id = e.connection_id where o.exchange_id = due.exchange_id
+      returning o.exchange_id, o.attempts, due.sent_at is not null, coalesce((k.config->'capabilities'->>'fx')::boolean, true)`,
+  })
+  return rows.map(([exchangeId, attempts, sent, byPartner]) => ({ exchangeId, attempts, sent, byPartner }))
+}
+
+/** When orders that go on are looked at next, epoch milliseconds by the exchange's id. Those that are done stay so. */
+export async function askFxOrdersAt(database: Database, at: ReadonlyMap<string, number>): Promise<void> {
+  if (at.size === 0) return
+  await database.query({
+    name: 'ask_fx_orders_at', values: [plainArray([...at.keys()]), plainArray([...at.values()].map((ms) => timestamp(ms)))],
+    text: 'update fx_order o set due_at = u.due_at from unnest($1::uuid[], $2::timestamptz[]) u(id, due_at) where o.exchange_id = u.id',
+  })
+}
+
+/** A message of the partner that changed nothing. */
+export interface KeptFxMessage {
+  readonly id: string
+  readonly type: string
+  /** The exchange it is about. */
+  readonly reference: string
+  readonly reason: string | null
+}
+
+/** Keeps those that are not kept yet. `now` is epoch milliseconds. @throws what the driver throws */
+export async function keepFxMessages(database: Database, messages: readonly KeptFxMessage[], now: number): Promise<void> {
+  await database.query({
+    name: 'keep_fx_messages',
+    text: `insert into provider_event (id, connection_id, type, object_id, code, received_at)
+      select u.id, e.connection_id, u.type, e.id, u.code, $5::timestamptz
+      from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[]) as u(id, type, reference, code) join exchange e on e.id = u.reference
+      on conflict (id) do nothing`,
+    values: [
+      plainArray(messages.map(({ id }) => id)), textArray(messages.map(({ type }) => type)), plainArray(messages.map(({ reference }) => reference)),
+      textArray(messages.map(({ reason }) => reason)), timestamp(now),
+    ],
+  })
+}

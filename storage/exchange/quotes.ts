@@ -1,0 +1,74 @@
+/** Quotes: remembered where they were made, read from Postgres elsewhere. They never change, so what is remembered is true. */
+import { LRUCache } from 'lru-cache'
+import { timestamp } from '../../lib/base/clock.ts'
+import { isUuid, uuidTime } from '../../lib/base/ids.ts'
+import type { QuoteKind, QuoteRecord } from '../../lib/exchange/quote.ts'
+import { parseRate, type FixedSide } from '../../lib/exchange/rate.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import type { Database } from '../db/database.ts'
+
+/** About 500 bytes each: more than are made in their half minute by a node that does little else. */
+const REMEMBERED_MAX = 50_000
+
+export class QuoteDirectory {
+  readonly #database: Database
+  readonly #remembered = new LRUCache<string, QuoteRecord>({ max: REMEMBERED_MAX })
+
+  constructor(database: Database) { this.#database = database }
+
+  /** Keeps in mind what was just committed. */
+  remember(quote: QuoteRecord): void {
+    this.#remembered.set(quote.id, quote)
+  }
+
+  /** Quotes may be gone, on a server that has taken over and lost them. */
+  forgetAll(): void {
+    this.#remembered.clear()
+  }
+
+  /** A quote of a customer, or null. @throws what the driver throws */
+  async find(customerId: string, id: string): Promise<QuoteRecord | null> {
+    this.#database.assertFree()
+    const known = this.#remembered.get(id) ?? await findQuote(this.#database, id)
+    return known?.customerId === customerId ? known : null
+  }
+
+  /** The same, and whether it is used. @throws what the driver throws */
+  async findWithUse(customerId: string, id: string): Promise<{ readonly quote: QuoteRecord; readonly used: boolean } | null> {
+    const quote = await this.find(customerId, id)
+    return quote === null ? null : { quote, used: await isQuoteUsed(this.#database, id) }
+  }
+}
+
+type Row = [
+  string, string, string, QuoteKind, CurrencyCode, CurrencyCode, string, string, string, string, FixedSide, string, string | null, string | null, number | null, string | null,
+  string | null, number, number,
+]
+
+/** A quote by its id, whoever's it is; null when there is none. */
+export async function findQuote(database: Database, id: string): Promise<QuoteRecord | null> {
+  const ms = isUuid(id) ? uuidTime(id) : null
+  // What has another kind of id is no quote.
+  if (ms === null) return null
+  const [row] = await database.query<Row>({
+    name: 'find_quote', values: [id, timestamp(ms).slice(0, 10)],
+    text: `select id, customer_id, connection_id, kind, sell_currency, buy_currency, sell_amount, buy_amount, rate::text, partner_rate::text, fixed_side, fee,
+        settlement_date::text, deposit_required, hold_minutes, sell_balance_id, buy_balance_id, (extract(epoch from expires_at) * 1000)::float8,
+        (extract(epoch from created_at) * 1000)::float8
+      from quote where id = $1 and day = $2::date`,
+  })
+  if (row === undefined) return null
+  const [, customerId, connectionId, kind, sellCurrency, buyCurrency, sellAmount, buyAmount, rate, partnerRate, fixedSide, fee, settlementDate, depositRequired, holdMinutes,
+    sellBalanceId, buyBalanceId, expiresAt, createdAt] = row
+  return {
+    id, customerId, connectionId, kind, sellCurrency, buyCurrency, sellAmount: BigInt(sellAmount), buyAmount: BigInt(buyAmount), rate: parseRate(rate) as bigint,
+    partnerRate: parseRate(partnerRate) as bigint, fixedSide, fee: BigInt(fee), settlementDate, depositRequired: depositRequired === null ? null : BigInt(depositRequired),
+    holdMinutes, sellBalanceId, buyBalanceId, expiresAt, createdAt,
+  }
+}
+
+/** Whether an exchange was made of it. */
+export async function isQuoteUsed(database: Database, id: string): Promise<boolean> {
+  const [row] = await database.query<[boolean]>({ name: 'is_quote_used', text: 'select exists (select from exchange where quote_id = $1)', values: [id] })
+  return (row as [boolean])[0]
+}

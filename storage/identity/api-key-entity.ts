@@ -1,0 +1,44 @@
+/** A key of a customer or of the operator itself. Only the hash of its text is kept. */
+import { defineEntity, p } from '@mikro-orm/core'
+import { Operator } from '../operators/operator-entity.ts'
+
+/** As the migration has it: nodes that remember a key are told when it changes. */
+const TELL_NODES = `create trigger api_key_changed after delete or update of name, status, scopes, ip_allowlist, expires_at, grace_ends_at on api_key
+  for each row execute function api_key_changed()`
+
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_key',
+  properties: {
+    id: p.uuid().primary(),
+    level: p.text(),
+    tenantId: p.uuid().fieldName('tenant_id'),
+    operator: () => p.manyToOne(Operator).fieldName('operator_id').foreignKeyName('api_key_operator_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    name: p.text(),
+    environment: p.text(),
+    prefix: p.text(),
+    sha256: p.uint8array(),
+    scopes: p.array().columnType('text[]'),
+    status: p.text(),
+    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz').nullable(),
+    createdBy: p.uuid().fieldName('created_by'),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    ipAllowlist: p.array().fieldName('ip_allowlist').columnType('text[]').defaultRaw(`'{}'`),
+    version: p.bigint().defaultRaw('1'),
+    graceEndsAt: p.datetime().fieldName('grace_ends_at').columnType('timestamptz').nullable(),
+    replacedById: p.uuid().fieldName('replaced_by_id').nullable(),
+    replacesId: p.uuid().fieldName('replaces_id').nullable(),
+    lastUsedAt: p.datetime().fieldName('last_used_at').columnType('timestamptz').nullable(),
+    lastUsedIp: p.text().fieldName('last_used_ip').nullable(),
+    revokedAt: p.datetime().fieldName('revoked_at').columnType('timestamptz').nullable(),
+    revokedBy: p.uuid().fieldName('revoked_by').nullable(),
+    expiryWarnedDays: p.smallint().fieldName('expiry_warned_days').nullable(),
+  },
+  indexes: [
+    { name: 'api_key_tenant', properties: ['tenantId', 'id'] },
+    { name: 'api_key_expiring', properties: ['expiresAt'], where: `status = 'active' and expires_at is not null` },
+    { name: 'api_key_tenant_name', expression: 'create index api_key_tenant_name on api_key (tenant_id, lower(name), id)' },
+  ],
+  triggers: [{ name: 'api_key_changed', timing: 'after', events: ['update', 'delete'], expression: TELL_NODES }],
+  uniques: [{ name: 'api_key_sha256_unique', properties: ['sha256'] }],
+})

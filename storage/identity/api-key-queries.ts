@@ -1,0 +1,131 @@
+/** API keys by what is stored of them: for authentication, and for the people who manage them. */
+import { sql } from 'kysely'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { Database } from '../db/database.ts'
+import { Conditions, readPage, type ListQuery, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+
+// A key that was replaced works until its grace ends, whatever its own end.
+const FIND = `select id, name, encode(sha256, 'hex'), environment, status, level, tenant_id, scopes, ip_allowlist,
+    (extract(epoch from least(expires_at, grace_ends_at)) * 1000)::float8, (extract(epoch from last_used_at) * 1000)::float8
+  from api_key where sha256 = decode($1, 'hex')`
+
+type FindRow = [string, string, string, 'live' | 'test', 'active' | 'rotating' | 'revoked', 'customer' | 'operator', string, string[],
+  string[], number | null, number | null]
+
+/** The key whose text has this SHA-256 (64 hex digits), whatever its status; null when there is none. */
+export async function findApiKey(database: Database, sha256: string) {
+  const [row] = await database.query<FindRow>({ name: 'find_api_key', text: FIND, values: [sha256] })
+  if (row === undefined) return null
+  const [id, name, hash, environment, status, level, tenantId, scopes, ipAllowlist, expiresAtMs, lastUsedAtMs] = row
+  return {
+    id, name, sha256: hash, environment, status: status === 'revoked' ? 'revoked' as const : 'active' as const, level, tenantId, scopes,
+    ipAllowlist, expiresAtMs, lastUsedAtMs,
+  }
+}
+
+// Grace and expiry end keys without anybody writing; `$now` decides what they are called.
+const status = (now: string) => `case when k.status = 'revoked' or (k.status = 'rotating' and k.grace_ends_at <= ${now}) then 'revoked'
+    when k.expires_at <= ${now} then 'expired' else k.status end`
+
+const ms = (column: string) => `(extract(epoch from k.${column}) * 1000)::float8 as ${column}_ms`
+
+/** The columns of a key as it is shown; `now` is the place of the time, for example `$1::timestamptz`. */
+export const apiKeyColumns = (now: string): string => `k.id, k.tenant_id, k.level, k.name, k.environment, k.prefix, k.scopes, k.ip_allowlist,
+  ${status(now)} as status, ${ms('expires_at')}, ${ms('grace_ends_at')}, k.replaced_by_id, k.replaces_id, ${ms('last_used_at')},
+  k.last_used_ip, k.created_by, ${ms('created_at')}, k.revoked_by, k.version,
+  (extract(epoch from coalesce(k.revoked_at, case when k.status = 'rotating' and k.grace_ends_at <= ${now} then k.grace_ends_at end)) * 1000)::float8 as revoked_at_ms`
+
+export interface ApiKeyRow {
+  readonly id: string
+  readonly tenant_id: string
+  readonly level: 'customer' | 'operator'
+  readonly name: string
+  readonly environment: 'live' | 'test'
+  readonly prefix: string
+  readonly scopes: string[]
+  readonly ip_allowlist: string[]
+  readonly status: 'active' | 'rotating' | 'expired' | 'revoked'
+  readonly expires_at_ms: number | null
+  readonly grace_ends_at_ms: number | null
+  readonly replaced_by_id: string | null
+  readonly replaces_id: string | null
+  readonly last_used_at_ms: number | null
+  readonly last_used_ip: string | null
+  readonly created_by: string
+  readonly created_at_ms: number
+  readonly revoked_at_ms: number | null
+  readonly revoked_by: string | null
+  readonly version: string
+}
+
+const time = (value: number | null): string | null => (value === null ? null : timestamp(value))
+
+/** A key as it is shown. */
+export function apiKeyView(row: ApiKeyRow) {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    level: row.level,
+    name: row.name,
+    environment: row.environment,
+    prefix: row.prefix,
+    scopes: row.scopes,
+    ipAllowlist: row.ip_allowlist,
+    status: row.status,
+    expiresAt: time(row.expires_at_ms),
+    graceEndsAt: time(row.grace_ends_at_ms),
+    replacedById: row.replaced_by_id,
+    replacesId: row.replaces_id,
+    lastUsedAt: time(row.last_used_at_ms),
+    lastUsedIp: row.last_used_ip,
+    createdBy: row.created_by,
+    createdAt: timestamp(row.created_at_ms),
+    revokedAt: time(row.revoked_at_ms),
+    revokedBy: row.revoked_by,
+  }
+}
+export type ApiKeyJson = ReturnType<typeof apiKeyView>
+
+/** A key with its version. Its use changes neither version nor tag. */
+export function versionedApiKey(row: ApiKeyRow) {
+  return { version: BigInt(row.version), view: apiKeyView(row), untagged: ['lastUsedAt', 'lastUsedIp'] }
+}
+
+export interface ApiKeyFilters {
+  readonly status?: readonly string[]
+  readonly environment?: readonly string[]
+  readonly scope?: readonly string[]
+  readonly createdFrom?: string
+  readonly createdTo?: TimeTo
+}
+export type ApiKeyListQuery = ListQuery<ApiKeyFilters, '-createdAt' | 'name'>
+
+const ID = { expression: sql`k.id`, type: 'uuid' } as const
+const ORDERS: Readonly<Record<ApiKeyListQuery['sort'], Order>> = {
+  '-createdAt': { keys: [ID], descending: true },
+  name: { keys: [{ expression: sql`lower(k.name)`, type: 'text' }, ID], descending: false },
+}
+
+/** The keys of a tenant. `now` is epoch milliseconds. */
+export async function listApiKeys(db: ReadDatabase, { tenant, filters, sort, ...page }: ApiKeyListQuery, now: number) {
+  // Made by us from a number, so it can stand in the statement.
+  const at = `'${timestamp(now)}'::timestamptz`
+  const where = new Conditions()
+    .add(sql`k.tenant_id = ${tenant.id}::uuid`)
+    .anyOf(sql`k.environment`, filters.environment, 'text')
+    .created('k', filters.createdFrom, filters.createdTo)
+  if (filters.status !== undefined) where.anyOf(sql`(${sql.raw(status(at))})`, filters.status, 'text')
+  if (filters.scope !== undefined) where.add(sql`k.scopes && ${filters.scope}::text[]`)
+  const columns = sql.raw(apiKeyColumns(at))
+  const { rows, ...rest } = await readPage<ApiKeyRow>(db, [{ columns, from: sql`api_key k`, where: where.list, order: ORDERS[sort] }], page)
+  return { ...rest, rows: rows.map(apiKeyView) }
+}
+
+/** One key of a tenant; null when it is not the tenant's. */
+export async function getApiKey(database: Database, tenant: Tenant, id: string, now: number) {
+  const { rows } = await database.pool.query<ApiKeyRow>({
+    name: 'get_api_key', text: `select ${apiKeyColumns('$3::timestamptz')} from api_key k where k.id = $1 and k.tenant_id = $2`,
+    values: [id, tenant.id, timestamp(now)],
+  })
+  return rows[0] === undefined ? null : versionedApiKey(rows[0])
+}

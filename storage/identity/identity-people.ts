@@ -1,0 +1,126 @@
+/** Rows of people as signing in needs them: passwords, failed attempts, second factors. Statements only; rules are elsewhere. */
+import type pg from 'pg'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { Database } from '../db/database.ts'
+
+/** What signing in looks at. Times are epoch milliseconds. */
+export interface Credentials {
+  readonly userId: string
+  readonly email: string
+  readonly name: string
+  readonly status: 'active' | 'disabled'
+  readonly passwordHash: string | null
+}
+
+const CREDENTIALS = `select u.id, u.email, u.name, u.status, u.password_hash from platform_user u where u.email_key = $1`
+
+/** The person with this folded e-mail address; null when nobody has it. */
+export async function findCredentials(database: Database, emailKey: string): Promise<Credentials | null> {
+  const [row] = await database.query<[string, string, string, 'active' | 'disabled', string | null]>({ name: 'find_credentials', text: CREDENTIALS, values: [emailKey] })
+  if (row === undefined) return null
+  const [userId, email, name, status, passwordHash] = row
+  return { userId, email, name, status, passwordHash }
+}
+
+/** When an address is let in again, epoch milliseconds; null when it is not locked now. */
+export async function lockedUntil(database: Database, emailSha256: string, now: number): Promise<number | null> {
+  const [row] = await database.query<[number]>({
+    name: 'login_locked', text: `select (extract(epoch from locked_until) * 1000)::float8 from login_attempt
+      where email_sha256 = decode($1, 'hex') and locked_until > $2::timestamptz`, values: [emailSha256, timestamp(now)],
+  })
+  return row?.[0] ?? null
+}
+
+/** Rows of addresses that nobody has tried for a day; a few are cleared with every failure, so they cannot pile up. */
+const FAILURE = `with old as (
+    delete from login_attempt where email_sha256 in (
+      select email_sha256 from login_attempt where updated_at < $2::timestamptz - interval '1 day' and email_sha256 <> decode($1, 'hex')
+      order by updated_at limit 20 for update skip locked)
+  )
+  insert into login_attempt as a (email_sha256, failures, locked_until, updated_at) values (decode($1, 'hex'), 1, null, $2)
+  on conflict (email_sha256) do update set
+    failures = case when a.locked_until <= $2::timestamptz or a.updated_at <= $3::timestamptz then 1 else least(a.failures + 1, 1000) end,
+    locked_until = case
+      when a.locked_until > $2::timestamptz then a.locked_until
+      when a.locked_until is null and a.updated_at > $3::timestamptz and a.failures + 1 >= $4 then $5::timestamptz end,
+    updated_at = $2
+  returning locked_until is not null`
+
+/** Notes a failed attempt, whoever's address it is. @returns whether the address is locked now */
+export async function noteFailure(
+  database: Database,
+  emailSha256: string,
+  { now, failuresMax, lockMs }: { readonly now: number; readonly failuresMax: number; readonly lockMs: number },
+): Promise<boolean> {
+  const [row] = await database.query<[boolean]>({
+    name: 'login_failure', text: FAILURE, values: [emailSha256, timestamp(now), timestamp(now - lockMs), failuresMax, timestamp(now + lockMs)],
+  })
+  return row?.[0] === true
+}
+
+/** Forgets the failed attempts of an address. */
+export async function clearFailures(client: pg.ClientBase, emailSha256: string): Promise<void> {
+  await client.query({ name: 'login_clear', text: `delete from login_attempt where email_sha256 = decode($1, 'hex')`, values: [emailSha256] })
+}
+
+/** A second factor with its sealed secret. */
+export interface FactorRecord {
+  readonly id: string
+  readonly name: string
+  readonly status: 'pending' | 'active'
+  readonly secret: Buffer
+  readonly lastStep: number
+}
+
+/** A person's second factors, locked so that a code can be used once. */
+export async function lockFactors(client: pg.ClientBase, userId: string): Promise<FactorRecord[]> {
+  const { rows } = await client.query<{ id: string; name: string; status: 'pending' | 'active'; secret: Buffer; last_step: string }>({
+    name: 'lock_factors', text: 'select id, name, status, secret, last_step from mfa_factor where user_id = $1 order by id for update', values: [userId],
+  })
+  return rows.map(({ id, name, status, secret, last_step: lastStep }) => ({ id, name, status, secret, lastStep: Number(lastStep) }))
+}
+
+/** Notes that the code of a time step was used; makes a pending factor active. */
+export async function useFactor(client: pg.ClientBase, factorId: string, step: number, now: number): Promise<void> {
+  await client.query({
+    name: 'use_factor', text: `update mfa_factor set status = 'active', last_step = greatest(last_step, $2), last_used_at = $3 where id = $1`,
+    values: [factorId, step, timestamp(now)],
+  })
+}
+
+/** Makes a factor that does not count yet. */
+export async function insertFactor(
+  client: pg.ClientBase,
+  factor: { readonly id: string; readonly userId: string; readonly kind: 'totp'; readonly name: string; readonly secret: Uint8Array; readonly now: number },
+): Promise<void> {
+  await client.query({
+    name: 'insert_factor', text: `insert into mfa_factor (id, user_id, kind, name, status, secret, created_at) values ($1, $2, $3, $4, 'pending', $5, $6)`,
+    values: [factor.id, factor.userId, factor.kind, factor.name, factor.secret, timestamp(factor.now)],
+  })
+}
+
+export async function deleteFactor(client: pg.ClientBase, factorId: string): Promise<void> {
+  await client.query({ name: 'delete_factor', text: 'delete from mfa_factor where id = $1', values: [factorId] })
+}
+
+/** What people may change about themselves. */
+export interface Profile {
+  readonly name: string
+  readonly phone: string | null
+  readonly locale: string
+}
+
+/** A person's profile with its version, which cannot change until the transaction ends; null when there is no such person. */
+export async function lockProfile(client: pg.ClientBase, userId: string): Promise<Profile & { readonly version: bigint } | null> {
+  const { rows: [row] } = await client.query<Profile & { readonly version: string }>({
+    name: 'lock_user', text: 'select name, phone, locale, version from platform_user where id = $1 for update', values: [userId],
+  })
+  return row === undefined ? null : { ...row, version: BigInt(row.version) }
+}
+
+export async function updateProfile(client: pg.ClientBase, userId: string, { name, phone, locale }: Profile, now: number): Promise<void> {
+  await client.query({
+    name: 'update_user', text: 'update platform_user set name = $2, phone = $3, locale = $4, version = version + 1, updated_at = $5 where id = $1',
+    values: [userId, name, phone, locale, timestamp(now)],
+  })
+}

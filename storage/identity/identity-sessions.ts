@@ -1,0 +1,168 @@
+/** Rows of sessions and of the challenges that belong to them. Statements only; rules are elsewhere. */
+import type pg from 'pg'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { Database } from '../db/database.ts'
+import type { Queries } from '../db/transaction.ts'
+
+export interface NewSession {
+  readonly id: string
+  readonly userId: string
+  readonly tokenSha256: string
+  readonly status: 'mfa_required' | 'active'
+  readonly deviceName: string | null
+  readonly deviceId: string | null
+  readonly address: string
+  readonly userAgent: string | null
+  readonly now: number
+  readonly expiresAt: number
+}
+
+/** Sessions of a person that ended this long ago are of no use to them. */
+const KEPT_MS = 30 * 86_400_000
+
+/** Opens a session, and clears away those of the person that are long over. */
+export async function insertSession(client: pg.ClientBase, session: NewSession): Promise<void> {
+  await client.query({ name: 'clear_sessions', text: 'delete from session where user_id = $1 and last_seen_at < $2', values: [session.userId, timestamp(session.now - KEPT_MS)] })
+  await client.query({
+    name: 'insert_session',
+    text: `insert into session (id, user_id, token_sha256, status, device_name, device_id, address, user_agent, created_at, last_seen_at, expires_at)
+      values ($1, $2, decode($3, 'hex'), $4, $5, $6, $7, $8, $9, $9, $10)`,
+    values: [session.id, session.userId, session.tokenSha256, session.status, session.deviceName, session.deviceId, session.address, session.userAgent,
+      timestamp(session.now), timestamp(session.expiresAt)],
+  })
+}
+
+/**
+ * Gives a session its next token, and makes it active. `from` is the token it must still have: of two requests that renew at
+ * once only one does, and the other's session is gone. With `overlapMs` the token of before stays good for so long, and
+ * may be renewed itself meanwhile.
+ */
+export async function renewSession(
+  client: pg.ClientBase,
+  { id, from, to, now, overlapMs = 0 }: { readonly id: string; readonly from: string; readonly to: string; readonly now: number; readonly overlapMs?: number },
+): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'renew_session',
+    text: `update session set token_sha256 = decode($3, 'hex'), status = 'active', last_seen_at = $4,
+        previous_token_sha256 = case when $6::boolean then decode($2, 'hex') end, previous_until = case when $6::boolean then $5::timestamptz end
+      where id = $1 and status <> 'revoked'
+        and (token_sha256 = decode($2, 'hex') or ($6::boolean and previous_token_sha256 = decode($2, 'hex') and previous_until > $4::timestamptz))`,
+    values: [id, from, to, timestamp(now), timestamp(now + overlapMs), overlapMs > 0],
+  })
+  return rowCount === 1
+}
+
+/** Notes that a session was used. */
+export async function touchSession(database: Database, id: string, now: number): Promise<void> {
+  await database.query({ name: 'touch_session', text: 'update session set last_seen_at = greatest(last_seen_at, $2) where id = $1', values: [id, timestamp(now)] })
+}
+
+/** Ends sessions of a person: the one named, or all but the one named. @returns how many ended now */
+export async function endSessions(
+  client: pg.ClientBase,
+  { userId, only = null, except = null, now }: { readonly userId: string; readonly only?: string | null; readonly except?: string | null; readonly now: number },
+): Promise<number> {
+  const { rowCount } = await client.query({
+    name: 'end_sessions',
+    text: `update session set status = 'revoked', ended_at = $4
+      where user_id = $1 and status <> 'revoked' and ($2::uuid is null or id = $2) and ($3::uuid is null or id <> $3)`,
+    values: [userId, only, except, timestamp(now)],
+  })
+  return rowCount ?? 0
+}
+
+/** Whether a person has a session with this id, over or not. */
+export async function hasSession(client: pg.ClientBase, userId: string, id: string): Promise<boolean> {
+  const { rowCount } = await client.query({ name: 'has_session', text: 'select from session where user_id = $1 and id = $2', values: [userId, id] })
+  return rowCount === 1
+}
+
+// ── Challenges ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The action of the challenge that finishes signing in. */
+export const SIGN_IN = 'sign_in'
+
+export interface NewChallenge {
+  readonly id: string
+  readonly sessionId: string
+  readonly userId: string
+  readonly tenantId: string | null
+  readonly action: string
+  readonly subject: { readonly type: string; readonly id: string } | null
+  readonly now: number
+  readonly expiresAt: number
+}
+
+/** Challenges are of no use after minutes; what they tell about wrong codes is needed for a quarter of an hour. */
+const CHALLENGES_KEPT_MS = 86_400_000
+
+export async function insertChallenge(client: pg.ClientBase, challenge: NewChallenge): Promise<void> {
+  await client.query({
+    name: 'clear_challenges', text: 'delete from challenge where user_id = $1 and created_at < $2', values: [challenge.userId, timestamp(challenge.now - CHALLENGES_KEPT_MS)],
+  })
+  await client.query({
+    name: 'insert_challenge',
+    text: `insert into challenge (id, session_id, user_id, tenant_id, action, subject_type, subject_id, created_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [challenge.id, challenge.sessionId, challenge.userId, challenge.tenantId, challenge.action, challenge.subject?.type ?? null,
+      challenge.subject?.id ?? null, timestamp(challenge.now), timestamp(challenge.expiresAt)],
+  })
+}
+
+export interface ChallengeRecord {
+  readonly action: string
+  readonly tenantId: string | null
+  readonly wrongCodes: number
+  readonly expiresAt: number
+  readonly verifiedAt: number | null
+}
+
+/** A challenge of a session, locked so that its codes are counted one by one; null when the session has no such challenge. */
+export async function lockChallenge(client: pg.ClientBase, sessionId: string, id: string): Promise<ChallengeRecord | null> {
+  const { rows: [row] } = await client.query<{ action: string; tenant_id: string | null; wrong_codes: number; expires_ms: number; verified_ms: number | null }>({
+    name: 'lock_challenge',
+    text: `select action, tenant_id, wrong_codes, (extract(epoch from expires_at) * 1000)::float8 as expires_ms,
+        (extract(epoch from verified_at) * 1000)::float8 as verified_ms
+      from challenge where id = $2 and session_id = $1 for update`,
+    values: [sessionId, id],
+  })
+  if (row === undefined) return null
+  return { action: row.action, tenantId: row.tenant_id, wrongCodes: row.wrong_codes, expiresAt: row.expires_ms, verifiedAt: row.verified_ms }
+}
+
+export async function noteWrongCode(client: pg.ClientBase, id: string): Promise<void> {
+  await client.query({ name: 'wrong_code', text: 'update challenge set wrong_codes = wrong_codes + 1 where id = $1', values: [id] })
+}
+
+/** Wrong codes of a person in all challenges since a moment, so that asking for new challenges buys no guesses. */
+export async function countWrongCodes(client: pg.ClientBase, userId: string, since: number): Promise<number> {
+  const { rows } = await client.query<{ codes: number }>({
+    name: 'count_wrong_codes', text: 'select coalesce(sum(wrong_codes), 0)::int as codes from challenge where user_id = $1 and created_at > $2', values: [userId, timestamp(since)],
+  })
+  return rows[0]!.codes
+}
+
+export async function noteVerified(client: pg.ClientBase, id: string, now: number): Promise<void> {
+  await client.query({ name: 'challenge_verified', text: 'update challenge set verified_at = $2 where id = $1', values: [id, timestamp(now)] })
+}
+
+const PROOF = `select 1 from challenge where session_id = $1 and action = $2 and verified_at > $3::timestamptz
+    and tenant_id is not distinct from coalesce($4::uuid, tenant_id) and (subject_id = $5::uuid or (subject_id is null and not $6::boolean)) limit 1`
+
+/** Whether a session has a proof for an action that is younger than `since` (epoch milliseconds). */
+export async function hasProof(
+  database: Queries,
+  question: { readonly sessionId: string; readonly action: string; readonly since: number; readonly tenantId: string | null; readonly subjectId: string | null; readonly bound: boolean },
+): Promise<boolean> {
+  const { sessionId, action, since, tenantId, subjectId, bound } = question
+  const rows = await database.query({ name: 'has_proof', text: PROOF, values: [sessionId, action, timestamp(since), tenantId, subjectId, bound] })
+  return rows.length === 1
+}
+
+/** The open challenge with which a session finishes signing in. */
+export async function signInChallenge(database: Database, sessionId: string): Promise<string | null> {
+  const [row] = await database.query<[string]>({
+    name: 'sign_in_challenge', text: `select id from challenge where session_id = $1 and action = '${SIGN_IN}' order by id desc limit 1`, values: [sessionId],
+  })
+  return row?.[0] ?? null
+}

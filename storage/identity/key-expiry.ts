@@ -1,0 +1,41 @@
+/** Keys whose end is near, and who is told of it: once 14 days before, once 3. */
+import type { IdSource } from '../../lib/base/ids.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { AlertMail } from '../customers/alerts.ts'
+import type { Database } from '../db/database.ts'
+import { insertNotices, peopleInRoles } from '../notices/notices.ts'
+import { inTransaction } from '../db/transaction.ts'
+
+const DAY_MS = 86_400_000
+/** Days before the end, the later warning first. */
+const WARNED_DAYS = [3, 14] as const
+/** Keys of one look. */
+const TAKEN_MAX = 100
+/** Whoever may make and replace keys. */
+const KEY_MANAGERS = ['owner', 'admin', 'operator_admin', 'integration']
+
+// A key that is being replaced needs no warning: its end is wanted.
+const TAKE = `with due as materialized (
+    select id from api_key where status = 'active' and expires_at > $1::timestamptz and expires_at <= $2::timestamptz and coalesce(expiry_warned_days, 1000) > $3
+    order by expires_at limit $4 for update skip locked)
+  update api_key k set expiry_warned_days = $3 from due where k.id = due.id returning k.id, k.tenant_id, k.name, k.prefix, k.expires_at`
+
+/** Tells of keys that end soon, each warning once however many nodes look. @returns the mails to be sent now that it is written */
+export async function tellOfExpiringKeys(database: Database, ids: IdSource, now: number): Promise<readonly AlertMail[]> {
+  return await inTransaction(database, async (client) => {
+    const mails: AlertMail[] = []
+    for (const days of WARNED_DAYS) {
+      const { rows } = await client.query<{ id: string; tenant_id: string; name: string; prefix: string; expires_at: Date }>({
+        name: 'take_expiring_keys', text: TAKE, values: [timestamp(now), timestamp(now + days * DAY_MS), days, TAKEN_MAX],
+      })
+      for (const { id, tenant_id: tenantId, name, prefix, expires_at: expiresAt } of rows) {
+        const subject = `The API key ${name} expires soon`
+        const text = `The key ${name} (${prefix}…) stops working on ${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. Rotate it before then.`
+        const people = await peopleInRoles(client, tenantId, KEY_MANAGERS)
+        const addresses = await insertNotices(client, ids, people, { tenantId, type: 'api_key_expiring', title: subject, text, object: { type: 'api_key', id } }, now)
+        mails.push(...addresses.map((to) => ({ to, subject, text })))
+      }
+    }
+    return mails
+  })
+}

@@ -1,0 +1,20 @@
+/** A second factor of a person, its secret sealed. */
+import { defineEntity, p } from '@mikro-orm/core'
+import { PlatformUser } from './platform-user-entity.ts'
+
+export const MfaFactor = defineEntity({
+  name: 'MfaFactor',
+  tableName: 'mfa_factor',
+  properties: {
+    id: p.uuid().primary(),
+    user: () => p.manyToOne(PlatformUser).fieldName('user_id').foreignKeyName('mfa_factor_user_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    kind: p.text(),
+    name: p.text(),
+    status: p.text(),
+    secret: p.uint8array(),
+    lastStep: p.bigint().fieldName('last_step').defaultRaw('0'),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    lastUsedAt: p.datetime().fieldName('last_used_at').columnType('timestamptz').nullable(),
+  },
+  indexes: [{ name: 'mfa_factor_user', properties: ['user', 'id'] }],
+})

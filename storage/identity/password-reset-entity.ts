@@ -1,0 +1,16 @@
+/** A link with which a person may choose a new password; only its hash is kept. */
+import { defineEntity, p } from '@mikro-orm/core'
+import { PlatformUser } from './platform-user-entity.ts'
+
+export const PasswordReset = defineEntity({
+  name: 'PasswordReset',
+  tableName: 'password_reset',
+  properties: {
+    tokenSha256: p.uint8array().fieldName('token_sha256').primary(),
+    user: () => p.manyToOne(PlatformUser).fieldName('user_id').foreignKeyName('password_reset_user_id_fkey').updateRule('no action').deleteRule('no action').index(false),
+    createdAt: p.datetime().fieldName('created_at').columnType('timestamptz'),
+    expiresAt: p.datetime().fieldName('expires_at').columnType('timestamptz'),
+    usedAt: p.datetime().fieldName('used_at').columnType('timestamptz').nullable(),
+  },
+  indexes: [{ name: 'password_reset_user', properties: ['user'] }],
+})

@@ -1,0 +1,134 @@
+/** Incoming payments as rows: read for whoever shows them, changed under their lock. Rules are elsewhere. */
+import type { IncomingChange, IncomingRecord } from '../../lib/incoming-payments/incoming-payment.ts'
+import { timestamp } from '../../lib/base/clock.ts'
+import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** A row as `INCOMING_COLUMNS` reads it. */
+export interface IncomingRow {
+  readonly id: string
+  readonly customer_id: string | null
+  readonly balance_id: string | null
+  readonly operator_id: string
+  readonly connection_id: string
+  readonly shard: number
+  readonly status: IncomingRecord['status']
+  readonly version: number
+  readonly currency: string
+  readonly amount: string
+  readonly payer_name: string | null
+  readonly payer_identifier: string | null
+  readonly payer_bank_name: string | null
+  readonly payer_country: string | null
+  readonly reference: string | null
+  readonly rail: IncomingRecord['rail']
+  readonly end_to_end_id: string | null
+  readonly uetr: string | null
+  readonly funds_request_id: string | null
+  readonly value_day: string
+  readonly credited_ms: number | null
+  readonly received_ms: number
+  readonly suspense: IncomingRecord['suspense']
+  readonly suspense_reason: IncomingRecord['suspenseReason']
+  readonly decided_by: string | null
+  readonly decided_ms: number | null
+  readonly decision_reason: string | null
+  readonly recall: string | null
+  readonly recall_hold_id: string | null
+  readonly returned_amount: string | null
+  readonly return_reason: string | null
+  readonly return_state: IncomingRecord['returnState']
+}
+
+const ms = (column: string, name: string): string => `(extract(epoch from i.${column}) * 1000)::float8 as ${name}`
+
+/** Of an incoming payment `i`. */
+export const INCOMING_COLUMNS = `i.id, i.customer_id, i.balance_id, i.operator_id, i.connection_id, i.shard, i.status, i.version, i.currency, i.amount, i.payer_name,
+  i.payer_identifier, i.payer_bank_name, i.payer_country, i.reference, i.rail, i.end_to_end_id, i.uetr, i.funds_request_id, i.value_date::text as value_day,
+  ${ms('credited_at', 'credited_ms')}, ${ms('received_at', 'received_ms')}, i.suspense, i.suspense_reason, i.decided_by, ${ms('decided_at', 'decided_ms')},
+  i.decision_reason, i.recall, i.recall_hold_id, i.returned_amount, i.return_reason, i.return_state`
+
+/** The row in the words of the domain. */
+export function incomingRecord(row: IncomingRow): IncomingRecord {
+  return {
+    id: row.id, customerId: row.customer_id, balanceId: row.balance_id, operatorId: row.operator_id, connectionId: row.connection_id, shard: row.shard, status: row.status,
+    version: row.version, currency: row.currency, amount: BigInt(row.amount), payerName: row.payer_name, payerIdentifier: row.payer_identifier,
+    payerBankName: row.payer_bank_name, payerCountry: row.payer_country, reference: row.reference, rail: row.rail, endToEndId: row.end_to_end_id, uetr: row.uetr,
+    fundsRequestId: row.funds_request_id, valueDate: row.value_day, creditedAt: row.credited_ms, receivedAt: row.received_ms, suspense: row.suspense,
+    suspenseReason: row.suspense_reason, decidedBy: row.decided_by, decidedAt: row.decided_ms, decisionReason: row.decision_reason,
+    recall: row.recall === null ? null : JSON.parse(row.recall) as IncomingRecord['recall'], recallHoldId: row.recall_hold_id,
+    returnedAmount: row.returned_amount === null ? null : BigInt(row.returned_amount), returnReason: row.return_reason, returnState: row.return_state,
+  }
+}
+
+/** One incoming payment, whoever's it is, that nobody else changes until the transaction ends; null when there is none. */
+export async function lockIncoming(client: TransactionClient, id: string): Promise<IncomingRecord | null> {
+  const { rows: [row] } = await client.query<IncomingRow>({
+    name: 'lock_incoming', text: `select ${INCOMING_COLUMNS} from incoming_payment i where i.id = $1 for update`, values: [id],
+  })
+  return row === undefined ? null : incomingRecord(row)
+}
+
+const CHANGED = {
+  status: ['status', 'text'], customerId: ['customer_id', 'uuid'], balanceId: ['balance_id', 'uuid'], shard: ['shard', 'smallint'], creditedAt: ['credited_at', 'timestamptz'], suspense: ['suspense', 'text'],
+  decidedBy: ['decided_by', 'uuid'], decidedAt: ['decided_at', 'timestamptz'], decisionReason: ['decision_reason', 'text'], recall: ['recall', 'text'],
+  recallHoldId: ['recall_hold_id', 'uuid'], returnedAmount: ['returned_amount', 'bigint'], returnReason: ['return_reason', 'text'], returnState: ['return_state', 'text'],
+} as const satisfies Record<keyof IncomingChange, readonly [string, string]>
+
+/** Writes the next version of a row that the transaction has locked. */
+export async function changeIncoming(client: TransactionClient, id: string, change: IncomingChange, now: number): Promise<void> {
+  const values: Record<string, string | null> = {}
+  for (const [member, [name, type]] of Object.entries(CHANGED)) {
+    const value = change[member as keyof IncomingChange]
+    if (value === undefined) continue
+    values[name] = value === null ? null : type === 'timestamptz' ? timestamp(value as number) : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  }
+  await client.query({
+    name: 'change_incoming', values: [id, JSON.stringify(values), timestamp(now)],
+    text: `update incoming_payment i set version = i.version + 1, updated_at = $3,
+      ${Object.values(CHANGED).map(([name, type]) => `${name} = case when c.v ? '${name}' then (c.v->>'${name}')::${type} else i.${name} end`).join(', ')}
+      from (select $2::jsonb as v) c where i.id = $1`,
+  })
+}
+
+/** Of messages of a partner, those that were taken before: by their own ids, or because their credit is here. */
+export async function knownCredits(database: Database, messages: readonly { readonly id: string; readonly reference: string }[]): Promise<ReadonlySet<string>> {
+  const rows = await database.query<[string]>({
+    name: 'known_credits', values: [plainArray(messages.map(({ id }) => id)), plainArray(messages.map(({ reference }) => reference))],
+    text: `select u.id from unnest($1::uuid[], $2::uuid[]) u(id, reference)
+      where exists (select from provider_event e where e.id = u.id) or exists (select from incoming_payment i where i.id = u.reference)`,
+  })
+  return new Set(rows.map(([id]) => id))
+}
+
+/** A balance with what a hold on it rests on, locked until the transaction ends; null when there is none. */
+export async function lockBalance(client: TransactionClient, id: string): Promise<{ readonly status: string; readonly available: bigint; readonly version: bigint } | null> {
+  const { rows: [row] } = await client.query<{ status: string; available: string; version: string }>({
+    name: 'lock_one_balance', text: 'select status, posted - held as available, version from balance where id = $1 for update', values: [id],
+  })
+  return row === undefined ? null : { status: row.status, available: BigInt(row.available), version: BigInt(row.version) }
+}
+
+/** What goes back and has not been handed to the partner yet: at most so many, of the shards given; null for all. */
+export async function dueReturns(database: Database, shards: readonly number[] | null, limit: number): Promise<readonly IncomingRecord[]> {
+  const { rows } = await database.pool.query<IncomingRow>({
+    name: 'due_returns', values: [limit, plainArrayOrNull(shards)],
+    text: `select ${INCOMING_COLUMNS} from incoming_payment i where i.return_state = 'due' and ($2::smallint[] is null or i.shard = any($2)) order by i.id limit $1`,
+  })
+  return rows.map(incomingRecord)
+}
+
+/** The partner has taken these. Only the state of their return changes, so their version stays. */
+export async function returnsSent(database: Database, ids: readonly string[]): Promise<void> {
+  await database.query({
+    name: 'returns_sent', values: [plainArray(ids)],
+    text: `update incoming_payment set return_state = 'sent' where id = any($1::uuid[]) and return_state = 'due'`,
+  })
+}
+
+/** The operator that a connection belongs to; null when there is no such connection. */
+export async function operatorOfConnection(database: Database, connectionId: string): Promise<string | null> {
+  const [row] = await database.query<[string]>({ name: 'operator_of_connection', text: 'select operator_id from provider_connection where id = $1', values: [connectionId] })
+  return row === undefined ? null : row[0]
+}

@@ -1,0 +1,85 @@
+/** What an operator sees of its integrations at a glance. */
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { Database } from '../db/database.ts'
+import { keysUsedLately, listRequests, reportUsage, usageOfLastDays, type KeyOwner, type LogQuestion, type UsageQuestion } from './request-log.ts'
+
+/** Addresses that an operator's developers are sent to. */
+export interface IntegrationLinks {
+  readonly portal: string
+  readonly reference: string
+  readonly gettingStarted: string
+  readonly sandbox: string
+  readonly changelog: string
+  readonly openapi: string
+}
+
+export interface IntegrationOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** Operations whose use is reported by name. */
+  readonly deprecated: ReadonlySet<string>
+  /** Asked when they are shown: where the service listens is known late. */
+  readonly links: () => IntegrationLinks
+}
+
+/** The reads of what keys have called. @throws what the driver throws */
+export function createIntegrationReads({ database, clock, deprecated, links }: IntegrationOptions) {
+  return {
+    apiKeyRequests: (owner: KeyOwner, apiKeyId: string, question: LogQuestion) => listRequests(database, owner, apiKeyId, { ...question, now: clock.now() }),
+    apiUsage: (owner: KeyOwner, question: UsageQuestion) => reportUsage(database, owner, { ...question, deprecated, now: clock.now() }),
+    integrationHome: (operatorId: string) => integrationHome(database, operatorId, { now: clock.now(), links: links() }),
+  }
+}
+
+async function integrationHome(database: Database, operatorId: string, { now, links }: { readonly now: number; readonly links: IntegrationLinks }) {
+  const [connections, [keys], usedLast24h, usageLast7Days, integratorWebhooks] = await Promise.all([
+    database.query<[string, string, string, string, string, string]>({
+      name: 'integration_connections', values: [operatorId],
+      text: 'select id, name, provider, environment, role, status from provider_connection where operator_id = $1 order by id',
+    }),
+    database.query<[string, string, string, string]>({
+      name: 'integration_keys', values: [operatorId, timestamp(now)],
+      text: `select count(*), count(*) filter (where environment = 'live'), count(*) filter (where environment = 'test'), count(*) filter (where level = 'operator')
+        from api_key where operator_id = $1 and status = 'active' and (expires_at is null or expires_at > $2::timestamptz)`,
+    }),
+    keysUsedLately(database, operatorId, now),
+    usageOfLastDays(database, operatorId, now),
+    webhooksAtAGlance(database, operatorId, now),
+  ])
+  const [active, live, test, operatorLevel] = (keys as [string, string, string, string]).map(Number) as [number, number, number, number]
+  return {
+    operatorId,
+    generatedAt: timestamp(now),
+    activeConnectionId: connections.find(([, , , , , status]) => status === 'active')?.[0] ?? null,
+    connections: connections.map(([id, name, provider, environment, role, status]) =>
+      // Nothing asks partners how they are yet, so a connection is as healthy as its status.
+      ({ id, name, provider, environment, role, status, healthy: status === 'active', lastHealthAt: null })),
+    apiKeys: { active, live, test, operatorLevel, usedLast24h },
+    usageLast7Days,
+    integratorWebhooks,
+    links,
+  }
+}
+
+const WEBHOOKS = `select count(*), count(*) filter (where status = 'active'), count(*) filter (where status = 'paused'),
+    count(*) filter (where disabled_reason = 'delivery_failures'), (extract(epoch from max(last_delivery_at)) * 1000)::float8,
+    (select count(*) from webhook_queue q join webhook_endpoint e on e.id = q.endpoint_id where e.operator_id = $1),
+    (select count(*) from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
+      where e.operator_id = $1 and d.status = 'failed' and d.completed_at > $2::timestamptz and d.created_at > $3::timestamptz)
+  from webhook_endpoint where operator_id = $1`
+
+const DAY_MS = 86_400_000
+/** A delivery that failed in the last day was made in the days it is tried for, or is a redelivery, which is not looked for further. */
+const TRIED_MS = 5 * DAY_MS
+
+/** The endpoints of an operator and its customers. */
+async function webhooksAtAGlance(database: Database, operatorId: string, now: number) {
+  const [row] = await database.query<[string, string, string, string, number | null, string, string]>({
+    name: 'integration_webhooks', text: WEBHOOKS, values: [operatorId, timestamp(now - DAY_MS), timestamp(now - TRIED_MS)],
+  })
+  const [endpoints, active, paused, failed, lastDeliveryAt, pending, failedLately] = row as [string, string, string, string, number | null, string, string]
+  return {
+    endpoints: Number(endpoints), active: Number(active), paused: Number(paused), failed: Number(failed), deliveriesPending: Number(pending),
+    deliveriesFailed24h: Number(failedLately), lastDeliveryAt: lastDeliveryAt === null ? null : timestamp(lastDeliveryAt),
+  }
+}

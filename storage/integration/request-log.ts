@@ -1,0 +1,256 @@
+/** The request log and its roll-up by day: written in batches, read by key. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { plainArray, textArray } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+import { REQUEST_LOG_DAYS } from '../db/partitions.ts'
+
+/** One authenticated call. */
+export interface LoggedRequest {
+  /** When it was answered, epoch milliseconds. */
+  readonly at: number
+  /** Whether the principal is a key; otherwise it is a person. */
+  readonly byKey: boolean
+  readonly principalId: string
+  readonly tenantId: string
+  readonly operationId: string
+  readonly method: string
+  /** As declared: `/payments/{paymentId}`. */
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+  readonly requestId: string
+}
+
+/** Steps of the roll-up per doubling of the duration. */
+const STEPS_PER_DOUBLING = 4
+
+// One statement, so one transaction: both or neither. The first column of the join turns off waiting for the disk, for
+// this transaction only. Rows of the roll-up are taken in the order of their key, so two nodes cannot wait for each other.
+const WRITE = `
+  with quietly as materialized (select set_config('synchronous_commit', 'off', true)),
+  called as materialized (
+    select c.* from unnest($1::timestamptz[], $2::uuid[], $3::boolean[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::smallint[],
+        $9::real[], $10::smallint[], $11::text[])
+      as c (at, principal_id, by_key, tenant_id, operation_id, method, route, status, duration_ms, duration_step, request_id), quietly
+  ), logged as (
+    insert into request_log (at, principal_id, by_key, tenant_id, method, route, status, duration_ms, request_id)
+    select at, principal_id, by_key, tenant_id, method, route, status, duration_ms, request_id from called
+  )
+  insert into api_usage_day as u (day, api_key_id, operation_id, status, duration_step, requests, first_at, last_at)
+  select (at at time zone 'UTC')::date, principal_id, operation_id, status, duration_step, count(*), min(at), max(at)
+  from called where by_key group by 1, 2, 3, 4, 5 order by 2, 1, 3, 4, 5
+  on conflict (api_key_id, day, operation_id, status, duration_step) do update set requests = u.requests + excluded.requests,
+    first_at = least(u.first_at, excluded.first_at), last_at = greatest(u.last_at, excluded.last_at)`
+
+/** Writes calls and counts them. @throws what the driver throws; then none of them was written, or all when its connection broke */
+export async function writeRequests(database: Database, requests: readonly LoggedRequest[]): Promise<void> {
+  await database.query({
+    name: 'write_requests', text: WRITE, values: [
+      plainArray(requests.map(({ at }) => timestamp(at))),
+      plainArray(requests.map(({ principalId }) => principalId)),
+      plainArray(requests.map(({ byKey }) => (byKey ? 't' : 'f'))),
+      plainArray(requests.map(({ tenantId }) => tenantId)),
+      plainArray(requests.map(({ operationId }) => operationId)),
+      plainArray(requests.map(({ method }) => method)),
+      textArray(requests.map(({ route }) => route)),
+      plainArray(requests.map(({ status }) => status)),
+      plainArray(requests.map(({ durationMs }) => durationMs.toFixed(2))),
+      plainArray(requests.map(({ durationMs }) => stepOf(durationMs))),
+      textArray(requests.map(({ requestId }) => requestId)),
+    ],
+  })
+}
+
+/** Answers of a kind. */
+export type Outcome = 'success' | 'client_error' | 'server_error' | 'rate_limited'
+
+const OUTCOMES: Readonly<Record<Outcome, string>> = {
+  success: 'status < 400',
+  client_error: 'status between 400 and 499 and status <> 429',
+  server_error: 'status >= 500',
+  rate_limited: 'status = 429',
+}
+
+/** The keys of an operator: its own and its customers'; or those of one customer. */
+export interface KeyOwner {
+  readonly id: string
+  readonly kind: 'operator' | 'customer'
+}
+
+const ownedBy = ({ kind }: KeyOwner): string => kind === 'operator' ? 'k.operator_id' : `k.level = 'customer' and k.tenant_id`
+
+export interface LogQuestion {
+  readonly limit: number
+  /** Null for all. */
+  readonly outcome: Outcome | null
+}
+
+/** The last calls of a key, newest first; null when the owner has no such key. */
+export async function listRequests(
+  database: Database,
+  owner: KeyOwner,
+  apiKeyId: string,
+  { limit, outcome, now }: LogQuestion & { readonly now: number },
+) {
+  const [known] = await database.query({ name: `request_log_owner_${owner.kind}`, text: `select 1 from api_key k where k.id = $1 and ${ownedBy(owner)} = $2`, values: [apiKeyId, owner.id] })
+  if (known === undefined) return null
+  const since = timestamp(now - REQUEST_LOG_DAYS * DAY_MS)
+  const rows = await database.query<[string, string, number, number, string]>({
+    name: `request_log_${outcome ?? 'all'}`, values: [apiKeyId, since, limit],
+    text: `select method, route, status, duration_ms, request_id from request_log
+      where principal_id = $1 and at >= $2::timestamptz and ${outcome === null ? 'true' : OUTCOMES[outcome]} order by at desc limit $3`,
+  })
+  // After the calls, so that none of those shown is missing in the counts. The window ends within a day, and the counts are
+  // by day: of its first day all calls are counted.
+  const counts = await database.query<[number, string]>({
+    name: 'request_log_counts', values: [apiKeyId, since],
+    text: `select status, sum(requests) from api_usage_day where api_key_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date group by 1 order by 1`,
+  })
+  return {
+    apiKeyId,
+    retentionDays: REQUEST_LOG_DAYS,
+    statusCounts: Object.fromEntries(counts.map(([status, requests]) => [String(status), Number(requests)])),
+    data: rows.map(([method, route, status, durationMs, requestId]) => ({ method, route, status, durationMs: Math.round(durationMs), requestId })),
+  }
+}
+
+export interface UsageQuestion {
+  /** Days in UTC, both ends included. */
+  readonly from: string
+  readonly to: string
+  readonly apiKeyId: string | null
+  readonly environment: 'live' | 'test' | null
+  readonly customerId: string | null
+}
+
+/** Keys of one report. */
+const REPORT_KEYS_MAX = 200
+
+interface Counters {
+  requests: number
+  success: number
+  clientErrors: number
+  serverErrors: number
+  rateLimited: number
+  firstUsedMs: number | null
+  lastUsedMs: number | null
+  readonly steps: Map<number, number>
+}
+
+const noCounters = (): Counters => ({ requests: 0, success: 0, clientErrors: 0, serverErrors: 0, rateLimited: 0, firstUsedMs: null, lastUsedMs: null, steps: new Map() })
+
+type KeyRow = [id: string, name: string, prefix: string, level: string, tenantId: string, environment: 'live' | 'test']
+type UsageRow = [apiKeyId: string, day: string, operationId: string, status: number, step: number, requests: string, firstMs: number, lastMs: number]
+
+/** What keys did between two days. All keys of the question are in the totals, the 200 newest of them by themselves. */
+export async function reportUsage(
+  database: Database,
+  owner: KeyOwner,
+  question: UsageQuestion & { readonly deprecated: ReadonlySet<string>; readonly now: number },
+) {
+  const { from, to, apiKeyId, environment, customerId, deprecated, now } = question
+  const scope = `${ownedBy(owner)} = $1 and ($2::uuid is null or k.id = $2) and ($3::text is null or k.environment = $3)
+    and ($4::uuid is null or (k.level = 'customer' and k.tenant_id = $4))`
+  const values = [owner.id, apiKeyId, environment, customerId]
+  const [keys, usage] = await Promise.all([
+    database.query<KeyRow>({
+      name: `usage_keys_${owner.kind}`, values: [...values, REPORT_KEYS_MAX],
+      text: `select k.id, k.name, k.prefix, k.level, k.tenant_id, k.environment from api_key k where ${scope} order by k.created_at desc, k.id desc limit $5`,
+    }),
+    database.query<UsageRow>({
+      name: `usage_days_${owner.kind}`, values: [...values, from, to],
+      text: `select u.api_key_id, u.day::text, u.operation_id, u.status, u.duration_step, u.requests,
+          extract(epoch from u.first_at)::float8 * 1000, extract(epoch from u.last_at)::float8 * 1000
+        from api_key k join api_usage_day u on u.api_key_id = k.id where ${scope} and u.day between $5::date and $6::date order by u.day`,
+    }),
+  ])
+  const totals = noCounters()
+  const byKey = new Map<string, { readonly counters: Counters; readonly days: Map<string, { requests: number; errors: number }>; readonly operations: Map<string, number> }>()
+  for (const row of usage) {
+    const [id, day, operationId, status, , text] = row
+    const requests = Number(text)
+    add(totals, row, requests)
+    let key = byKey.get(id)
+    if (key === undefined) {
+      key = { counters: noCounters(), days: new Map(), operations: new Map() }
+      byKey.set(id, key)
+    }
+    add(key.counters, row, requests)
+    const ofDay = key.days.get(day) ?? { requests: 0, errors: 0 }
+    ofDay.requests += requests
+    if (status >= 400) ofDay.errors += requests
+    key.days.set(day, ofDay)
+    if (deprecated.has(operationId)) key.operations.set(operationId, (key.operations.get(operationId) ?? 0) + requests)
+  }
+  return {
+    from, to, generatedAt: timestamp(now),
+    totals: countersJson(totals),
+    keys: keys.map(([id, name, prefix, level, tenantId, keyEnvironment]) => {
+      const used = byKey.get(id)
+      return {
+        apiKeyId: id, name, prefix, customerId: level === 'customer' ? tenantId : null, environment: keyEnvironment,
+        ...countersJson(used?.counters ?? noCounters()),
+        days: Array.from(used?.days ?? [], ([date, counts]) => ({ date, ...counts })),
+        deprecatedOperations: Array.from(used?.operations ?? [], ([operationId, requests]) => ({ operationId, requests })),
+      }
+    }),
+  }
+}
+
+/** What all keys of an operator did on each of the last seven days, today last. */
+export async function usageOfLastDays(database: Database, operatorId: string, now: number) {
+  const rows = await database.query<[string, string, string, string]>({
+    name: 'usage_last_days', values: [operatorId, timestamp(now), REQUEST_LOG_DAYS],
+    text: `select d::date::text, coalesce(sum(u.requests), 0), coalesce(sum(u.requests) filter (where u.status >= 400), 0),
+        coalesce(sum(u.requests) filter (where u.status = 429), 0)
+      from generate_series(($2::timestamptz at time zone 'UTC')::date - ($3::int - 1), ($2::timestamptz at time zone 'UTC')::date, interval '1 day') d
+      left join (api_usage_day u join api_key k on k.id = u.api_key_id and k.operator_id = $1) on u.day = d::date
+      group by 1 order by 1`,
+  })
+  return rows.map(([date, requests, errors, rateLimited]) => ({ date, requests: Number(requests), errors: Number(errors), rateLimited: Number(rateLimited) }))
+}
+
+/** How many keys of an operator called anything within the last 24 hours. */
+export async function keysUsedLately(database: Database, operatorId: string, now: number): Promise<number> {
+  const [row] = await database.query<[string]>({
+    name: 'usage_keys_lately', values: [operatorId, timestamp(now - DAY_MS)],
+    text: `select count(distinct u.api_key_id) from api_key k join api_usage_day u on u.api_key_id = k.id
+      where k.operator_id = $1 and u.day >= ($2::timestamptz at time zone 'UTC')::date and u.last_at >= $2::timestamptz`,
+  })
+  return Number((row as [string])[0])
+}
+
+const DAY_MS = 86_400_000
+
+function add(counters: Counters, [, , , status, step, , firstMs, lastMs]: UsageRow, requests: number): void {
+  counters.requests += requests
+  if (status < 400) counters.success += requests
+  else if (status === 429) counters.rateLimited += requests
+  else if (status < 500) counters.clientErrors += requests
+  else counters.serverErrors += requests
+  counters.firstUsedMs = Math.min(counters.firstUsedMs ?? firstMs, firstMs)
+  counters.lastUsedMs = Math.max(counters.lastUsedMs ?? lastMs, lastMs)
+  counters.steps.set(step, (counters.steps.get(step) ?? 0) + requests)
+}
+
+function countersJson({ requests, success, clientErrors, serverErrors, rateLimited, firstUsedMs, lastUsedMs, steps }: Counters) {
+  return {
+    requests, success, clientErrors, serverErrors, rateLimited, p50Ms: percentile(steps, requests, 0.5), p95Ms: percentile(steps, requests, 0.95),
+    firstUsedAt: firstUsedMs === null ? null : timestamp(Math.round(firstUsedMs)), lastUsedAt: lastUsedMs === null ? null : timestamp(Math.round(lastUsedMs)),
+  }
+}
+
+/** The step of a duration: the middle of what rounds to it is 2^(step / 4) milliseconds. */
+export function stepOf(durationMs: number): number {
+  return durationMs <= 0 ? -STEPS_PER_DOUBLING * 10 : Math.max(-STEPS_PER_DOUBLING * 10, Math.round(Math.log2(durationMs) * STEPS_PER_DOUBLING))
+}
+
+/** The duration that this part of the calls did not exceed, in milliseconds to one decimal; 0 without any calls. */
+export function percentile(steps: ReadonlyMap<number, number>, requests: number, part: number): number {
+  let rest = Math.ceil(requests * part)
+  for (const [step, count] of [...steps].sort(([left], [right]) => left - right)) {
+    rest -= count
+    if (rest <= 0) return Math.round(2 ** (step / STEPS_PER_DOUBLING) * 10) / 10
+  }
+  return 0
+}

@@ -1,0 +1,238 @@
+/** Jobs as rows: asked for, taken up under a lease, over. What they do is not known here. */
+import { timestamp } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { FORGOTTEN_MS, moveJob, RESULT_MS, type JobKind, type JobResult, type JobStatus } from '../../lib/jobs/job.ts'
+import type { Problem } from '../../lib/base/problems.ts'
+import type { Database } from '../db/database.ts'
+import { dropFile, keepFile } from '../documents/files.ts'
+import { writeEvent } from '../outbox/outbox.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** A job as the domain knows it. Times are epoch milliseconds. */
+export interface JobRecord {
+  readonly id: string
+  readonly tenantId: string
+  readonly operatorId: string
+  readonly customerId: string | null
+  readonly shard: number
+  readonly kind: JobKind
+  readonly status: JobStatus
+  readonly version: number
+  /** What was asked for; its shape is that of its kind. */
+  readonly request: unknown
+  /** The same for the same question; null where every question is another job. */
+  readonly fingerprint: string | null
+  readonly subject: { readonly object: string; readonly id: string } | null
+  readonly progress: { readonly processed: number; readonly total: number | null }
+  readonly result: JobResult | null
+  readonly fileId: string | null
+  readonly error: Problem | null
+  readonly requestedBy: string
+  readonly requestId: string | null
+  readonly attempts: number
+  readonly createdAt: number
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  readonly expiresAt: number | null
+}
+
+/** A job that this node may work on, until its lease is over or somebody else has it. */
+export interface TakenJob extends JobRecord {
+  readonly lease: string
+}
+
+export interface JobColumns {
+  readonly id: string
+  readonly tenant_id: string
+  readonly operator_id: string
+  readonly customer_id: string | null
+  readonly shard: number
+  readonly kind: JobKind
+  readonly status: JobStatus
+  readonly version: number
+  readonly request: string
+  readonly fingerprint: string | null
+  readonly subject_object: string | null
+  readonly subject_id: string | null
+  readonly processed: string
+  readonly total: string | null
+  readonly result: string | null
+  readonly file_id: string | null
+  readonly error: string | null
+  readonly requested_by: string
+  readonly request_id: string | null
+  readonly attempts: number
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+  readonly expires_at: Date | null
+}
+
+export const JOB_COLUMNS = `j.id, j.tenant_id, j.operator_id, j.customer_id, j.shard, j.kind, j.status, j.version, j.request, j.fingerprint, j.subject_object, j.subject_id,
+  j.processed, j.total, j.result, j.file_id, j.error, j.requested_by, j.request_id, j.attempts, j.created_at, j.started_at, j.finished_at, j.expires_at`
+
+export function jobRecord(row: JobColumns): JobRecord {
+  const parsed = <Value>(text: string | null): Value | null => (text === null ? null : JSON.parse(text) as Value)
+  return {
+    id: row.id, tenantId: row.tenant_id, operatorId: row.operator_id, customerId: row.customer_id, shard: row.shard, kind: row.kind, status: row.status, version: row.version,
+    request: JSON.parse(row.request) as unknown, fingerprint: row.fingerprint,
+    subject: row.subject_object === null || row.subject_id === null ? null : { object: row.subject_object, id: row.subject_id },
+    progress: { processed: Number(row.processed), total: row.total === null ? null : Number(row.total) },
+    result: parsed<JobResult>(row.result), fileId: row.file_id, error: parsed<Problem>(row.error), requestedBy: row.requested_by, requestId: row.request_id, attempts: row.attempts,
+    createdAt: row.created_at.getTime(), startedAt: row.started_at?.getTime() ?? null, finishedAt: row.finished_at?.getTime() ?? null, expiresAt: row.expires_at?.getTime() ?? null,
+  }
+}
+
+/** A job that is asked for. */
+export interface NewJob {
+  readonly id: string
+  readonly tenantId: string
+  readonly operatorId: string
+  readonly customerId: string | null
+  readonly shard: number
+  readonly kind: JobKind
+  readonly request: unknown
+  readonly fingerprint: string | null
+  readonly subject: { readonly object: string; readonly id: string } | null
+  readonly requestedBy: string
+  readonly requestId: string | null
+  readonly now: number
+}
+
+/** A transaction that is open, and what is new in it. */
+export interface JobTx {
+  readonly client: TransactionClient
+  readonly ids: IdSource
+  readonly now: number
+}
+
+/** Writes a job that waits, or finds the one under way that was asked for with the same fingerprint. */
+export async function insertJob(client: TransactionClient, job: NewJob): Promise<JobRecord> {
+  const { rows: [made] } = await client.query<JobColumns>({
+    name: 'job_insert',
+    text: `insert into job as j (id, tenant_id, operator_id, customer_id, shard, kind, status, request, fingerprint, subject_object, subject_id, requested_by, request_id, due_at, created_at)
+      values ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9, $10, $11, $12, $13, $13)
+      on conflict (tenant_id, fingerprint) where due_at is not null and fingerprint is not null do nothing returning ${JOB_COLUMNS}`,
+    values: [job.id, job.tenantId, job.operatorId, job.customerId, job.shard, job.kind, JSON.stringify(job.request), job.fingerprint, job.subject?.object ?? null, job.subject?.id ?? null,
+      job.requestedBy, job.requestId, timestamp(job.now)],
+  })
+  if (made !== undefined) return jobRecord(made)
+  const { rows: [open] } = await client.query<JobColumns>({
+    name: 'job_open', values: [job.tenantId, job.fingerprint], text: `select ${JOB_COLUMNS} from job j where j.tenant_id = $1 and j.fingerprint = $2 and j.due_at is not null`,
+  })
+  // The other one has just ended; then this is a new question.
+  return open === undefined ? await insertJob(client, job) : jobRecord(open)
+}
+
+/** What of the jobs is due where this node is at home. */
+export interface Claim {
+  readonly now: number
+  /** When the leases end. */
+  readonly until: number
+  /** As an array literal; null for all. */
+  readonly shards: string | null
+  /** Jobs that this node is working on already. */
+  readonly running: string
+  readonly lease: string
+  readonly max: number
+}
+
+/**
+ * Takes up jobs that wait, and those whose node has died. A tenant's jobs are done one after the other in the order in which
+ * they were asked for, so that no tenant keeps the others from theirs; one that waits for longer than a lease lets the next
+ * begin. Two nodes that look at once take different ones.
+ */
+export async function claimJobs(database: Database, { now, until, shards, running, lease, max }: Claim): Promise<TakenJob[]> {
+  const { rows } = await database.pool.query<JobColumns>({
+    name: 'jobs_claim', values: [timestamp(now), timestamp(until), shards, running, lease, max],
+    text: `with due as materialized (
+        select w.id from job w where w.due_at <= $1 and ($3::smallint[] is null or w.shard = any($3::smallint[])) and w.id <> all($4::uuid[])
+          and not exists (select from job o where o.tenant_id = w.tenant_id and o.id < w.id and o.due_at <= $2)
+        order by w.due_at limit $6 for update skip locked)
+      update job j set status = 'running', version = j.version + 1, attempts = j.attempts + 1, lease = $5, due_at = $2, started_at = coalesce(j.started_at, $1), processed = case when j.attempts = 0 then j.processed else 0 end
+      from due where j.id = due.id returning ${JOB_COLUMNS}`,
+  })
+  return rows.map((row) => ({ ...jobRecord(row), lease }))
+}
+
+/** Keeps a job for longer and tells how far it has come. @returns false when it is this node's no more */
+export async function renewJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { until, processed, total }: { readonly until: number; readonly processed: number; readonly total: number | null }): Promise<boolean> {
+  const { rowCount } = await database.pool.query({
+    name: 'job_renew', values: [id, lease, timestamp(until), processed, total],
+    text: 'update job set due_at = $3, processed = $4, total = $5 where id = $1 and lease = $2 and due_at is not null',
+  })
+  return rowCount === 1
+}
+
+/** Gives a job back: another try is due then, and begins anew. */
+export async function releaseJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { dueAt, countsAsAttempt }: { readonly dueAt: number; readonly countsAsAttempt: boolean }): Promise<void> {
+  await database.pool.query({
+    name: 'job_release', values: [id, lease, timestamp(dueAt), countsAsAttempt ? 0 : 1],
+    text: 'update job set due_at = $3, lease = null, attempts = attempts - $4 where id = $1 and lease = $2 and due_at is not null',
+  })
+}
+
+/** Gives a job back that has come so far, and goes on from there then: what was tried before is forgotten. */
+export async function pauseJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { dueAt, processed, total }: { readonly dueAt: number; readonly processed: number; readonly total: number | null }): Promise<void> {
+  await database.pool.query({
+    name: 'job_pause', values: [id, lease, timestamp(dueAt), processed, total],
+    text: 'update job set due_at = $3, lease = null, attempts = 0, processed = $4, total = $5 where id = $1 and lease = $2 and due_at is not null',
+  })
+}
+
+/** Lets a job that waits be taken up now; `evenIfHeld`, also one whose holder has come to nothing: it loses its lease. */
+export async function resumeJob(client: TransactionClient, id: string, { now, evenIfHeld }: { readonly now: number; readonly evenIfHeld: boolean }): Promise<void> {
+  await client.query({
+    name: 'job_resume', values: [id, timestamp(now), evenIfHeld], text: 'update job set due_at = $2, lease = null where id = $1 and due_at > $2 and (lease is null or $3)',
+  })
+}
+
+/** A job under its lock until the transaction ends; null when there is none, or when somebody else works on it by now. */
+export async function lockJob(client: TransactionClient, id: string, lease: string | null = null): Promise<JobRecord | null> {
+  const { rows: [row] } = await client.query<JobColumns>({
+    name: 'job_lock', values: [id, lease], text: `select ${JOB_COLUMNS} from job j where j.id = $1 and ($2::uuid is null or j.lease = $2) for update`,
+  })
+  return row === undefined ? null : jobRecord(row)
+}
+
+/** How a job ends. */
+export type JobEnd =
+  | { readonly move: 'succeed'; readonly result: JobResult; readonly fileId: string | null }
+  | { readonly move: 'fail'; readonly error: Problem }
+  | { readonly move: 'cancel' }
+
+/** Ends a locked job, with its event. @returns the job as it is then; null when it cannot end like that any more */
+export async function endJob({ client, ids, now }: JobTx, job: JobRecord, end: JobEnd): Promise<JobRecord | null> {
+  const status = moveJob(job.status, end.move)
+  if (status === null) return null
+  const expiresAt = now + (status === 'succeeded' ? RESULT_MS : FORGOTTEN_MS)
+  if (end.move === 'succeed' && end.fileId !== null) await keepFile(client, end.fileId, expiresAt)
+  const { rows: [row] } = await client.query<JobColumns>({
+    name: 'job_end',
+    text: `update job j set status = $2, version = j.version + 1, due_at = null, lease = null, result = $3, file_id = $4, error = $5, started_at = case when $2 = 'cancelled' then j.started_at else coalesce(j.started_at, $6) end, finished_at = $6, expires_at = $7,
+        processed = coalesce($8, j.processed), total = coalesce($8, j.total)
+      where j.id = $1 returning ${JOB_COLUMNS}`,
+    values: [job.id, status, end.move === 'succeed' ? JSON.stringify(end.result) : null, end.move === 'succeed' ? end.fileId : null, end.move === 'fail' ? JSON.stringify(end.error) : null,
+      timestamp(now), timestamp(expiresAt), end.move === 'succeed' ? end.result.rows : null],
+  })
+  await writeEvent(client, {
+    id: ids.next(), createdAt: now, customerId: job.customerId, operatorId: job.operatorId, shard: job.shard, type: 'job.completed', object: 'job', objectId: job.id,
+    status, previousStatus: job.status, amount: null, currency: null, related: job.subject,
+  })
+  return jobRecord(row as JobColumns)
+}
+
+/** Lets results go whose time is over, then the jobs themselves; some at a time. @returns how many */
+export async function expireJobs(client: TransactionClient, now: number, max: number): Promise<number> {
+  const { rows } = await client.query<{ id: string; file_id: string | null }>({
+    name: 'jobs_expire', values: [timestamp(now), timestamp(now + FORGOTTEN_MS - RESULT_MS), max],
+    text: `with over as materialized (select id from job where expires_at <= $1 and status = 'succeeded' order by expires_at limit $3 for update skip locked)
+      update job j set status = 'expired', version = j.version + 1, result = null, expires_at = $2 from over where j.id = over.id returning j.id, j.file_id`,
+  })
+  for (const { file_id } of rows) if (file_id !== null) await dropFile(client, file_id, now)
+  const { rowCount } = await client.query({
+    name: 'jobs_forget', values: [timestamp(now), max],
+    text: `delete from job where id in (select id from job where expires_at <= $1 and status <> 'succeeded' order by expires_at limit $2 for update skip locked)`,
+  })
+  return rows.length + (rowCount ?? 0)
+}

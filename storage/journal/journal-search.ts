@@ -1,0 +1,45 @@
+/**
+ * Where in a journal something can be: the chain's checkpoints say of each stretch of lines which kinds, amounts and value dates it
+ * has, so whoever looks for others passes it by. What is not chained yet can be anything.
+ */
+import { textArray } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+
+/** What is looked for; null for any. Kinds are a rule and a side, as `L10/debit`. */
+export interface Sought {
+  readonly kinds: readonly string[] | null
+  readonly amountFrom: bigint | null
+  readonly amountTo: bigint | null
+  readonly valueFrom: string | null
+  readonly valueTo: string | null
+}
+
+/** Lines from one sequence up to another, which is not among them. */
+export interface Stretch {
+  readonly from: bigint
+  readonly before: bigint
+}
+
+/** Neighbours are one stretch, which numbers that rise together have in common with those that are left. */
+const LIKELY = `with chained as (
+    select first_sequence, last_sequence,
+      kinds is null or (($4::text[] is null or kinds && $4::text[]) and ($5::bigint is null or amount_most >= $5::bigint) and ($6::bigint is null or amount_least <= $6::bigint)
+        and ($7::date is null or value_last >= $7::date) and ($8::date is null or value_first <= $8::date)) as likely
+    from journal_checkpoint where chain_id = $1 and first_sequence < $3::bigint and last_sequence >= $2::bigint),
+  found as (
+    select first_sequence, last_sequence from chained where likely
+    union all
+    select coalesce(max(last_sequence) + 1, $2::bigint), $3::bigint - 1 from chained),
+  apart as (
+    select *, count(*) filter (where starts) over (order by first_sequence) as stretch from (
+      select *, first_sequence is distinct from lag(last_sequence) over (order by first_sequence) + 1 as starts from found) f)
+  select greatest(min(first_sequence), $2::bigint)::text, least(max(last_sequence) + 1, $3::bigint)::text from apart group by stretch
+  having greatest(min(first_sequence), $2::bigint) < least(max(last_sequence) + 1, $3::bigint) order by min(first_sequence)`
+
+/** The stretches of a journal in which it can be, in order. @throws DatabaseUnavailable */
+export async function likelyStretches(database: Database, balanceId: string, { from, before }: Stretch, { kinds, amountFrom, amountTo, valueFrom, valueTo }: Sought): Promise<Stretch[]> {
+  const rows = await database.query<[string, string]>({
+    name: 'likely_stretches', text: LIKELY, values: [balanceId, from, before, kinds === null ? null : textArray(kinds), amountFrom, amountTo, valueFrom, valueTo],
+  })
+  return rows.map(([first, end]) => ({ from: BigInt(first), before: BigInt(end) }))
+}

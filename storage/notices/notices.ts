@@ -1,0 +1,52 @@
+/** What people are told within the service. Mails about the same go out after the transaction. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { NOTICE_PREFERENCES, type NoticeType } from '../../lib/notices/notices.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** What is told, and about what. */
+export interface Notice {
+  readonly tenantId: string
+  readonly type: NoticeType
+  readonly title: string
+  readonly text: string
+  readonly object: { readonly type: string; readonly id: string } | null
+}
+
+/**
+ * Tells each of these people, as far as they want to hear of it; ids that belong to nobody (an API key's, the service's own)
+ * are passed over. Returns the addresses of those who want a mail as well.
+ */
+export async function insertNotices(client: TransactionClient, ids: IdSource, userIds: readonly string[], notice: Notice, now: number): Promise<readonly string[]> {
+  if (userIds.length === 0) return []
+  const { rows } = await client.query<{ email: string }>({
+    name: 'insert_notices',
+    text: `with person as (
+        select t.id, u.id as user_id, u.email, coalesce(s.value, '{}') as wishes from unnest($1::uuid[], $2::uuid[]) t(id, user_id)
+          join platform_user u on u.id = t.user_id left join setting s on s.owner_id = u.id and s.name = '${NOTICE_PREFERENCES}'),
+      told as (
+        insert into notification (id, user_id, tenant_id, type, title, text, object, object_id, created_at)
+        select id, user_id, $3, $4, $5, $6, $7, $8, $9 from person where not coalesce(wishes->'mutedInApp', '[]') ? $4)
+      select email from person where not coalesce(wishes->'mutedByMail', '[]') ? $4`,
+    values: [userIds.map(() => ids.next()), userIds, notice.tenantId, notice.type, notice.title, notice.text, notice.object?.type ?? null, notice.object?.id ?? null, timestamp(now)],
+  })
+  return rows.map(({ email }) => email)
+}
+
+/** The ids of those who work in a tenant in one of these roles. */
+export async function peopleInRoles(client: Pick<TransactionClient, 'query'>, tenantId: string, roles: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'people_in_roles', values: [tenantId, roles],
+    text: `select u.id from membership m join platform_user u on u.id = m.user_id
+      where m.tenant_id = $1 and m.status = 'active' and u.status = 'active' and m.role = any($2) order by u.id`,
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** Notes that a person has read something. @returns false when it is not theirs */
+export async function readNotice(client: Pick<TransactionClient, 'query'>, { id, userId, tenantId, now }: { readonly id: string; readonly userId: string; readonly tenantId: string; readonly now: number }): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'read_notice', text: 'update notification set read_at = coalesce(read_at, $4) where id = $1 and user_id = $2 and tenant_id = $3', values: [id, userId, tenantId, timestamp(now)],
+  })
+  return rowCount === 1
+}

@@ -1,0 +1,37 @@
+/** What is switched on for a tenant, remembered per node until something about an operator changes. */
+import { LRUCache } from 'lru-cache'
+import { flagsOf, type FeatureFlags } from '../../lib/operators/features.ts'
+import type { Database } from '../db/database.ts'
+
+const REMEMBERED_MAX = 20_000
+
+export class FeatureDirectory {
+  readonly #database: Database
+  /** Also while it is being read, so that many requests at once share one look. */
+  readonly #remembered = new LRUCache<string, Promise<FeatureFlags>>({ max: REMEMBERED_MAX })
+
+  constructor(database: Database) { this.#database = database }
+
+  /** The flags of an operator, or those of a customer's operator. @throws what the driver throws */
+  of(tenantId: string): Promise<FeatureFlags> {
+    this.#database.assertFree()
+    const known = this.#remembered.get(tenantId)
+    if (known !== undefined) return known
+    const reading = this.#read(tenantId)
+    this.#remembered.set(tenantId, reading)
+    reading.catch(() => { if (this.#remembered.peek(tenantId) === reading) this.#remembered.delete(tenantId) })
+    return reading
+  }
+
+  /** A look that is under way is forgotten with the rest: it may have seen what was there before. */
+  forgetAll(): void {
+    this.#remembered.clear()
+  }
+
+  async #read(tenantId: string): Promise<FeatureFlags> {
+    const [row] = await this.#database.query<[Readonly<Record<string, boolean>>]>({
+      name: 'features_of', text: 'select features from operator where id = coalesce((select operator_id from customer where id = $1), $1)', values: [tenantId],
+    })
+    return flagsOf(row?.[0] ?? {})
+  }
+}

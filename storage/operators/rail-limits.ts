@@ -1,0 +1,34 @@
+/** The limits that an operator sets for rails, as rows. */
+import type { Rail, RailLimits } from '../../lib/rails/rails.ts'
+import { fenceOperator } from '../commit/fences.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** Minor units as text, by rail. */
+export type RailLimitsJson = { readonly [rail in Rail]?: string | null }
+
+/** As they are kept. */
+export function railLimitsJson(limits: RailLimits): RailLimitsJson {
+  return Object.fromEntries(Object.entries(limits).map(([rail, limit]) => [rail, limit === null ? null : limit.toString()]))
+}
+
+/** As they are reckoned with. */
+export function railLimitsOf(json: RailLimitsJson): RailLimits {
+  return Object.fromEntries(Object.entries(json).map(([rail, limit]) => [rail, limit === null ? null : BigInt(limit)]))
+}
+
+/** Those of an operator, or of a customer's; with the version that moves with them. @throws when there is no such tenant */
+export async function readRailLimits(client: Pick<TransactionClient, 'query'>, tenantId: string): Promise<{ readonly limits: RailLimits; readonly version: number }> {
+  const { rows: [row] } = await client.query<{ rail_limits: RailLimitsJson; rail_version: number }>({
+    name: 'read_rail_limits', values: [tenantId], text: 'select rail_limits, rail_version from operator where id = coalesce((select operator_id from customer where id = $1), $1)',
+  })
+  if (row === undefined) throw new Error(`The tenant ${tenantId} does not exist.`)
+  return { limits: railLimitsOf(row.rail_limits), version: row.rail_version }
+}
+
+/** Sets those of a locked operator. No payment is decided by others from then on, on any node. */
+export async function writeRailLimits(client: TransactionClient, operatorId: string, limits: RailLimits): Promise<void> {
+  await client.query({
+    name: 'write_rail_limits', text: 'update operator set rail_limits = $2, rail_version = rail_version + 1 where id = $1', values: [operatorId, JSON.stringify(railLimitsJson(limits))],
+  })
+  await fenceOperator(client, operatorId)
+}

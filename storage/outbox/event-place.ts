@@ -1,0 +1,115 @@
+/**
+ * Following the events in the order in which their transactions ended: each follower has a row that says how far it has
+ * come, moved in the transaction of what it made of them. So each event is followed exactly once, whoever wrote it and
+ * whichever node follows.
+ *
+ * Only the events of transactions that are over are read: everything older than the oldest transaction under way in this database
+ * (event-horizon.ts). A follower takes an advisory lock rather than the lock of its row, because a row lock would give it a transaction number of its own,
+ * and hide what commits beside it until the next pass.
+ */
+import { timestamp } from '../../lib/base/clock.ts'
+import { eventHorizon, SNAPSHOT_COLUMNS } from './event-horizon.ts'
+import { through, type TransactionClient } from '../db/transaction.ts'
+
+/** Who follows, by the table of its one row, with its lock; any fixed number does, these spell "hook", "paid", "fund", "schd" and "trac". */
+const FOLLOWERS = { webhook_relay: 0x686f6f6b, payment_follow_up: 0x70616964, funds_request_matching: 0x66756e64, scheduled_payment_follow_up: 0x73636864, transaction_following: 0x74726163 } as const
+export type Follower = keyof typeof FOLLOWERS
+
+/** Events are stamped by the clock of the node that wrote them; no node is this far behind another. */
+const CLOCK_SLACK_MS = 2 * 86_400_000
+
+/** The oldest transaction under way that each follower saw in its last pass on this node. It only saves questions. */
+const OLDEST = new Map<Follower, string>()
+
+/** Which events `o` a stretch holds; its `bounds` are the first three parameters. By the index `outbox_written_in`. */
+export const IN_STRETCH = 'o.written_in >= $1::text::xid8 and o.written_in < $2::text::xid8 and o.created_at >= $3'
+
+/** Events that come next. */
+export interface Stretch {
+  readonly bounds: readonly [from: string, until: string, since: string]
+  /** There are more behind them. */
+  readonly more: boolean
+}
+
+export class EventPlace {
+  /** The database is a copy in another cluster, whose transactions are counted anew: what was followed cannot be told from what was not. */
+  readonly #restored: boolean
+  readonly #client: TransactionClient
+  readonly #follower: Follower
+  readonly #now: number
+  readonly #position: string
+  readonly #horizon: string
+  readonly #since: string
+
+  private constructor(client: TransactionClient, { follower, now, position, horizon, restored, movedAt }: {
+    readonly follower: Follower
+    readonly now: number
+    readonly position: string
+    readonly horizon: string
+    readonly restored: boolean
+    readonly movedAt: Date | null
+  }) {
+    this.#client = client
+    this.#follower = follower
+    this.#now = now
+    this.#position = position
+    this.#horizon = horizon
+    this.#restored = restored
+    this.#since = timestamp((movedAt === null ? now : Math.min(movedAt.getTime(), now)) - CLOCK_SLACK_MS)
+  }
+
+  /** Takes the place until the transaction ends; null while somebody else has it. `now` is epoch milliseconds. */
+  static async take(client: TransactionClient, follower: Follower, now: number): Promise<EventPlace | null> {
+    const { rows: [lock] } = await client.query<[boolean]>({ name: `${follower}_lock`, text: `select pg_try_advisory_xact_lock(${FOLLOWERS[follower]})`, rowMode: 'array' })
+    if (lock?.[0] !== true) return null
+    const { rows: [place] } = await client.query<[string, boolean, Date | null, string, string[], string]>({
+      name: `${follower}_place`, rowMode: 'array',
+      text: `select f.position::text, f.position > pg_snapshot_xmax(s), f.moved_at, pg_snapshot_xmin(s)::text, ${SNAPSHOT_COLUMNS} from ${follower} f, pg_current_snapshot() s`,
+    })
+    const [position, restored, movedAt, oldest, underWay, newest] = place as [string, boolean, Date | null, string, string[], string]
+    // Transactions come and go within milliseconds. Only when the same one is the oldest twice is it worth asking whose it is.
+    const stands = OLDEST.get(follower) === oldest
+    OLDEST.set(follower, oldest)
+    const horizon = stands ? (await eventHorizon(through(client), { underWay, newest })).horizon : oldest
+    return new EventPlace(client, { follower, now, position, horizon, restored, movedAt })
+  }
+
+  /**
+   * The next events, about `max` of them or, with null, all; null when there are none. In a restored database everything so far
+   * is passed over, and `onRestored` is told.
+   */
+  async next(max: number | null, onRestored?: () => void): Promise<Stretch | null> {
+    if (this.#restored) {
+      onRestored?.()
+      await this.#moveTo(this.#horizon)
+      return null
+    }
+    const from = this.#position
+    const newest = await this.#transactionOf('newest', 'desc limit 1', [from, this.#horizon, this.#since])
+    if (newest === undefined) return null
+    // Whole transactions only, so that one number says it all; one of more events than there may be is taken whole.
+    const cut = max === null ? undefined : await this.#transactionOf('cut', 'limit 1 offset $4', [from, this.#horizon, this.#since, max])
+    const until = cut === undefined ? after(newest) : cut === from ? after(from) : cut
+    return { bounds: [from, until, this.#since], more: cut !== undefined }
+  }
+
+  /** A stretch has been dealt with. While nothing happens nothing is written: there is none then. */
+  async move({ bounds: [, until] }: Stretch): Promise<void> {
+    await this.#moveTo(until)
+  }
+
+  async #transactionOf(which: string, end: string, values: unknown[]): Promise<string | undefined> {
+    const { rows: [row] } = await this.#client.query<[string]>({
+      name: `events_${which}`, values, rowMode: 'array', text: `select o.written_in::text from outbox o where ${IN_STRETCH} order by o.written_in ${end}`,
+    })
+    return row?.[0]
+  }
+
+  async #moveTo(position: string): Promise<void> {
+    await this.#client.query({
+      name: `${this.#follower}_move`, text: `update ${this.#follower} set position = $1::text::xid8, moved_at = $2`, values: [position, timestamp(this.#now)],
+    })
+  }
+}
+
+const after = (transaction: string): string => String(BigInt(transaction) + 1n)

@@ -1,0 +1,33 @@
+/** Events written beside changes that do not go through the hot commit: in the transaction of their cause, all the same. */
+import type pg from 'pg'
+import { timestamp } from '../../lib/base/clock.ts'
+import type { OutboxEvent } from '../../lib/decisions/effects.ts'
+
+/**
+ * What an event `o` is about beyond its object: written with it, except that an approval and a compliance hold are about their
+ * subjects, which their rows know.
+ */
+export const RELATED_COLUMNS = `coalesce(o.related_object, a.subject_type, h.subject_type) as related_object,
+  coalesce(o.related_id, a.subject_id, h.subject_id) as related_id`
+export const RELATED_JOIN = `left join approval a on o.object = 'approval' and a.id = o.object_id
+  left join compliance_hold h on o.object = 'compliance_hold' and h.id = o.object_id`
+
+/** An event with what only some have. */
+export interface WrittenEvent extends Omit<OutboxEvent, 'customerId'> {
+  /** Null for an event of the operator's own. */
+  readonly customerId: string | null
+  /** Simulated, and says so. */
+  readonly sandbox?: boolean
+  readonly related?: { readonly object: string; readonly id: string } | null
+}
+
+/** Writes one event. Times are epoch milliseconds, amounts minor units. */
+export async function writeEvent(client: pg.ClientBase, event: WrittenEvent): Promise<void> {
+  await client.query({
+    name: 'write_event',
+    text: `insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id, status, previous_status, amount, currency, sandbox, related_object, related_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    values: [event.id, timestamp(event.createdAt), event.customerId, event.operatorId, event.shard, event.type, event.object, event.objectId, event.status,
+      event.previousStatus, event.amount, event.currency, event.sandbox ?? false, event.related?.object ?? null, event.related?.id ?? null],
+  })
+}

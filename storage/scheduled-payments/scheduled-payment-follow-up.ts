@@ -1,0 +1,59 @@
+/**
+ * How the payments of schedules ended, read off their events. One pass at a time over the whole service, in a transaction
+ * that also remembers how far it has come.
+ */
+import type { PaymentStatus } from '../../lib/payments/payment.ts'
+import type { PaymentOutcome } from '../../lib/scheduled-payments/schedule.ts'
+import { EventPlace, IN_STRETCH } from '../outbox/event-place.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** Events of one pass. */
+const EVENTS_MAX = 20_000
+
+const OUTCOMES: Readonly<Partial<Record<PaymentStatus, PaymentOutcome>>> = {
+  completed: 'completed', failed: 'failed', returned: 'failed', rejected: 'withdrawn', cancelled: 'withdrawn',
+}
+
+/** A payment of a schedule that has ended. */
+export interface EndedPayment {
+  readonly paymentId: string
+  readonly scheduledPaymentId: string
+  readonly outcome: PaymentOutcome
+  /** Why it failed. */
+  readonly message: string | null
+}
+
+/** Whether any schedule waits for the end of a payment: while none does, the events are passed over unread. */
+const WAITING = `select from scheduled_occurrence where outcome is null and status <> 'refused' limit 1`
+
+// The events first, then the few payments among them that schedules wait for. In the order in which schedules are locked.
+const ENDED = `select c.payment_id, c.scheduled_payment_id, p.status, p.failure::json->>'message' from scheduled_occurrence c join payment p on p.id = c.payment_id
+  where c.outcome is null and c.status <> 'refused'
+    and c.payment_id = any (array(select o.object_id from outbox o where ${IN_STRETCH} and o.object = 'payment' and not o.sandbox and o.status = any ($4)))
+  order by c.scheduled_payment_id, p.updated_at, c.payment_id`
+
+/**
+ * Makes one pass within a transaction. `now` is epoch milliseconds.
+ *
+ * @param tell told of each payment that has ended, schedule by schedule
+ * @returns what it returned, and whether more events wait
+ */
+export async function followOutcomes<Result>(client: TransactionClient, now: number, tell: (ended: EndedPayment) => Promise<Result>): Promise<{ readonly results: readonly Result[]; readonly more: boolean }> {
+  const place = await EventPlace.take(client, 'scheduled_payment_follow_up', now)
+  if (place === null) return { results: [], more: false }
+  const stretch = await place.next(EVENTS_MAX)
+  if (stretch === null) return { results: [], more: false }
+  const { rowCount: waiting } = await client.query({ name: 'schedules_that_wait', text: WAITING })
+  const { rows } = waiting === 0 ? { rows: [] } : await client.query<[string, string, PaymentStatus, string | null]>({
+    name: 'scheduled_payments_ended', text: ENDED, values: [...stretch.bounds, Object.keys(OUTCOMES)], rowMode: 'array',
+  })
+  const results: Result[] = []
+  for (const [paymentId, scheduledPaymentId, status, message] of rows) {
+    const outcome = OUTCOMES[status]
+    if (outcome !== undefined) results.push(await tell({ paymentId, scheduledPaymentId, outcome, message }))
+  }
+  await place.move(stretch)
+  // Nothing but the place was written: lost with the last moments of a server, it is made up for by reading on from before.
+  if (results.length === 0) await client.query('set local synchronous_commit = off')
+  return { results, more: stretch.more }
+}

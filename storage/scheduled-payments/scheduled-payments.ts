@@ -1,0 +1,227 @@
+/**
+ * Rows of scheduled payments as they are made, changed and taken up. Statements only; rules are in lib/scheduled-payments.
+ * Locks are taken in one order: recipients, then schedules by id, then balances and payments.
+ */
+import { dateIn, timestamp } from '../../lib/base/clock.ts'
+import type { CalendarTerms } from '../../lib/rails/business-days.ts'
+import { occurrenceKey } from '../../lib/scheduled-payments/key.ts'
+import type { Occurrence } from '../../lib/scheduled-payments/occurrences.ts'
+import type { MadeOutcome, PaymentOutcome, ScheduleState } from '../../lib/scheduled-payments/schedule.ts'
+import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
+import { SCHEDULE_COLUMNS, scheduleRecord, type ScheduleColumns, type ScheduleRecord } from './scheduled-payment-queries.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+const at = (time: number | null): string | null => (time === null ? null : timestamp(time))
+
+/** Makes the schedules of one customer that must be unique or bounded wait for one another, until the transaction ends. */
+export async function lockSchedulesOf(client: TransactionClient, customerId: string): Promise<void> {
+  await client.query({ name: 'lock_schedules', text: `select pg_advisory_xact_lock(hashtextextended('scheduled payments of ' || $1::text, 0))`, values: [customerId] })
+}
+
+/** Whether a customer has this many schedules that go on. */
+export async function hasSchedules(client: TransactionClient, customerId: string, count: number): Promise<boolean> {
+  const { rows } = await client.query({
+    name: 'has_schedules', text: `select from scheduled_payment where customer_id = $1 and status in ('active', 'paused') offset $2 limit 1`, values: [customerId, count - 1],
+  })
+  return rows.length > 0
+}
+
+/** The schedule that has an external id already; null when none does. */
+export async function scheduleWithExternalId(client: TransactionClient, customerId: string, externalId: string): Promise<string | null> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'schedule_with_external_id', text: 'select id from scheduled_payment where customer_id = $1 and external_id = $2', values: [customerId, externalId],
+  })
+  return rows[0]?.id ?? null
+}
+
+/** What payments from a balance are decided on; null when it is not the customer's. */
+export async function scheduleBalance(client: TransactionClient, customerId: string, id: string): Promise<{ readonly currency: string; readonly status: string; readonly operatorId: string; readonly shard: number; readonly calendar: CalendarTerms | null } | null> {
+  const { rows: [row] } = await client.query<{ currency: string; status: string; operator_id: string; shard: number; calendar: CalendarTerms | null }>({
+    name: 'schedule_balance', values: [id, customerId],
+    text: `select b.currency, b.status, b.operator_id, b.shard, (select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id) as calendar
+      from balance b where b.id = $1 and b.customer_id = $2`,
+  })
+  return row === undefined ? null : { currency: row.currency, status: row.status, operatorId: row.operator_id, shard: row.shard, calendar: row.calendar }
+}
+
+/** The status of a customer's recipient, which cannot change until the transaction ends; null when there is none. */
+export async function holdRecipient(client: TransactionClient, customerId: string, id: string): Promise<string | null> {
+  const { rows: [row] } = await client.query<{ status: string }>({
+    name: 'schedule_recipient', text: `select status from recipient where id = $1 and customer_id = $2 and status <> 'deleted' for share`, values: [id, customerId],
+  })
+  return row?.status ?? null
+}
+
+/** The columns that change, in the order of `movingValues`. */
+const MOVING = ['external_id', 'amount', 'requested_rail', 'rail', 'reference', 'purpose_code', 'end_date', 'max_occurrences', 'metadata', 'status', 'next_index',
+  'next_planned_date', 'next_execution_date', 'next_occurrence_at', 'occurrences_begun', 'occurrences_created', 'consecutive_failures', 'last_payment_id', 'paused_at', 'editors', 'amount_set_by'] as const
+
+function movingValues({ externalId, amount, requestedRail, rail, reference, purposeCode, metadata, lastPaymentId, editors, amountSetBy, state }: ScheduleRecord): unknown[] {
+  const { series, maxOccurrences, status, next, nextOccurrenceAt, occurrencesBegun, occurrencesCreated, consecutiveFailures, pausedAt } = state
+  return [
+    externalId, amount, requestedRail, rail, reference, purposeCode, series.endDate, maxOccurrences, JSON.stringify(metadata), status, next?.index ?? null,
+    next?.plannedDate ?? null, next?.executionDate ?? null, at(nextOccurrenceAt), occurrencesBegun, occurrencesCreated, consecutiveFailures, lastPaymentId, at(pausedAt), JSON.stringify(editors), amountSetBy,
+  ]
+}
+
+const FIXED = ['id', 'customer_id', 'operator_id', 'shard', 'number', 'recipient_id', 'source_balance_id', 'currency', 'charge_bearer', 'frequency', 'start_date',
+  'day_policy', 'last_day_of_month', 'created_by', 'created_by_name', 'created_at', 'updated_at'] as const
+
+export async function insertSchedule(client: TransactionClient, record: ScheduleRecord): Promise<void> {
+  const { series } = record.state
+  const columns = [...FIXED, ...MOVING]
+  await client.query({
+    name: 'insert_schedule',
+    text: `insert into scheduled_payment (${columns.join(', ')}) values (${columns.map((_, index) => `$${index + 1}`).join(', ')})`,
+    values: [
+      record.id, record.customerId, record.operatorId, record.shard, record.number, record.recipientId, record.sourceBalanceId, record.currency, record.chargeBearer,
+      series.frequency, series.startDate, series.dayPolicy, series.lastDayOfMonth, record.createdBy, record.createdByName, timestamp(record.createdAt),
+      timestamp(record.updatedAt), ...movingValues(record),
+    ],
+  })
+}
+
+/** Writes a locked schedule as it is from now on. */
+export async function updateSchedule(client: TransactionClient, record: ScheduleRecord, now: number): Promise<void> {
+  const { rowCount } = await client.query({
+    name: 'update_schedule',
+    text: `update scheduled_payment set updated_at = $3, version = version + 1, ${MOVING.map((name, index) => `${name} = $${index + 4}`).join(', ')} where id = $1 and version = $2`,
+    values: [record.id, record.version, timestamp(now), ...movingValues(record)],
+  })
+  if (rowCount !== 1) throw new Error(`The scheduled payment ${record.id} was written without its lock.`)
+}
+
+/** A schedule, locked until the transaction ends; null when there is none. */
+export async function lockSchedule(client: TransactionClient, id: string): Promise<ScheduleRecord | null> {
+  const { rows: [row] } = await client.query<ScheduleColumns>({ name: 'lock_schedule', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.id = $1 for update`, values: [id] })
+  return row === undefined ? null : scheduleRecord(row)
+}
+
+/** The schedules that pay a recipient and go on, locked until the transaction ends. */
+export async function lockSchedulesTo(client: TransactionClient, recipientId: string): Promise<readonly ScheduleRecord[]> {
+  const { rows } = await client.query<ScheduleColumns>({
+    name: 'lock_schedules_to', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.recipient_id = $1 and s.status in ('active', 'paused') order by s.id for update`, values: [recipientId],
+  })
+  return rows.map(scheduleRecord)
+}
+
+/** The schedules of a customer that go on or are paused, locked in the order of their ids. */
+export async function lockSchedulesOfCustomer(client: TransactionClient, customerId: string): Promise<readonly ScheduleRecord[]> {
+  const { rows } = await client.query<ScheduleColumns>({
+    name: 'lock_schedules_of_customer', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.customer_id = $1 and s.status in ('active', 'paused') order by s.id for update`, values: [customerId],
+  })
+  return rows.map(scheduleRecord)
+}
+
+/** The schedules that pay a recipient and go on, the first of them. */
+export async function schedulesTo(client: TransactionClient, recipientId: string, max: number): Promise<readonly string[]> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'schedules_to', text: `select id from scheduled_payment where recipient_id = $1 and status in ('active', 'paused') order by id limit $2`, values: [recipientId, max],
+  })
+  return rows.map(({ id }) => id)
+}
+
+// ── Occurrences ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Active schedules of these shards (null: all) that are due, the longest first. */
+export const DUE_SCHEDULES = `select s.id from scheduled_payment s where s.status = 'active' and s.next_occurrence_at <= $1::timestamptz
+  and ($2::smallint[] is null or s.shard = any($2))
+  and not exists (select from scheduled_occurrence o where o.scheduled_payment_id = s.id and o.status = 'due') order by s.next_occurrence_at limit $3`
+
+/** Occurrences of these shards (null: all) that were taken up before a moment and are still due: whoever took them died. */
+export const ABANDONED_OCCURRENCES = `select scheduled_payment_id from scheduled_occurrence where status = 'due' and taken_at <= $1::timestamptz
+  and ($2::smallint[] is null or shard = any($2)) order by taken_at limit $3`
+
+/** An occurrence that is being made. */
+export interface DueOccurrence extends Occurrence {
+  readonly paymentId: string
+  /** Counted from 1. */
+  readonly number: number
+  /** Epoch milliseconds. */
+  readonly takenAt: number
+}
+
+interface DueColumns {
+  readonly payment_id: string
+  readonly number: number
+  readonly index: number
+  readonly planned_day: string
+  readonly execution_day: string
+  readonly taken_ms: number
+}
+
+/** The occurrence of a locked schedule that is being made; null when none is. */
+export async function dueOccurrence(client: TransactionClient, scheduleId: string): Promise<DueOccurrence | null> {
+  const { rows: [row] } = await client.query<DueColumns>({
+    name: 'due_occurrence',
+    text: `select payment_id, number, index, planned_date::text as planned_day, execution_date::text as execution_day, (extract(epoch from taken_at) * 1000)::float8 as taken_ms
+      from scheduled_occurrence where scheduled_payment_id = $1 and status = 'due'`,
+    values: [scheduleId],
+  })
+  return row === undefined ? null : {
+    paymentId: row.payment_id, number: row.number, index: row.index, plannedDate: row.planned_day, executionDate: row.execution_day, takenAt: row.taken_ms,
+  }
+}
+
+/** Takes up the next occurrence of a locked schedule. */
+export async function insertOccurrence(client: TransactionClient, { id, customerId, shard }: Pick<ScheduleRecord, 'id' | 'customerId' | 'shard'>, due: DueOccurrence): Promise<void> {
+  await client.query({
+    name: 'insert_occurrence',
+    text: `insert into scheduled_occurrence (payment_id, scheduled_payment_id, customer_id, shard, number, index, planned_date, execution_date, status, taken_at, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, 'due', $9, $9)`,
+    values: [due.paymentId, id, customerId, shard, due.number, due.index, due.plannedDate, due.executionDate, timestamp(due.takenAt)],
+  })
+}
+
+/** What an occurrence that was given up answers to whoever still asks for its payment. */
+export const GIVEN_UP = 'schedule-stopped'
+const GIVEN_UP_ANSWER = { status: 409, answer: JSON.stringify({ code: GIVEN_UP, message: 'The schedule was stopped.' }) }
+/** A decision under way may carry yesterday's date for so long after midnight, milliseconds. */
+const MIDNIGHT_MS = 5 * 60_000
+
+/**
+ * What a locked schedule is making just now is made by then, or not any more: whoever still asks for its payment, a node that
+ * was held up for instance, finds its key used.
+ */
+export async function giveUpDue(client: TransactionClient, id: string, now: number): Promise<void> {
+  const due = await dueOccurrence(client, id)
+  if (due !== null) await giveUpOccurrence(client, id, due, now)
+}
+
+/** The same of an occurrence of a locked schedule that came to nothing. @returns false when its payment is there after all */
+export async function giveUpOccurrence(client: TransactionClient, scheduleId: string, { number, paymentId, takenAt }: Pick<DueOccurrence, 'number' | 'paymentId' | 'takenAt'>, now: number): Promise<boolean> {
+  const { id: key, fingerprint } = occurrenceKey(scheduleId, number)
+  const days = [takenAt, takenAt + MIDNIGHT_MS, now - MIDNIGHT_MS, now].map((time) => dateIn(time, 'UTC'))
+  await client.query({
+    name: 'give_up_occurrence', values: [key, [...new Set(days)], fingerprint, GIVEN_UP_ANSWER.status, GIVEN_UP_ANSWER.answer, timestamp(now)],
+    // One that is being written at this moment is waited for, and has the key then.
+    text: `insert into idempotency (id, day, fingerprint, status, resource_id, answer, created_at) select $1, d.day, $3, $4, null, $5, $6 from unnest($2::date[]) as d (day) on conflict do nothing`,
+  })
+  const { rowCount } = await client.query({ name: 'payment_of_occurrence', text: 'select from payment where id = $1', values: [paymentId] })
+  return rowCount === 0
+}
+
+/** Takes up again what somebody else has left. */
+export async function retakeOccurrence(client: TransactionClient, paymentId: string, now: number): Promise<void> {
+  await client.query({ name: 'retake_occurrence', text: 'update scheduled_occurrence set taken_at = $2 where payment_id = $1', values: [paymentId, timestamp(now)] })
+}
+
+/** Ends the making of an occurrence. @returns false when that has happened already */
+export async function endOccurrence(client: TransactionClient, paymentId: string, end: { readonly status: MadeOutcome; readonly refusal: object | null }): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'end_occurrence', text: `update scheduled_occurrence set status = $2, refusal = $3 where payment_id = $1 and status = 'due'`,
+    values: [paymentId, end.status, end.refusal === null ? null : JSON.stringify(end.refusal)],
+  })
+  return rowCount === 1
+}
+
+/** Keeps how the payment of an occurrence ended. @returns false when that is known already */
+export async function noteOutcome(client: TransactionClient, paymentId: string, outcome: PaymentOutcome): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'note_occurrence_outcome', text: 'update scheduled_occurrence set outcome = $2 where payment_id = $1 and outcome is null', values: [paymentId, outcome],
+  })
+  return rowCount === 1
+}
+
+/** A schedule in another state. */
+export const withState = (record: ScheduleRecord, state: ScheduleState): ScheduleRecord => ({ ...record, state })

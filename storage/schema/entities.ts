@@ -1,0 +1,52 @@
+/**
+ * All entities. Tables that have none (postings, status updates, events, idempotency, instructions, partner messages, the
+ * sandbox bank's book, the trail of changes, failed sign-ins, deliveries of webhooks) are only ever written by statements of our own: no unit of work
+ * sees their rows, and MikroORM has no words for the partitions and composite keys by time that some of them have.
+ */
+import { AccountDetails } from '../accounts/account-details-entity.ts'
+import { AccountTransaction, Annotation } from '../transactions/account-transaction-entity.ts'
+import { Account } from '../journal/account-entity.ts'
+import { ApiKey } from '../identity/api-key-entity.ts'
+import { ApprovalDecision } from '../approvals/approval-decision-entity.ts'
+import { ApprovalPolicy } from '../approvals/approval-policy-entity.ts'
+import { Approval } from '../approvals/approval-entity.ts'
+import { Balance } from '../balances/balance-entity.ts'
+import { BulkPayment, BulkPaymentRow } from '../bulk-payments/bulk-payment-entity.ts'
+import { BulkPaymentReport } from '../bulk-payments/bulk-report-entity.ts'
+import { Challenge } from '../identity/challenge-entity.ts'
+import { ComplianceHold, ComplianceNote } from '../compliance/compliance-hold-entity.ts'
+import { CustomerAddress } from '../customers/customer-address-entity.ts'
+import { Customer } from '../customers/customer-entity.ts'
+import { Exchange } from '../exchange/exchange-entity.ts'
+import { FundsRequest, FundsRequestPayment } from '../funds-requests/funds-request-entity.ts'
+import { Document } from '../documents/document-entity.ts'
+import { ExceptionCase } from '../compliance/exception-case-entity.ts'
+import { Hold } from '../balances/hold-entity.ts'
+import { IncomingPayment } from '../incoming-payments/incoming-payment-entity.ts'
+import { Invitation } from '../identity/invitation-entity.ts'
+import { Membership } from '../identity/membership-entity.ts'
+import { Job } from '../jobs/job-entity.ts'
+import { MfaFactor } from '../identity/mfa-factor-entity.ts'
+import { Notification } from '../notices/notification-entity.ts'
+import { Operator } from '../operators/operator-entity.ts'
+import { PasswordReset } from '../identity/password-reset-entity.ts'
+import { Payment } from '../payments/payment-entity.ts'
+import { PlatformUser } from '../identity/platform-user-entity.ts'
+import { PricingTemplate } from '../pricing/pricing-template-entity.ts'
+import { ProviderConnection } from '../providers/provider-connection-entity.ts'
+import { Reconciliation, ReconciliationItem } from '../reconciliation/reconciliation-entity.ts'
+import { RecipientReview } from '../recipients/recipient-review-entity.ts'
+import { Recipient } from '../recipients/recipient-entity.ts'
+import { ScheduledOccurrence } from '../scheduled-payments/scheduled-occurrence-entity.ts'
+import { ScheduledPayment } from '../scheduled-payments/scheduled-payment-entity.ts'
+import { Session } from '../identity/session-entity.ts'
+import { Statement } from '../statements/statement-entity.ts'
+import { StoredFile } from '../documents/stored-file-entity.ts'
+import { Team } from '../identity/team-entity.ts'
+import { Transfer } from '../transfers/transfer-entity.ts'
+import { WebhookEndpoint } from '../webhooks/webhook-endpoint-entity.ts'
+
+export const ENTITIES = [
+  Account, AccountDetails, AccountTransaction, Annotation, ApiKey, Approval, ApprovalDecision, ApprovalPolicy, Balance, BulkPayment, BulkPaymentReport, BulkPaymentRow, Challenge, ComplianceHold, ComplianceNote, Customer, CustomerAddress, Document, ExceptionCase, Exchange, FundsRequest, FundsRequestPayment, Hold, IncomingPayment, Invitation, Job, Membership, MfaFactor, Operator, PasswordReset, Payment, PlatformUser,
+  Notification, PricingTemplate, ProviderConnection, Recipient, RecipientReview, Reconciliation, ReconciliationItem, ScheduledOccurrence, ScheduledPayment, Session, Statement, StoredFile, Team, Transfer, WebhookEndpoint,
+] as const

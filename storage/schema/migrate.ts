@@ -1,0 +1,123 @@
+/**
+ * Brings a database to the schema that this version expects: the files `migrations/NNNN_what.sql`, in the order of
+ * their numbers, each once and in a transaction of its own, forward only. Several nodes may start at once: one migrates, the
+ * others wait for it and find nothing to do.
+ */
+import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { MikroORM } from '@mikro-orm/postgresql'
+import { Migration, Migrator } from '@mikro-orm/migrations'
+import pg from 'pg'
+
+import { StartError } from '../../lib/base/errors.ts'
+import { ormOptions, unreachable } from './orm.ts'
+
+export interface MigrateOptions {
+  /** Where the files are; the ones beside this module by default. */
+  readonly directory?: string
+}
+
+/** Records which files have run. */
+export const MIGRATIONS_TABLE = 'migrations'
+
+/** The advisory lock that one migrating node holds; any fixed number does, this one spells "migrate". */
+const MIGRATE_LOCK = '0x6d696772617465'
+
+/** How long to wait for another node's migrations: longer than an index on a large table takes to build. */
+const LOCK_TIMEOUT_MS = 15 * 60_000
+
+const CONNECT_TIMEOUT_MS = 5_000
+
+/**
+ * Runs what has not run yet and returns the names of it, in order.
+ *
+ * @throws StartError when the database cannot be reached, a file's name is wrong, or the database has run migrations
+ *   that this version does not have. A failing migration rejects with Postgres' own error; it and the ones after it
+ *   have then not happened, the ones before it have.
+ */
+export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
+  const files = await listMigrations(options.directory ?? join(import.meta.dirname, '../migrations'))
+  const lock = new pg.Client({
+    connectionString: url,
+    application_name: 'vostro migrate',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  })
+  // The query in flight rejects by itself; without a listener the same error would also end the process.
+  lock.on('error', () => undefined)
+  try {
+    await lock.connect()
+  } catch (error) {
+    throw unreachable(url, error)
+  }
+  try {
+    await lock.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)
+    await lock.query(`select pg_advisory_lock(${MIGRATE_LOCK})`)
+    return await runPending(url, files)
+  } finally {
+    // Ends the session, and with it the lock.
+    await lock.end()
+  }
+}
+
+interface MigrationFile {
+  readonly name: string
+  readonly path: string
+}
+
+async function listMigrations(directory: string): Promise<readonly MigrationFile[]> {
+  const names = (await readdir(directory)).filter(name => name.endsWith('.sql')).sort()
+  const seen = new Map<string, string>()
+  for (const name of names) {
+    const number = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]
+    if (number === undefined) throw new StartError(`The migration ${name} is not named NNNN_what.sql; rename it.`)
+    const twin = seen.get(number)
+    if (twin !== undefined) {
+      throw new StartError(`The migrations ${twin} and ${name} have the same number; renumber the newer one.`)
+    }
+    seen.set(number, name)
+  }
+  return names.map(name => ({ name: name.slice(0, -'.sql'.length), path: join(directory, name) }))
+}
+
+async function runPending(url: string, files: readonly MigrationFile[]): Promise<string[]> {
+  const orm = await MikroORM.init({
+    ...ormOptions({ url, poolMax: 1 }),
+    extensions: [Migrator],
+    migrations: {
+      tableName: MIGRATIONS_TABLE,
+      migrationsList: files.map(({ name, path }) => ({ name, class: migrationOf(path) })),
+      transactional: true,
+      // Each file in its own transaction: a long build of an index is not undone by a mistake in the file after it.
+      allOrNothing: false,
+      // Turning foreign keys off needs a superuser, and hides mistakes.
+      disableForeignKeys: false,
+      snapshot: false,
+      silent: true,
+    },
+  })
+  try {
+    const known = new Set(files.map(file => file.name))
+    const executed = await orm.migrator.getExecuted()
+    const stranger = executed.find(row => !known.has(row.name))
+    if (stranger !== undefined) {
+      throw new StartError(
+        `The database has run the migration ${stranger.name}, which this vostro does not have; start the newer version.`
+      )
+    }
+    const ran = await orm.migrator.up()
+    return ran.map(({ name }) => name)
+  } finally {
+    await orm.close(true)
+  }
+}
+
+function migrationOf(path: string): new (...args: ConstructorParameters<typeof Migration>) => Migration {
+  return class extends Migration {
+    override up(): void {
+      this.addSql(readFileSync(path, 'utf8'))
+    }
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Statements as rows, and the lines they are of. A statement is planned once, in a transaction: from which line to which, and
+ * what they come to. Everything that is shown of it afterwards is read from those lines, which never change.
+ */
+import { timestamp } from '../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../lib/base/currency.ts'
+import type { StatementFormat, StatementHead, StatementHolder, StatementKind, StatementLine, StatementStatus } from '../../lib/statements/statement.ts'
+import { accountDetailsOf } from '../accounts/account-details.ts'
+import type { Database } from '../db/database.ts'
+import { keepFile } from '../documents/files.ts'
+import { bookedLine, firstLineSince, lineColumns, linesFrom, SIDES, type LineRow } from '../journal/journal-lines.ts'
+import type { TransactionClient } from '../db/transaction.ts'
+
+/** A statement as it is kept. */
+export interface StatementRecord extends StatementHead {
+  readonly customerId: string
+  readonly operatorId: string
+  readonly firstSequence: number
+  /** One less than the first where there are no lines. */
+  readonly lastSequence: number
+  /** Of the amounts of its lines. */
+  readonly largest: bigint
+  readonly status: StatementStatus
+  readonly version: number
+  readonly jobId: string | null
+  /** Those that are ready. */
+  readonly formats: readonly StatementFormat[]
+}
+
+export interface StatementColumns {
+  readonly id: string
+  readonly customer_id: string
+  readonly operator_id: string
+  readonly balance_id: string
+  readonly kind: StatementKind
+  readonly sequence_number: number
+  readonly period_from: string
+  readonly period_to: string
+  readonly currency: CurrencyCode
+  readonly first_sequence: string
+  readonly last_sequence: string
+  readonly opening: string
+  readonly closing: string
+  readonly credits: string
+  readonly debits: string
+  readonly credit_count: string
+  readonly debit_count: string
+  readonly largest: string
+  readonly holder: string
+  readonly status: StatementStatus
+  readonly version: number
+  readonly job_id: string | null
+  readonly created_at: Date
+  readonly formats: StatementFormat[]
+}
+
+export const STATEMENT_COLUMNS = `s.id, s.customer_id, s.operator_id, s.balance_id, s.kind, s.sequence_number, s.period_from::text as period_from, s.period_to::text as period_to, s.currency,
+  s.first_sequence, s.last_sequence, s.opening, s.closing, s.credits, s.debits, s.credit_count, s.debit_count, s.largest, s.holder, s.status, s.version, s.job_id, s.created_at,
+  array(select f.format from statement_file f where f.statement_id = s.id order by array_position('{pdf,csv,xlsx,camt053,mt940}', f.format)) as formats`
+
+export function statementRecord(row: StatementColumns): StatementRecord {
+  return {
+    id: row.id, customerId: row.customer_id, operatorId: row.operator_id, kind: row.kind, sequenceNumber: row.sequence_number, from: row.period_from, to: row.period_to, currency: row.currency,
+    firstSequence: Number(row.first_sequence), lastSequence: Number(row.last_sequence), opening: BigInt(row.opening), closing: BigInt(row.closing), credits: BigInt(row.credits),
+    debits: BigInt(row.debits), creditCount: Number(row.credit_count), debitCount: Number(row.debit_count), largest: BigInt(row.largest), holder: JSON.parse(row.holder) as StatementHolder,
+    status: row.status, version: row.version, jobId: row.job_id, createdAt: row.created_at.getTime(), formats: row.formats,
+  }
+}
+
+/** A balance, as far as statements of it are concerned. */
+export interface StatementBalance {
+  readonly id: string
+  readonly customerId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly currency: CurrencyCode
+}
+
+/** A balance of a customer; null when it is not theirs. */
+export async function statementBalance(database: Database, customerId: string, balanceId: string): Promise<StatementBalance | null> {
+  const [row] = await database.query<[string, number, CurrencyCode]>({
+    name: 'statement_balance', text: 'select operator_id, shard, currency from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
+  })
+  return row === undefined ? null : { id: balanceId, customerId, operatorId: row[0], shard: row[1], currency: row[2] }
+}
+
+/** Whose balance it is, and how it is reached, as of now. */
+export async function holderOf(database: Database, balanceId: string): Promise<StatementHolder> {
+  const [row] = await database.query<[string, string, string, { readonly line1: string; readonly line2?: string | null; readonly city: string; readonly postalCode?: string | null; readonly country: string } | null]>({
+    name: 'statement_holder', values: [balanceId],
+    text: `select o.name, c.legal_name, b.name, (select a.address from customer_address a where a.customer_id = c.id
+        order by array_position('{correspondence,registered,operating}', a.kind), a.id limit 1)
+      from balance b join customer c on c.id = b.customer_id join operator o on o.id = b.operator_id where b.id = $1`,
+  })
+  if (row === undefined) throw new Error(`The balance ${balanceId} has vanished.`)
+  const [operatorName, name, balanceName, address] = row
+  const details = (await accountDetailsOf(database, [balanceId])).get(balanceId)?.find(({ status, shared }) => status === 'active' && !shared)
+  return {
+    operatorName, name, balanceId, balanceName,
+    address: address === null ? [] : [address.line1, address.line2, [address.postalCode, address.city].filter((part) => part != null && part !== '').join(' '), address.country]
+      .filter((line): line is string => line != null && line !== ''),
+    iban: details?.iban ?? null, bic: details?.bic ?? null, accountNumber: details?.accountNumber ?? null, bankName: details?.bankName ?? null,
+  }
+}
+
+/** A statement that is to be planned. */
+export interface StatementPlan {
+  readonly id: string
+  readonly jobId: string
+  readonly kind: StatementKind
+  readonly balance: StatementBalance
+  readonly from: string
+  readonly to: string
+  readonly holder: StatementHolder
+  readonly now: number
+}
+
+async function firstSince(client: TransactionClient, balanceId: string, day: string): Promise<bigint> {
+  const first = await firstLineSince(client, balanceId, Date.parse(`${day}T00:00:00Z`))
+  if (first === null) throw new Error(`The journal of balance ${balanceId} has a hole.`)
+  return first
+}
+
+const SUMS = `select coalesce(sum(amount) filter (where not debit), 0)::text as credits, coalesce(sum(amount) filter (where debit), 0)::text as debits,
+    count(*) filter (where not debit) as credit_count, count(*) filter (where debit) as debit_count, coalesce(max(amount), 0) as largest
+  from (select true as debit, amount from posting where debit_account = $1 and debit_sequence between $2 and $3
+    union all select false, amount from posting where credit_account = $1 and credit_sequence between $2 and $3) line`
+
+const BALANCE_AFTER = `select coalesce((select debit_balance from posting where debit_account = $1 and debit_sequence = $2),
+  (select credit_balance from posting where credit_account = $1 and credit_sequence = $2), 0) as balance`
+
+/** The lines of a period, and what they come to. */
+export type Measured = Pick<StatementRecord, 'firstSequence' | 'lastSequence' | 'opening' | 'closing' | 'credits' | 'debits' | 'creditCount' | 'debitCount' | 'largest'>
+
+/** Measures the lines that were booked in a period, both days included; or those from a line on until its end. */
+export async function measureStatement(client: TransactionClient, balanceId: string, { from, to }: { readonly from: string; readonly to: string }, begin: bigint | null = null): Promise<Measured> {
+  const first = begin ?? await firstSince(client, balanceId, from)
+  const until = await firstSince(client, balanceId, Temporal.PlainDate.from(to).add({ days: 1 }).toString())
+  const last = until > first ? until - 1n : first - 1n
+  const { rows: [edge] } = await client.query<{ balance: string }>({ name: 'statement_opening', text: BALANCE_AFTER, values: [balanceId, first - 1n] })
+  const { rows: [sums] } = await client.query<{ credits: string; debits: string; credit_count: string; debit_count: string; largest: string }>({ name: 'statement_sums', text: SUMS, values: [balanceId, first, last] })
+  if (edge === undefined || sums === undefined) throw new Error(`The balance ${balanceId} has no journal.`)
+  const [opening, credits, debits] = [BigInt(edge.balance), BigInt(sums.credits), BigInt(sums.debits)]
+  return {
+    firstSequence: Number(first), lastSequence: Number(last), opening, closing: opening + credits - debits, credits, debits,
+    creditCount: Number(sums.credit_count), debitCount: Number(sums.debit_count), largest: BigInt(sums.largest),
+  }
+}
+
+/**
+ * Plans a statement and writes it, to be prepared; one that was planned for the same job before is found again. What was
+ * booked late for a month that has its statement is in the next one: monthly ones begin where the one before ended.
+ * Null when the month has its statement already.
+ */
+export async function planStatement(client: TransactionClient, { id, jobId, kind, balance, from, to, holder, now }: StatementPlan): Promise<StatementRecord | null> {
+  const { id: balanceId } = balance
+  // Statements of one balance are numbered, so they are planned one after the other.
+  await client.query({ name: 'statement_turn', text: `select pg_advisory_xact_lock(hashtextextended('statements of ' || $1::text, 0))`, values: [balanceId] })
+  const known = await statementOfJob(client, jobId)
+  if (known !== null) return known
+  const { rows: [before] } = await client.query<{ sequence_number: number; last_sequence: string; period_to: string }>({
+    name: 'statement_before', values: [balanceId, kind],
+    text: 'select sequence_number, last_sequence, period_to::text as period_to from statement where balance_id = $1 and kind = $2 order by sequence_number desc limit 1',
+  })
+  if (kind === 'monthly' && before !== undefined && before.period_to >= to) return null
+  const measured = await measureStatement(client, balanceId, { from, to }, kind === 'monthly' && before !== undefined ? BigInt(before.last_sequence) + 1n : null)
+  await client.query({
+    name: 'statement_insert',
+    text: `insert into statement (id, customer_id, operator_id, balance_id, kind, sequence_number, period_from, period_to, currency, first_sequence, last_sequence, opening, closing, credits, debits,
+        credit_count, debit_count, largest, holder, status, job_id, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, 'preparing', $20, $21)`,
+    values: [id, balance.customerId, balance.operatorId, balanceId, kind, (before?.sequence_number ?? 0) + 1, from, to, balance.currency, measured.firstSequence, measured.lastSequence, measured.opening,
+      measured.closing, measured.credits, measured.debits, measured.creditCount, measured.debitCount, measured.largest, JSON.stringify(holder), jobId, timestamp(now)],
+  })
+  return await statementOfJob(client, jobId)
+}
+
+/** The statement that a job makes; null while it has planned none. */
+export async function statementOfJob(client: Pick<TransactionClient, 'query'>, jobId: string): Promise<StatementRecord | null> {
+  const { rows: [row] } = await client.query<StatementColumns>({ name: 'statement_of_job', text: `select ${STATEMENT_COLUMNS} from statement s where s.job_id = $1`, values: [jobId] })
+  return row === undefined ? null : statementRecord(row)
+}
+
+/** A statement is ready in these formats, whose files are kept from now on. */
+export async function finishStatement(client: TransactionClient, id: string, files: readonly { readonly format: StatementFormat; readonly fileId: string }[]): Promise<void> {
+  for (const { format, fileId } of files) {
+    await keepFile(client, fileId, null)
+    await client.query({ name: 'statement_file_insert', text: 'insert into statement_file (statement_id, format, file_id) values ($1, $2, $3)', values: [id, format, fileId] })
+  }
+  await client.query({ name: 'statement_ready', text: `update statement set status = 'ready', version = version + 1 where id = $1`, values: [id] })
+}
+
+/** The statement of a job that has come to nothing, if there is one. */
+export async function failStatement(client: TransactionClient, jobId: string): Promise<void> {
+  await client.query({ name: 'statement_failed', text: `update statement set status = 'failed', version = version + 1 where job_id = $1 and status = 'preparing'`, values: [jobId] })
+}
+
+/** The file of a statement in a format; null when there is none. */
+export async function statementFile(database: Database, id: string, format: StatementFormat): Promise<string | null> {
+  const [row] = await database.query<[string]>({ name: 'statement_file_of', text: 'select file_id from statement_file where statement_id = $1 and format = $2', values: [id, format] })
+  return row?.[0] ?? null
+}
+
+/** Both sides are ranges of an index: a sequence has no holes, so so many numbers are so many lines. */
+const LINES = SIDES.map((side) => `select ${lineColumns(side)},
+    case p.source_object when 'payment' then (select o.details::json->>'endToEndId' from payment o where o.id = p.source_id)
+      when 'incoming_payment' then (select i.end_to_end_id from incoming_payment i where i.id = p.source_id) end as end_to_end_id
+  from ${linesFrom(side)} where p.${side}_account = $1 and p.${side}_sequence is not null and p.${side}_sequence >= $2 and p.${side}_sequence <= $3`).join(' union all ')
+
+/** Lines of a balance by their sequences, both ends included, in order. @throws DatabaseUnavailable */
+export async function readLines(database: Database, balanceId: string, from: number, to: number): Promise<StatementLine[]> {
+  const { rows } = await database.pool.query<LineRow & { readonly end_to_end_id: string | null }>({ name: 'statement_lines', text: LINES, values: [balanceId, from, to] })
+  const lines = rows.map((row): StatementLine => {
+    const { reversalOf, ...line } = bookedLine(row)
+    return { ...line, endToEndId: row.end_to_end_id, isReversal: reversalOf !== null }
+  })
+  return lines.sort((left, right) => left.sequence - right.sequence)
+}
+
+/** The statement of the month that ends on a day; null when there is none. */
+export async function statementOfMonth(database: Database, balanceId: string, to: string): Promise<StatementRecord | null> {
+  const { rows: [row] } = await database.pool.query<StatementColumns>({
+    name: 'statement_of_month', values: [balanceId, to], text: `select ${STATEMENT_COLUMNS} from statement s where s.balance_id = $1 and s.period_to = $2 and s.kind = 'monthly'`,
+  })
+  return row === undefined ? null : statementRecord(row)
+}

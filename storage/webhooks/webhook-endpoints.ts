@@ -1,0 +1,160 @@
+/** Endpoints of integrators: the rows behind the commands, and what whoever delivers needs of them. */
+import type pg from 'pg'
+import { timestamp } from '../../lib/base/clock.ts'
+import { DISABLE_AFTER_MS } from '../../lib/webhooks/schedule.ts'
+import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+import { endpointColumns, versionedEndpoint, type EndpointRow } from './webhook-queries.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { announcement, WEBHOOK_CHANNEL } from './webhook-relay.ts'
+
+export interface NewEndpoint {
+  readonly id: string
+  readonly level: 'customer' | 'operator'
+  readonly tenantId: string
+  readonly shard: number
+  readonly url: string
+  readonly events: readonly string[]
+  readonly description: string | null
+  readonly secret: Uint8Array
+  readonly secretHint: string
+  readonly apiVersion: string
+  readonly createdBy: string
+  readonly now: number
+}
+
+/** Serialises what is counted per tenant until the transaction ends. */
+export async function lockTenantEndpoints(client: pg.ClientBase, tenantId: string): Promise<void> {
+  await client.query({ name: 'lock_endpoints', text: `select pg_advisory_xact_lock(hashtextextended('webhook_endpoint ' || $1, 0))`, values: [tenantId] })
+}
+
+export async function countEndpoints(client: pg.ClientBase, tenantId: string): Promise<number> {
+  const { rows } = await client.query<{ endpoints: number }>({ name: 'count_endpoints', text: 'select count(*)::int as endpoints from webhook_endpoint where tenant_id = $1', values: [tenantId] })
+  return rows[0]?.endpoints ?? 0
+}
+
+export async function insertEndpoint(client: pg.ClientBase, row: NewEndpoint): Promise<void> {
+  await client.query({
+    name: 'insert_endpoint',
+    text: `insert into webhook_endpoint (id, level, tenant_id, operator_id, customer_id, shard, url, events, description, status, secret, secret_hint, api_version, created_by, created_at, updated_at)
+      select $1, $2, $3, coalesce(c.operator_id, $3), c.id, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $12
+      from (select $3::uuid as id) t left join customer c on c.id = t.id`,
+    values: [row.id, row.level, row.tenantId, row.shard, row.url, row.events, row.description, row.secret, row.secretHint, row.apiVersion, row.createdBy, timestamp(row.now)],
+  })
+}
+
+/** The tenant's endpoint, which nobody else changes until the transaction ends; null when it has none of this id. */
+export async function lockEndpoint(client: pg.ClientBase, tenantId: string, id: string) {
+  const { rows } = await client.query<EndpointRow>({
+    name: 'lock_endpoint', text: `select ${endpointColumns} from webhook_endpoint e where e.id = $1 and e.tenant_id = $2 for update`, values: [id, tenantId],
+  })
+  return rows[0] === undefined ? null : versionedEndpoint(rows[0])
+}
+
+export interface EndpointChange {
+  readonly url: string
+  readonly events: readonly string[]
+  readonly description: string | null
+  readonly status: 'active' | 'paused' | 'disabled'
+  readonly disabledReason: 'owner' | 'delivery_failures' | null
+}
+
+/** Writes the settings. A new status begins with counters at zero when it is `active`. */
+export async function updateEndpoint(client: pg.ClientBase, id: string, { url, events, description, status, disabledReason }: EndpointChange, now: number): Promise<void> {
+  await client.query({
+    name: 'update_endpoint',
+    text: `update webhook_endpoint set url = $2, events = $3, description = $4, disabled_reason = $6,
+        status_changed_at = case when status <> $5 then $7 else status_changed_at end,
+        consecutive_failures = case when status <> $5 and $5 = 'active' then 0 else consecutive_failures end,
+        failing_since = case when status <> $5 and $5 = 'active' then null else failing_since end,
+        status = $5, updated_at = $7, version = version + 1
+      where id = $1`,
+    values: [id, url, events, description, status, disabledReason, timestamp(now)],
+  })
+}
+
+/** A new secret; the one before signs as well until its time is over. */
+export async function rotateEndpointSecret(
+  client: pg.ClientBase,
+  id: string,
+  secret: { readonly sealed: Uint8Array; readonly hint: string; readonly previousUntil: number },
+  now: number,
+): Promise<void> {
+  await client.query({
+    name: 'rotate_endpoint',
+    text: `update webhook_endpoint set previous_secret = secret, previous_secret_expires_at = $4, secret = $2, secret_hint = $3, updated_at = $5, version = version + 1 where id = $1`,
+    values: [id, secret.sealed, secret.hint, timestamp(secret.previousUntil), timestamp(now)],
+  })
+}
+
+export async function deleteEndpoint(client: pg.ClientBase, id: string): Promise<void> {
+  await client.query({ name: 'delete_endpoint', text: 'delete from webhook_endpoint where id = $1', values: [id] })
+}
+
+/** What is still to be sent to these endpoints never will be; it can be sent again by hand. */
+export async function discardQueued(client: pg.ClientBase, ids: readonly string[], now: number): Promise<void> {
+  await client.query({
+    name: 'discard_queued',
+    text: `with gone as (delete from webhook_queue where endpoint_id = any($1) returning endpoint_id, delivery_id, delivery_created_at)
+      update webhook_delivery d set status = 'discarded', next_attempt_at = null, completed_at = $2
+      from gone where d.endpoint_id = gone.endpoint_id and d.id = gone.delivery_id and d.created_at = gone.delivery_created_at`,
+    values: [plainArray(ids), timestamp(now)],
+  })
+}
+
+/** Tells the nodes that endpoints of a tenant have changed, when the transaction commits. */
+export async function announceChange(client: pg.ClientBase, ids: readonly string[], shard: number): Promise<void> {
+  if (ids.length === 0) return
+  await client.query({ name: 'announce_change', text: 'select pg_notify($1, $2)', values: [WEBHOOK_CHANNEL, announcement({ kind: 'changed', endpoints: ids.map((id) => ({ id, shard })) })] })
+}
+
+/** Tells the nodes that an endpoint has something due, when the transaction commits. */
+export async function announceDue(client: pg.ClientBase, id: string, shard: number): Promise<void> {
+  await client.query({ name: 'announce_due', text: 'select pg_notify($1, $2)', values: [WEBHOOK_CHANNEL, announcement({ kind: 'due', endpoints: [{ id, shard }] })] })
+}
+
+/** An endpoint as whoever delivers needs it; the secrets are still sealed. */
+export interface EndpointSettings {
+  readonly id: string
+  readonly tenantId: string
+  readonly url: string
+  readonly status: 'active' | 'paused' | 'disabled'
+  readonly apiVersion: string
+  readonly secret: Uint8Array
+  readonly previousSecret: Uint8Array | null
+  /** Epoch milliseconds. */
+  readonly previousSecretExpiresAt: number | null
+  readonly failing: boolean
+  readonly version: bigint
+}
+
+export async function readEndpointSettings(database: Database, id: string): Promise<EndpointSettings | null> {
+  const [row] = await database.query<[string, string, EndpointSettings['status'], string, Uint8Array, Uint8Array | null, number | null, number, string]>({
+    name: 'endpoint_settings', values: [id],
+    text: `select tenant_id, url, status, api_version, secret, previous_secret, (extract(epoch from previous_secret_expires_at) * 1000)::float8, consecutive_failures, version
+      from webhook_endpoint where id = $1`,
+  })
+  if (row === undefined) return null
+  const [tenantId, url, status, apiVersion, secret, previousSecret, previousSecretExpiresAt, failures, version] = row
+  return { id, tenantId, url, status, apiVersion, secret, previousSecret, previousSecretExpiresAt, failing: failures > 0, version: BigInt(version) }
+}
+
+/**
+ * Disables the endpoints of these shards (null: of all) that have failed for too long. The time counts from the first failure
+ * since the last success, so that one that had nothing to do before is not held to account for it.
+ */
+export async function disableHopeless(database: Database, { now, shards }: { readonly now: number; readonly shards: readonly number[] | null }) {
+  const values = [timestamp(now - DISABLE_AFTER_MS), plainArrayOrNull(shards)]
+  const hopeless = `failing_since <= $1 and status in ('active', 'paused') and ($2::smallint[] is null or shard = any($2))`
+  if ((await database.query({ name: 'hopeless_endpoints', text: `select id from webhook_endpoint where ${hopeless} limit 1`, values })).length === 0) return []
+  return await inTransaction(database, async (client) => {
+    const { rows } = await client.query<{ id: string; tenantId: string; shard: number }>({
+      name: 'disable_endpoints', values: [...values, timestamp(now)],
+      text: `update webhook_endpoint set status = 'disabled', disabled_reason = 'delivery_failures', status_changed_at = $3, updated_at = $3, version = version + 1
+        where ${hopeless} returning id, tenant_id as "tenantId", shard`,
+    })
+    await discardQueued(client, rows.map(({ id }) => id), now)
+    for (const { id, shard } of rows) await announceChange(client, [id], shard)
+    return rows
+  })
+}

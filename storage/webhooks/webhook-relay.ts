@@ -1,0 +1,115 @@
+/**
+ * From events to deliveries: one pass at a time over the whole service, in one transaction that also remembers how far it
+ * has come (event-place.ts). So each event is relayed exactly once, whoever wrote it and whichever node relays.
+ *
+ * The transaction need not wait for the disk (openWebhookDatabase). Should Postgres lose its last moments, it loses the deliveries and the place
+ * together, and the events are relayed again under their own ids.
+ */
+import { timestamp } from '../../lib/base/clock.ts'
+import type { IdSource } from '../../lib/base/ids.ts'
+import { RETRY_WINDOW_MS } from '../../lib/webhooks/schedule.ts'
+import { TEST_EVENT_TYPE } from '../../lib/webhooks/event-types.ts'
+import { plainArray, textArray } from '../db/array-literal.ts'
+import type { Database } from '../db/database.ts'
+import { EventPlace, IN_STRETCH } from '../outbox/event-place.ts'
+import { inTransaction } from '../db/transaction.ts'
+
+/** Where nodes are told that deliveries are due, or that endpoints have changed. */
+export const WEBHOOK_CHANNEL = 'webhooks'
+
+/** Events of one pass. At a few microseconds each it ends within some tens of milliseconds. */
+const EVENTS_MAX = 2_000
+/** Endpoints in one notification, at 40 bytes each; Postgres takes 8 000. */
+const ANNOUNCED_MAX = 190
+
+// What a customer simulates is for the customer alone; a test is for one endpoint, and has its delivery already. Holds are for
+// operators, whatever an endpoint asks for.
+const MATCHES = `select o.id, o.created_at::text, o.type, e.id, e.shard, e.status
+  from outbox o join webhook_endpoint e on e.tenant_id in (o.customer_id, o.operator_id) and o.type = any(e.events)
+  where ${IN_STRETCH} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id)
+    and (o.object <> 'compliance_hold' or e.tenant_id = o.operator_id) order by o.written_in, o.id`
+
+const INSERT = `with rows as materialized (
+    select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::uuid[], $6::smallint[], $7::boolean[])
+      as u(id, event_id, event_created_at, event_type, endpoint_id, shard, active)),
+  queued as (
+    insert into webhook_queue (delivery_id, delivery_created_at, endpoint_id, event_id, event_created_at, shard, due_at, window_ends_at)
+    select id, $8, endpoint_id, event_id, event_created_at, shard, $8, event_created_at + interval '${RETRY_WINDOW_MS / 1_000} seconds' from rows where active)
+  insert into webhook_delivery (id, created_at, endpoint_id, event_id, event_created_at, event_type, status, next_attempt_at, completed_at)
+  select id, $8, endpoint_id, event_id, event_created_at, event_type, case when active then 'pending' else 'discarded' end,
+    case when active then $8::timestamptz end, case when active then null else $8::timestamptz end from rows`
+
+/** The time as text, so that it comes back exactly as it is: deliveries find their event by it. */
+type Match = [eventId: string, createdAt: string, type: string, endpointId: string, shard: number, status: string]
+
+export interface RelayPass {
+  /** Deliveries that were made, discarded ones too. */
+  readonly deliveries: number
+  /** There were events, or another node is at some: look again soon. */
+  readonly events: boolean
+  /** More events wait: look again at once. */
+  readonly again: boolean
+  /** Whether anybody wants events at all; until then only the place is kept. */
+  readonly wanted: boolean
+}
+
+/**
+ * Makes one pass. `now` is epoch milliseconds; `onRestored` is told when the database is a copy in another cluster, where
+ * what was not relayed cannot be told from what was.
+ *
+ * @throws DatabaseUnavailable, OutcomeUnknown and what the driver throws; the next pass does what this one has not
+ */
+export async function relayEvents(database: Database, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
+  return await inTransaction(database, async (client) => {
+    const place = await EventPlace.take(client, 'webhook_relay', now)
+    if (place === null) return { deliveries: 0, events: true, again: false, wanted: true }
+    const ask: Ask = async <Row extends unknown[]>(name: string, text: string, values: unknown[]) =>
+      (await client.query({ name, text, values, rowMode: 'array' })).rows as unknown as Row[]
+    return await relay(ask, place, ids, now, onRestored)
+  })
+}
+
+/** What a notification is about. */
+export interface Announcement {
+  readonly kind: 'due' | 'changed'
+  readonly endpoints: readonly { readonly id: string; readonly shard: number }[]
+}
+
+/** The text of a notification; empty when there is too much to say. */
+export function announcement({ kind, endpoints }: Announcement): string {
+  return endpoints.length > ANNOUNCED_MAX ? '' : `${kind} ${endpoints.map(({ id, shard }) => `${id}:${shard}`).join(',')}`
+}
+
+/** What a notification says; null: look for yourself. */
+export function readAnnouncement(text: string): Announcement | null {
+  const [kind, list = ''] = text.split(' ')
+  if (kind !== 'due' && kind !== 'changed') return null
+  return { kind, endpoints: list.split(',').map((entry) => ({ id: entry.slice(0, entry.indexOf(':')), shard: Number(entry.slice(entry.indexOf(':') + 1)) })) }
+}
+
+type Ask = <Row extends unknown[]>(name: string, text: string, values: unknown[]) => Promise<Row[]>
+
+async function relay(ask: Ask, place: EventPlace, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
+  // After the place: an endpoint that is not seen here was made after all events of this pass.
+  const [wanting] = await ask<[boolean]>('relay_wanted', 'select exists (select from webhook_endpoint)', [])
+  const wanted = wanting?.[0] === true
+  const stretch = await place.next(wanted ? EVENTS_MAX : null, onRestored)
+  if (stretch === null) return { deliveries: 0, events: false, again: false, wanted }
+  const matches = wanted ? await ask<Match>('relay_matches', MATCHES, [...stretch.bounds, TEST_EVENT_TYPE]) : []
+  if (matches.length > 0) await deliver(ask, ids, now, matches)
+  await place.move(stretch)
+  return { deliveries: matches.length, events: wanted, again: stretch.more, wanted }
+}
+
+async function deliver(ask: Ask, ids: IdSource, now: number, matches: readonly Match[]): Promise<void> {
+  const column = (value: (match: Match) => string | number) => plainArray(matches.map(value))
+  const isActive = ([, , , , , status]: Match): boolean => status === 'active'
+  await ask('relay_insert', INSERT, [
+    column(() => ids.next()), column(([eventId]) => eventId), textArray(matches.map(([, createdAt]) => createdAt)), textArray(matches.map(([, , type]) => type)),
+    column(([, , , endpointId]) => endpointId), column(([, , , , shard]) => shard), column((match) => String(isActive(match))),
+    timestamp(now),
+  ])
+  const due = new Map(matches.filter(isActive).map(([, , , endpointId, shard]) => [endpointId, shard]))
+  if (due.size === 0) return
+  await ask('relay_notify', 'select pg_notify($1, $2)', [WEBHOOK_CHANNEL, announcement({ kind: 'due', endpoints: [...due].map(([id, shard]) => ({ id, shard })) })])
+}

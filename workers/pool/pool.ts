@@ -1,0 +1,116 @@
+/**
+ * The pool of worker threads: CPU work above about a millisecond, off the event loop.
+ *
+ * Bounded (I8): a few threads, a short queue, and work beyond it is refused at once, which is answered as 503. Threads
+ * start with the first task and go when there has been none for a while.
+ */
+import { Piscina } from 'piscina'
+import { OperatingError } from '../../lib/base/errors.ts'
+import type { Confirmation } from '../../lib/documents/confirmation-page.ts'
+import type { Signatures } from '../../lib/webhooks/signature.ts'
+import { createDocumentPool, type DocumentPool } from '../documents/pool.ts'
+import type { PasswordTask } from '../identity/hash-password.ts'
+import { createStatementReader, type ReadPartnerStatement } from '../reconciliation/statement-reader.ts'
+import { pack, unpack, type PackedBatch, type SigningBatch } from '../webhooks/sign-webhooks.ts'
+
+/** Sign-ins are rare; two at a time keep a small machine's other core free for requests. */
+const THREADS_MAX = 2
+/** At 40 ms each over two threads the last in the queue waits about a second and a half. */
+const QUEUE_MAX = 64
+const THREAD_IDLE_MS = 30_000
+/** Batches that wait for their signatures; whoever finds it full signs by itself. */
+const SIGNING_QUEUE_MAX = 16
+/** Confirmations that wait: at a tenth of a second each, three seconds. */
+const DOCUMENT_QUEUE_MAX = 32
+/** A page that is not done by then never will be; its thread is given up. */
+const DOCUMENT_MS = 10_000
+
+/** More work than the threads can do soon. Nothing was started. */
+export class WorkersBusy extends OperatingError {
+  override readonly name = 'WorkersBusy'
+}
+
+/** Passwords, hashed and compared in the pool. */
+export interface Passwords {
+  hash(password: string): Promise<string>
+  /** Takes as long for a password that does not fit as for one that does. */
+  verify(password: string, hash: string): Promise<boolean>
+}
+
+/** Signs a batch of callbacks; the signatures come in the order of the batch. */
+export type SignBatch = (batch: SigningBatch) => Promise<Signatures[]>
+
+/** Renders a PDF. */
+export type RenderConfirmation = (confirmation: Confirmation) => Promise<Uint8Array>
+
+export interface WorkerPool extends AsyncDisposable {
+  readonly passwords: Passwords
+  readonly signBatch: SignBatch
+  readonly renderConfirmation: RenderConfirmation
+  /** Statements and exports. */
+  readonly documents: DocumentPool
+  /** Statements of partners. */
+  readonly readStatement: ReadPartnerStatement
+  close(): Promise<void>
+}
+
+/** Opens the pool. Every call rejects with WorkersBusy while the queue is full. */
+export function createWorkerPool(options: { readonly queueMax?: number } = {}): WorkerPool {
+  const queueMax = options.queueMax ?? QUEUE_MAX
+  const pool = new Piscina<PasswordTask, string | boolean>({
+    filename: new URL('../identity/hash-password.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: THREADS_MAX,
+    maxQueue: queueMax + THREADS_MAX,
+    idleTimeout: THREAD_IDLE_MS,
+  })
+  let underWay = 0
+
+  async function run(task: PasswordTask): Promise<string | boolean> {
+    if (underWay >= queueMax + THREADS_MAX) throw new WorkersBusy('Too many passwords are being checked at the moment; try again.')
+    underWay += 1
+    try {
+      return await pool.run(task)
+    } finally {
+      underWay -= 1
+    }
+  }
+
+  // A thread of its own: a batch takes a millisecond or two and must not wait behind passwords.
+  const signing = new Piscina<PackedBatch, string>({
+    filename: new URL('../webhooks/sign-webhooks.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: SIGNING_QUEUE_MAX, idleTimeout: THREAD_IDLE_MS,
+  })
+
+  async function signBatch(batch: SigningBatch): Promise<Signatures[]> {
+    if (signing.queueSize >= SIGNING_QUEUE_MAX) throw new WorkersBusy('Too many batches are being signed at the moment.')
+    return unpack(await signing.run(pack(batch)))
+  }
+
+  // Fonts are kept in its memory, so one thread has them once.
+  const documents = new Piscina<Confirmation, Uint8Array>({
+    filename: new URL('../documents/confirmation.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: DOCUMENT_QUEUE_MAX, idleTimeout: THREAD_IDLE_MS,
+  })
+
+  async function renderConfirmation(confirmation: Confirmation): Promise<Uint8Array> {
+    if (documents.queueSize >= DOCUMENT_QUEUE_MAX) throw new WorkersBusy('Too many documents are being rendered at the moment; try again.')
+    return await documents.run(confirmation, { signal: AbortSignal.timeout(DOCUMENT_MS) }).catch((error: unknown) => {
+      throw error instanceof Error && error.name === 'AbortError' ? new WorkersBusy('A document took too long; try again.', { cause: error }) : error
+    })
+  }
+
+  const streams = createDocumentPool()
+  const statements = createStatementReader()
+  const close = async () => { await Promise.all([statements.close(), pool.destroy(), signing.destroy(), documents.destroy(), streams.close()]) }
+  return {
+    documents: streams,
+    readStatement: statements.read,
+    signBatch,
+    renderConfirmation,
+    passwords: {
+      hash: async (password) => await run({ kind: 'hash', password }) as string,
+      verify: async (password, hash) => await run({ kind: 'verify', password, hash }) as boolean,
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

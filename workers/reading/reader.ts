@@ -1,0 +1,85 @@
+/** A thread that reads files, and the streams that feed it. */
+import { Piscina } from 'piscina'
+import { OperatingError } from '../../lib/base/errors.ts'
+import type { ReadingAnswer, ReadingStep } from './reading.ts'
+
+/** Steps that wait for the thread: one for each file. */
+const QUEUE_MAX = 16
+/** A file whose next piece is not there for so long is lost with its thread. */
+const THREAD_IDLE_MS = 60_000
+/** A step takes a fraction of a second; a thread that needs this long is stuck, and given up. */
+const STEP_MS = 60_000
+
+/** The thread broke, or was given up. Nothing is known about the file. */
+export class ReadingFailed extends OperatingError {
+  override readonly name = 'ReadingFailed'
+}
+
+export interface ReaderOptions {
+  /** A module whose default is what `readingSteps` makes. */
+  readonly module: URL
+  /** What the thread may hold. A file that needs more ends its thread, not the process. */
+  readonly heapMb: number
+}
+
+export interface FileReading<Task, Item> {
+  readonly task: Task
+  readonly pieces: AsyncIterable<Uint8Array>
+  /** Called with what was read, in its order; reading goes on when it resolves. What it rejects with ends the reading. */
+  readonly take: (items: readonly Item[]) => Promise<void>
+  readonly signal?: AbortSignal
+}
+
+/** Reads files of one kind. */
+export interface FileReader<Task, Item, Result> {
+  /** Reads a file to its end. @throws ReadingFailed; what `pieces` and `take` reject with; the reason of the signal */
+  read(reading: FileReading<Task, Item>): Promise<Result>
+  close(): Promise<void>
+}
+
+/** Opens the thread. One for each kind: what is read waits for the database anyway, and the other core is for payments. */
+export function createFileReader<Task, Item, Result>({ module, heapMb }: ReaderOptions): FileReader<Task, Item, Result> {
+  const pool = new Piscina<ReadingStep<Task>, ReadingAnswer<Item, Result>>({
+    filename: module.href, minThreads: 0, maxThreads: 1, maxQueue: QUEUE_MAX, idleTimeout: THREAD_IDLE_MS, resourceLimits: { maxOldGenerationSizeMb: heapMb },
+  })
+  let opened = 0
+
+  async function step(next: ReadingStep<Task>): Promise<ReadingAnswer<Item, Result>> {
+    const { piece } = next
+    try {
+      return await pool.run(next, { signal: AbortSignal.timeout(STEP_MS), transferList: (piece instanceof Uint8Array ? [piece.buffer] : []) as never })
+    } catch (error) {
+      throw new ReadingFailed('The file could not be read to its end.', { cause: error })
+    }
+  }
+
+  async function read({ task, pieces, take, signal }: FileReading<Task, Item>): Promise<Result> {
+    const id = String(opened++)
+    const source = pieces[Symbol.asyncIterator]()
+    let isOpen = false
+    try {
+      let answer = await step({ id, task, piece: null, isGivenUp: false })
+      for (;;) {
+        isOpen = answer.over === null
+        if (answer.items.length > 0) await take(answer.items)
+        if (answer.over !== null) return answer.over.result
+        signal?.throwIfAborted()
+        const piece = answer.isPieceWanted ? await pieceOf(source) : null
+        isOpen = false
+        answer = await step({ id, task: null, piece, isGivenUp: false })
+      }
+    } finally {
+      // A thread that has broken has forgotten it by itself.
+      if (isOpen) pool.run({ id, task: null, piece: null, isGivenUp: true }).catch(() => undefined)
+      await source.return?.()
+    }
+  }
+
+  return { read, close: () => pool.destroy() }
+}
+
+/** The next piece in memory of its own, which the thread gets: a view would take along whatever it is a view of. */
+async function pieceOf(source: AsyncIterator<Uint8Array>): Promise<Uint8Array | 'end'> {
+  const { done, value } = await source.next()
+  return done === true ? 'end' : new Uint8Array(value)
+}
