@@ -72,6 +72,90 @@ function localTarget(source: Source, specifier: string): string | null {
 
 const packageOf = (specifier: string): string => specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
 
+// ── The house ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const LAYERS = ['lib', 'storage', 'workers', 'actors', 'http'] as const
+type Layer = (typeof LAYERS)[number]
+
+/** The nouns of the API. Each layer has a folder for the nouns that it knows, under this name. */
+const NOUNS: ReadonlySet<string> = new Set([
+  'accounts', 'approvals', 'balances', 'bulk-payments', 'compliance', 'customers', 'documents', 'exchange', 'funds-requests', 'identity', 'incoming-payments', 'integration',
+  'jobs', 'notices', 'operators', 'payments', 'pricing', 'providers', 'recipients', 'reconciliation', 'sandbox', 'scheduled-payments', 'statements', 'transactions', 'transfers',
+  'webhooks',
+])
+
+/** Machinery: what nouns stand on. It imports no noun of its layer. */
+const MACHINERY: Readonly<Record<Layer, ReadonlySet<string>>> = {
+  lib: new Set(['base', 'commands', 'config', 'contract', 'decisions', 'ledger', 'rails', 'security', 'shards']),
+  storage: new Set(['commit', 'db', 'embedded', 'journal', 'migrations', 'outbox', 'redis', 'trail']),
+  workers: new Set(['reading']),
+  actors: new Set(['commands', 'journal', 'runtime']),
+  http: new Set(['access', 'openapi', 'route']),
+}
+
+/** Folders that put the nouns of their layer together: they may import all of it, and no other folder of the layer imports them. */
+const ROOTS: Readonly<Record<Layer, ReadonlySet<string>>> = {
+  lib: new Set([]),
+  storage: new Set(['audit', 'replay', 'schema', 'seed']),
+  workers: new Set(['pool']),
+  actors: new Set([]),
+  http: new Set(['server']),
+}
+
+const FOLDER_FILES_MAX = 25
+
+const isLayer = (name: string): name is Layer => (LAYERS as readonly string[]).includes(name)
+/** The folder of a file within its layer; null for a file that lies loose, and outside the layers. */
+function roomOf(path: string): { readonly layer: Layer; readonly room: string } | null {
+  const [layer, room, ...rest] = path.split('/')
+  return layer !== undefined && isLayer(layer) && room !== undefined && rest.length > 0 ? { layer, room } : null
+}
+
+/** Imports between two folders of one layer. */
+function neighbours(from: Source): { readonly layer: Layer; readonly room: string; readonly target: string }[] {
+  const here = roomOf(from.path)
+  if (here === null || !isCode(from)) return []
+  return importsOf(from).flatMap(({ specifier }) => {
+    const path = localTarget(from, specifier)
+    const there = path === null ? null : roomOf(path)
+    return there === null || there.layer !== here.layer || there.room === here.room ? [] : [{ ...here, target: there.room }]
+  })
+}
+
+/** The circles of a graph, each as the names on it in order. */
+function circlesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const state = new Map<string, 'open' | 'done'>()
+  const circles: string[] = []
+  const way: string[] = []
+  function visit(name: string): void {
+    state.set(name, 'open')
+    way.push(name)
+    for (const next of graph.get(name) ?? []) {
+      if (state.get(next) === 'open') circles.push([...way.slice(way.indexOf(next)), next].join(' → '))
+      else if (!state.has(next)) visit(next)
+    }
+    way.pop()
+    state.set(name, 'done')
+  }
+  for (const name of graph.keys()) if (!state.has(name)) visit(name)
+  return circles
+}
+
+/** Edges of a graph, types included. */
+function graphOf(files: readonly Source[], edges: (from: Source) => readonly (readonly [from: string, to: string])[]): Map<string, Set<string>> {
+  const graph = new Map<string, Set<string>>()
+  for (const [from, to] of files.filter(isProduct).flatMap(edges)) graph.set(from, (graph.get(from) ?? new Set()).add(to))
+  return graph
+}
+
+const circlesBetweenFiles = (files: readonly Source[]): string[] => circlesOf(graphOf(files, (from) => importsOf(from).flatMap(({ specifier }) => {
+  const target = localTarget(from, specifier)
+  return target === null ? [] : [[from.path, target] as const]
+})))
+
+const circlesBetweenFolders = (files: readonly Source[]): string[] =>
+  circlesOf(graphOf(files, (from) => neighbours(from).map(({ layer, room, target }) => [`${layer}/${room}`, `${layer}/${target}`] as const)))
+
 // ── Words ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** The lines of the code, without comments, in which a word stands. */
@@ -119,6 +203,42 @@ const RULES: readonly Rule[] = [
       source('http/routes/a.ts', `import { a } from '../../lib/a.ts'`), source('lib/ledger/a.ts', `import { a } from '../money.ts'`),
       source('test/a.ts', `import { a } from '../bench/a.ts'`), source('lib/a.ts', `// import { a } from '../http/a.ts'`),
     ],
+  },
+  {
+    promise: 'a layer has folders of nouns and of its named machinery, and nothing beside them',
+    broken: ({ path }) => {
+      const [layer, room, ...rest] = path.split('/')
+      if (layer === undefined || !isLayer(layer) || room === undefined) return []
+      if (rest.length === 0) return path === 'actors/README.md' ? [] : [path]
+      return NOUNS.has(room) || MACHINERY[layer].has(room) || ROOTS[layer].has(room) ? [] : [path]
+    },
+    bad: [source('lib/money.ts', ''), source('http/routes/payments.ts', ''), source('actors/flows/pay.ts', ''), source('storage/payment/a.ts', ''), source('workers/utils/a.ts', '')],
+    good: [source('lib/payments/a.ts', ''), source('storage/db/a.ts', ''), source('http/server/app.ts', ''), source('actors/README.md', ''), source('bench/run.ts', '')],
+  },
+  {
+    promise: 'machinery imports no noun of its layer',
+    broken: (from) => neighbours(from).filter(({ layer, room, target }) => MACHINERY[layer].has(room) && !MACHINERY[layer].has(target)).map(({ target }) => target),
+    bad: [
+      source('lib/base/a.ts', `import { a } from '../payments/a.ts'`), source('storage/db/a.ts', `import type { A } from '../payments/a.ts'`),
+      source('http/route/a.ts', `import { a } from '../server/a.ts'`), source('actors/runtime/a.ts', `export { a } from '../payments/a.ts'`),
+    ],
+    good: [
+      source('lib/base/a.ts', `import { a } from '../money/a.ts'`.replace('money', 'security')), source('actors/commands/a.ts', `import { a } from '../../storage/payments/a.ts'`),
+      source('http/server/a.ts', `import { a } from '../payments/a.ts'`), source('lib/payments/a.ts', `import { a } from '../base/a.ts'`),
+    ],
+  },
+  {
+    promise: 'a folder that puts a layer together is imported by no other folder of it',
+    broken: (from) => neighbours(from).filter(({ layer, room, target }) => ROOTS[layer].has(target) && !ROOTS[layer].has(room)).map(({ target }) => target),
+    bad: [source('http/payments/a.ts', `import { a } from '../server/a.ts'`), source('storage/payments/a.ts', `import { a } from '../seed/a.ts'`)],
+    good: [source('storage/seed/a.ts', `import { a } from '../schema/a.ts'`), source('http/server/a.ts', `import { a } from '../payments/a.ts'`)],
+  },
+  {
+    promise: 'Koa is known to the machinery of HTTP alone; nouns declare routes',
+    broken: (from) => (roomOf(from.path)?.layer === 'http' && NOUNS.has(roomOf(from.path)?.room ?? '')
+      ? importsOf(from).map(({ specifier }) => packageOf(specifier)).filter((name) => /^(koa|@koa\/.*|koa-body)$/.test(name)) : []),
+    bad: [source('http/payments/a.ts', `import type { Context } from 'koa'`), source('http/payments/a.ts', `import Router from '@koa/router'`)],
+    good: [source('http/server/a.ts', `import Koa from 'koa'`), source('http/payments/a.ts', `import { route } from '../route/route.ts'`)],
   },
   {
     promise: 'a package is used by the layer it belongs to',
@@ -243,6 +363,30 @@ for (const { promise, broken, bad, good } of RULES) {
     t.end()
   })
 }
+
+t.test('no circle between files, types included', (t) => {
+  const circle = [source('lib/base/a.ts', `import type { B } from './b.ts'`), source('lib/base/b.ts', `import { C } from './c.ts'`), source('lib/base/c.ts', `export { A } from './a.ts'`)]
+  t.strictSame(circlesBetweenFiles(circle), ['lib/base/a.ts → lib/base/b.ts → lib/base/c.ts → lib/base/a.ts'], 'finds one')
+  t.strictSame(circlesBetweenFiles(circle.slice(0, 2)), [])
+  t.strictSame(circlesBetweenFiles(everything), [])
+  t.end()
+})
+
+t.test('no circle between folders of a layer', (t) => {
+  const circle = [source('lib/payments/a.ts', `import type { A } from '../exchange/a.ts'`), source('lib/exchange/b.ts', `import { B } from '../payments/b.ts'`)]
+  t.strictSame(circlesBetweenFolders(circle), ['lib/payments → lib/exchange → lib/payments'], 'finds one')
+  t.strictSame(circlesBetweenFolders([...circle.slice(0, 1), source('actors/exchange/b.ts', `import { B } from '../payments/b.ts'`)]), [])
+  t.strictSame(circlesBetweenFolders(everything), [])
+  t.end()
+})
+
+t.test(`no folder has more than ${FOLDER_FILES_MAX} files`, (t) => {
+  const counts = new Map<string, number>()
+  for (const { path } of everything.filter(isProduct)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  t.strictSame([...counts].filter(([, count]) => count > FOLDER_FILES_MAX), [])
+  t.ok(counts.size > 60)
+  t.end()
+})
 
 t.test('nothing but a test needs the scaffold', (t) => {
   const scaffold = everything.filter(isScaffold).length
