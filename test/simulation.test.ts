@@ -14,7 +14,7 @@ import type { Test } from 'tap'
 import { ComplianceGate } from '../actors/payments/compliance-gate.ts'
 import { PaymentQueue } from '../actors/payments/payment-queue.ts'
 import { type FlowOutcome, submitPayment } from '../actors/payments/submit-payment.ts'
-import type { Asker } from '../actors/commands/asker.ts'
+import type { Caller } from '../actors/commands/caller.ts'
 import { submitTransfer } from '../actors/transfers/submit-transfer.ts'
 import { SandboxBank } from '../actors/sandbox/sandbox-bank.ts'
 import { InProcessShards } from '../actors/runtime/in-process-shards.ts'
@@ -22,12 +22,12 @@ import { ActorSystem } from '../actors/runtime/system.ts'
 import { sandboxScreener } from '../lib/sandbox/sandbox-screener.ts'
 import { ManualClock } from '../lib/base/clock.ts'
 import { OperatingError } from '../lib/base/errors.ts'
-import { BalanceDirectory } from '../storage/balances/balance-directory.ts'
+import { BalanceCache } from '../storage/balances/balance-cache.ts'
 import { sqlState } from '../storage/db/sqlstates.ts'
 import { Database } from '../storage/db/database.ts'
-import { InternalAccountDirectory } from '../storage/journal/internal-accounts.ts'
+import { InternalAccountCache } from '../storage/journal/internal-account-cache.ts'
 import { OrderNumbers } from '../storage/payments/order-numbers.ts'
-import { RecipientDirectory } from '../storage/recipients/recipient-directory.ts'
+import { RecipientCache } from '../storage/recipients/recipient-cache.ts'
 import { ids, MONDAY, newKey, problemStatus, problemText } from './support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from './support/ledger.ts'
 import { DatabaseProxy } from './support/proxy.ts'
@@ -67,12 +67,12 @@ async function openNode(ledger: Ledger): Promise<Node> {
   // What the world does to a node is its business; what it makes of it is asserted at the end.
   const onError = () => undefined
   const bank = new SandboxBank({ database, clock, shards, onError })
-  const queue = new PaymentQueue({ system, database, accounts: new InternalAccountDirectory(database, ids), bank, screener: sandboxScreener, ids, clock, shards, onError })
+  const queue = new PaymentQueue({ system, database, accounts: new InternalAccountCache(database, ids), bank, screener: sandboxScreener, ids, clock, shards, onError })
   await queue.start()
   bank.start(queue.inbox)
   return {
     proxy, bugs, dead: false,
-    world: { system, queue, gate: new ComplianceGate({ screener: sandboxScreener, database, system }), payees: bank, clock, ids, sandbox: true, recipients: new RecipientDirectory(database), balances: new BalanceDirectory(database), orderNumbers: new OrderNumbers(database) },
+    world: { system, queue, gate: new ComplianceGate({ screener: sandboxScreener, database, system }), payees: bank, clock, ids, sandbox: true, recipients: new RecipientCache(database), balances: new BalanceCache(database), orderNumbers: new OrderNumbers(database) },
     // Its timers end; whatever it still tries fails, because its wire is cut for good. Nobody waits for it.
     abandon() { for (const part of [bank.stop(), queue.stop(), system.close(), database.close()]) part.catch(() => undefined) },
   }
@@ -98,7 +98,7 @@ interface Order {
   readonly to: string
   readonly amount: bigint
   readonly fails: boolean
-  readonly asker: Asker
+  readonly caller: Caller
 }
 
 /** What a client was told: the resource that was made, or the no in its very words. */
@@ -146,7 +146,7 @@ class Simulation {
     const [from, to] = this.#twoBalances()
     return {
       nth, from, to, kind: random.chance(0.5) ? 'payment' : 'transfer', amount: BigInt(random.int(1, 60)), fails: random.chance(0.4),
-      asker: { customerId: this.#ledger.customerId, shard: this.#ledger.shard, createdBy: this.#ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key', key: newKey(), deadline: Infinity, problemText, problemStatus },
+      caller: { customerId: this.#ledger.customerId, shard: this.#ledger.shard, createdBy: this.#ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key', key: newKey(), deadline: Infinity, problemText, problemStatus },
     }
   }
 
@@ -172,12 +172,12 @@ class Simulation {
     throw new Error(`order ${order.nth} was never answered`)
   }
 
-  #submit({ world }: Node, { nth, kind, from, to, amount, fails, asker }: Order): Promise<FlowOutcome> {
+  #submit({ world }: Node, { nth, kind, from, to, amount, fails, caller }: Order): Promise<FlowOutcome> {
     const money = { amountMinor: String(amount), currency: 'EUR' }
     const metadata = { order: String(nth) }
     return kind === 'payment'
-      ? submitPayment(world, asker, { sourceBalanceId: from, recipientId: this.#ledger.recipient.id, amount: money, reference: fails ? 'SBX/AC04' : 'Invoice', metadata })
-      : submitTransfer(world, asker, { fromBalanceId: from, toBalanceId: to, amount: money, metadata })
+      ? submitPayment(world, caller, { sourceBalanceId: from, recipientId: this.#ledger.recipient.id, amount: money, reference: fails ? 'SBX/AC04' : 'Invoice', metadata })
+      : submitTransfer(world, caller, { fromBalanceId: from, toBalanceId: to, amount: money, metadata })
   }
 }
 

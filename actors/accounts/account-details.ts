@@ -17,7 +17,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import type { AccountPartner } from '../providers/account-partner.ts'
-import { DueRows } from '../runtime/due-rows.ts'
+import { DueRowPoller } from '../runtime/due-row-poller.ts'
 
 /** How often a node looks, and how many it takes at a time. */
 const TICK_MS = 500
@@ -36,7 +36,7 @@ export interface AccountDetailsUpkeepOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class AccountDetailsUpkeep extends DueRows<DueDetails> {
+export class AccountDetailsUpkeep extends DueRowPoller<DueDetails> {
   readonly #options: AccountDetailsUpkeepOptions
 
   constructor(options: AccountDetailsUpkeepOptions) {

@@ -2,22 +2,22 @@
  * Ways to add money to a balance: where to send it from outside, or a conversion of what is on another balance (L81). A conversion
  * is an exchange of a quote, the one that is named or a new one, and is decided as such.
  */
-import { bookSpot, findQuote, type ExchangeWorld } from '../exchange/create-exchange.ts'
+import { bookSpot, findQuote, type ExchangeDeps } from '../exchange/create-exchange.ts'
 import { createQuote } from '../exchange/create-quote.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { Caller } from '../commands/caller.ts'
 import type { ExchangeBooked } from '../../lib/exchange/book-exchange.ts'
 import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import { ProblemError, refuse, type FieldError, type Problem } from '../../lib/base/problems.ts'
 import { depositDetailsOf } from '../../storage/accounts/account-details.ts'
-import type { KnownBalance } from '../../storage/balances/balance-directory.ts'
+import type { KnownBalance } from '../../storage/balances/balance-cache.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { Answers } from '../commands/answers.ts'
-import { answerOnce, type RememberingWorld } from '../commands/remembered.ts'
+import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { AddMoney } from '../../lib/accounts/add-money-schema.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 
-export interface AddMoneyWorld extends ExchangeWorld, Pick<RememberingWorld, 'findIdempotencyRecord'> {
+export interface AddMoneyDeps extends ExchangeDeps, Pick<RunOnceDeps, 'findIdempotencyRecord'> {
   readonly answers: Answers
 }
 
@@ -29,7 +29,7 @@ type Asked = Command<AddMoney>['body']
 const CONVERSIONS_ONLY = ['fromBalanceId', 'quoteId', 'fixedSide'] as const
 
 /** Adds money by whatever method the body names. */
-export function createAddMoney(world: AddMoneyWorld): AddMoneyCommand {
+export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
   const { database, balances, answers } = world
 
   async function mustOwn(customerId: string, balanceId: string): Promise<KnownBalance> {
@@ -39,7 +39,7 @@ export function createAddMoney(world: AddMoneyWorld): AddMoneyCommand {
 
   async function byTransfer({ tenantId, body, idempotency }: Command<AddMoney>): Promise<CommandAnswer> {
     const [balance, depositDetails] = await Promise.all([mustOwn(tenantId, body.balanceId), depositDetailsOf(database, body.balanceId)])
-    return await answerOnce(world, idempotency, 200, async (client) => {
+    return await runOnce(world, idempotency, 200, async (client) => {
       await mustTakeMoney(client, body.balanceId)
       const errors = CONVERSIONS_ONLY.filter((name) => body[name] != null).map((name): FieldError => ({ field: `/${name}`, code: 'not_applicable', message: 'Is for conversions only.' }))
       if (body.amount != null && body.amount.currency !== balance.currency) {
@@ -50,26 +50,26 @@ export function createAddMoney(world: AddMoneyWorld): AddMoneyCommand {
     })
   }
 
-  async function convert(asker: Asker, body: Asked) {
-    const { from, to } = await sidesOf(asker, body)
+  async function convert(caller: Caller, body: Asked) {
+    const { from, to } = await sidesOf(caller, body)
     const { amount = null, fixedSide = null } = body
     let { quoteId = null } = body
     if (quoteId === null) {
       if (amount === null) return invalid([{ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' }])
       // The quote is for this one conversion, so the key is the conversion's.
-      const made = await createQuote(world, { ...asker, key: null }, {
+      const made = await createQuote(world, { ...caller, key: null }, {
         sellCurrency: from.currency, buyCurrency: to.currency, amount, fixedSide: fixedSide ?? 'buy', kind: 'spot', sellBalanceId: from.id, buyBalanceId: to.id,
       })
       if (made.kind !== 'quote_created') throw new Error('A quote without a key was decided before.')
       quoteId = made.quote.id
     }
-    const found = await findQuote(world, asker, { quoteId: quoteId.toLowerCase(), sellBalanceId: from.id, buyBalanceId: to.id }, 'spot')
+    const found = await findQuote(world, caller, { quoteId: quoteId.toLowerCase(), sellBalanceId: from.id, buyBalanceId: to.id }, 'spot')
     if (amount !== null && body.quoteId != null) mustBeQuoted(found.quote, amount, fixedSide ?? 'buy')
-    return await bookSpot(world, asker, found, { reference: null, externalId: null, metadata: {}, rule: 'L81', answer: (exchange) => JSON.stringify(converted(exchange)) })
+    return await bookSpot(world, caller, found, { reference: null, externalId: null, metadata: {}, rule: 'L81', answer: (exchange) => JSON.stringify(converted(exchange)) })
   }
 
   /** What is converted into what. @throws ProblemError that names all that is wrong */
-  async function sidesOf({ customerId }: Asker, { balanceId, fromBalanceId, amount, quoteId, fixedSide }: Asked): Promise<{ readonly from: Side; readonly to: Side }> {
+  async function sidesOf({ customerId }: Caller, { balanceId, fromBalanceId, amount, quoteId, fixedSide }: Asked): Promise<{ readonly from: Side; readonly to: Side }> {
     const to = await mustOwn(customerId, balanceId)
     await mustTakeMoney(database.pool, balanceId)
     const from = fromBalanceId == null ? null : await balances.find(fromBalanceId.toLowerCase())
@@ -87,8 +87,8 @@ export function createAddMoney(world: AddMoneyWorld): AddMoneyCommand {
 
   return async (command) => {
     if (command.body.method === 'bank_transfer') return await byTransfer(command)
-    return await answers.answer<AddMoney, ExchangeBooked>(command, async (asker, body) => {
-      const outcome = await convert(asker, body).catch((error: unknown): never => {
+    return await answers.answer<AddMoney, ExchangeBooked>(command, async (caller, body) => {
+      const outcome = await convert(caller, body).catch((error: unknown): never => {
         throw error instanceof ProblemError ? new ProblemError(inWordsOfBody(error.problem)) : error
       })
       if (outcome.kind === 'refused') return { ...outcome, problem: inWordsOfBody(outcome.problem) }

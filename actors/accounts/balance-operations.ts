@@ -1,5 +1,5 @@
 /** What people do to balances: open, change and close them, and ask for the accounts behind them. */
-import { closeBalance, type CloseBalanceWorld } from './close-balance.ts'
+import { closeBalance, type CloseBalanceDeps } from './close-balance.ts'
 import type { AccountPartner } from '../providers/account-partner.ts'
 import type { AccountDetailsJson } from '../../lib/accounts/details.ts'
 import { scopeOf, standingOf } from '../../lib/accounts/requests.ts'
@@ -24,7 +24,7 @@ import type { Versioned } from '../../lib/commands/command.ts'
 /** Of one customer, those that are not closed: more than any treasury keeps apart, few enough to be read at once. */
 const BALANCES_MAX = 200
 
-export interface BalanceWorld extends CloseBalanceWorld {
+export interface BalanceDeps extends CloseBalanceDeps {
   readonly accountPartner: AccountPartner
   readonly queries: { getBalance(tenant: Tenant, id: string): Promise<Versioned<Balance> | null> }
 }
@@ -45,7 +45,7 @@ function state({ currency, name, parentBalanceId, status, isDefault, lowBalanceT
   return { currency, name, parentBalanceId, status, isDefault, lowBalanceThreshold: lowBalanceThreshold?.toString() ?? null, metadata }
 }
 
-export function createBalanceCommands(world: BalanceWorld): BalanceCommands {
+export function createBalanceCommands(world: BalanceDeps): BalanceCommands {
   const { database, clock, ids, accountPartner, queries } = world
 
   async function audit(client: TransactionClient, by: ByInTenant, now: number, action: string, object: { readonly type: string; readonly id: string }, before: object | null, after: object | null): Promise<void> {

@@ -25,7 +25,7 @@ import type { ScreeningGate } from '../../lib/compliance/screening.ts'
 /** How often it is begun again because money came or went meanwhile. */
 const ATTEMPTS_MAX = 5
 
-export interface CloseBalanceWorld {
+export interface CloseBalanceDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -55,7 +55,7 @@ export interface Closed {
  *
  * @throws ProblemError `not-found`, `validation-error` for a balance that cannot take the rest, `invalid-transition`
  */
-export async function closeBalance(world: CloseBalanceWorld, closing: Closing, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<void> {
+export async function closeBalance(world: CloseBalanceDeps, closing: Closing, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const rest = await screenRest(world, closing)
     // A transaction that has a connection must not wait for a second one.
@@ -72,7 +72,7 @@ interface Rest {
   readonly held: boolean
 }
 
-async function screenRest({ database, gate }: CloseBalanceWorld, { balanceId, customerId, sweepToBalanceId }: Closing): Promise<Rest> {
+async function screenRest({ database, gate }: CloseBalanceDeps, { balanceId, customerId, sweepToBalanceId }: Closing): Promise<Rest> {
   const [row] = sweepToBalanceId === null ? [] : await database.query<[string]>({
     name: 'balance_rest', text: 'select posted from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
   })
@@ -87,7 +87,7 @@ interface Attempt extends Closing {
 }
 
 /** @returns whether it was closed; false: there is another amount on it than was screened, and nothing was done */
-async function tryToClose(world: CloseBalanceWorld, client: TransactionClient, attempt: Attempt, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<boolean> {
+async function tryToClose(world: CloseBalanceDeps, client: TransactionClient, attempt: Attempt, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<boolean> {
   const { clock, ids } = world
   const now = clock.now()
   const siblings = await lockSiblings(client, attempt.customerId, attempt.balanceId)
@@ -134,7 +134,7 @@ interface Sweep extends Attempt {
 }
 
 /** Moves all there is by an ordinary transfer. @returns its id */
-async function sweep({ ids }: CloseBalanceWorld, client: TransactionClient, { number, balance, target, now, createdBy, createdVia }: Sweep): Promise<string> {
+async function sweep({ ids }: CloseBalanceDeps, client: TransactionClient, { number, balance, target, now, createdBy, createdVia }: Sweep): Promise<string> {
   const reader = { query: async (statement: { name: string; text: string; values: unknown[] }) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
   const state = (await loadBalances(reader, [balance.id], false)).get(balance.id)
   if (state === undefined) throw new Error(`The balance ${balance.id} is gone.`)

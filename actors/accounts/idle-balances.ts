@@ -13,7 +13,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { beginClosing } from './account-details.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 const TICK_MS = 60_000
 const TAKEN_MAX = 64
@@ -33,16 +33,16 @@ export interface IdleBalancesOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class IdleBalances extends Lookout {
+export class IdleBalances extends Poller {
   readonly #options: IdleBalancesOptions
 
   constructor(options: IdleBalancesOptions) {
-    super({ everyMs: TICK_MS, look: () => this.look(), onError: (error) => options.onError(error, 'idle balances') })
+    super({ everyMs: TICK_MS, poll: () => this.poll(), onError: (error) => options.onError(error, 'idle balances') })
     this.#options = options
   }
 
   /** One look. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const before = clock.now() - YEAR_MS

@@ -33,7 +33,7 @@ export interface ApprovalCommands {
   changePolicy(by: ByInTenant, kind: PolicyKind, body: ApprovalPolicyWrite, expected: number | bigint | null): Promise<{ readonly policy: Versioned<ApprovalPolicy>; readonly approvalId: string | null }>
 }
 
-export interface ApprovalWorld {
+export interface ApprovalDeps {
   readonly database: Database
   readonly approvals: Approvals
   readonly ids: IdSource
@@ -52,7 +52,7 @@ export function viewerOf(principal: Principal) {
 }
 
 /** The reads of approvals. */
-export function createApprovalReads({ database }: Pick<ApprovalWorld, 'database'>): ApprovalReads {
+export function createApprovalReads({ database }: Pick<ApprovalDeps, 'database'>): ApprovalReads {
   const db = readDatabase(database)
   const own = (tenant: Tenant, customerId: string) => tenant.kind === 'customer' && tenant.id === customerId
   return {
@@ -65,7 +65,7 @@ export function createApprovalReads({ database }: Pick<ApprovalWorld, 'database'
 }
 
 /** The commands of approvals. */
-export function createApprovalCommands(world: ApprovalWorld, reads: ApprovalReads): ApprovalCommands {
+export function createApprovalCommands(world: ApprovalDeps, reads: ApprovalReads): ApprovalCommands {
   const { approvals } = world
   return {
     async decide(by, approvalId, { decision, comment = null, recipientMaskedIdentifier = null, amount = null }, expected) {

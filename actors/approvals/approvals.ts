@@ -34,7 +34,7 @@ import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
 import { insertNotices, type Notice } from '../../storage/notices/notices.ts'
 import { decideInTransaction, type Afterwards } from './decision-transaction.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 /** How often a node looks for approvals that are due, and how many it takes at a time. */
 const TICK_MS = 1_000
@@ -86,14 +86,14 @@ export interface DecideRequest extends Pick<NewDecision, 'userId' | 'userName' |
   readonly by: AuditBy
 }
 
-export class Approvals extends Lookout {
+export class Approvals extends Poller {
   readonly #options: ApprovalsOptions
   /** The last transaction of each approval that is being decided here, and how many wait behind it. */
   readonly #mailboxes = new Map<string, { tail: Promise<unknown>; waiting: number }>()
   readonly #work = new Set<Promise<unknown>>()
 
   constructor(options: ApprovalsOptions) {
-    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'approvals that are due') })
+    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'approvals that are due') })
     this.#options = options
   }
 
@@ -215,7 +215,7 @@ export class Approvals extends Lookout {
 
   // ── Time ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const rows = await database.query<[string, number]>({

@@ -38,7 +38,7 @@ export function bulkPaymentSubject({ nudge }: { readonly nudge: () => void }): A
   }
 }
 
-export interface FollowWorld {
+export interface FollowDeps {
   readonly queue: Pick<PaymentQueue, 'offer'>
   readonly sandbox: boolean
 }
@@ -49,7 +49,7 @@ export interface FollowWorld {
  *
  * @returns false when none waits any more
  */
-export async function followApproval(world: FollowWorld, tx: ApprovalTx, bulkPaymentId: string, dueAt: number, afterwards: Afterwards): Promise<boolean> {
+export async function followApproval(world: FollowDeps, tx: ApprovalTx, bulkPaymentId: string, dueAt: number, afterwards: Afterwards): Promise<boolean> {
   const { client } = tx
   // Under its lock no approval ends that would want it looked at again.
   const bulk = await lockBulk(client, bulkPaymentId)
@@ -77,7 +77,7 @@ export async function followApproval(world: FollowWorld, tx: ApprovalTx, bulkPay
 
 const CHANGED: Withdrawal = withdrawalOf({ status: 'cancelled', reason: 'recipient_changed' })
 
-async function move({ queue, sandbox }: FollowWorld, { client, ids, now }: ApprovalTx, payment: PaymentState, withdrawal: Withdrawal | null): Promise<{ readonly effects: Effects; readonly after: (() => void) | null }> {
+async function move({ queue, sandbox }: FollowDeps, { client, ids, now }: ApprovalTx, payment: PaymentState, withdrawal: Withdrawal | null): Promise<{ readonly effects: Effects; readonly after: (() => void) | null }> {
   const due = payment.holdId === null && withdrawal === null ? await dueOf(client, payment, now) : null
   const delayMs = due !== null || !sandbox ? 0 : queueDelayMs({ amountMinor: payment.amount, reference: payment.reference, recipientName: payment.recipientName })
   const command: PaymentCommand = withdrawal === null

@@ -14,7 +14,7 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import { answerOnce, type RememberingWorld } from '../commands/remembered.ts'
+import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { BulkPayment, BulkPaymentRow, bulkPaymentList, bulkRowList } from '../../lib/bulk-payments/bulk-payment-schema.ts'
 import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -34,7 +34,7 @@ export interface BulkPaymentCommands {
   cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
 }
 
-export interface BulkPaymentWorld extends RememberingWorld {
+export interface BulkPaymentDeps extends RunOnceDeps {
   readonly database: Database
   readonly ids: IdSource
   /** Told of what was asked for here. */
@@ -58,7 +58,7 @@ export function createBulkPaymentReads({ database }: { readonly database: Databa
 }
 
 /** The commands of bulk payments that are there. */
-export function createBulkPaymentCommands(world: BulkPaymentWorld): BulkPaymentCommands {
+export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCommands {
   const { database, ids, clock, jobs } = world
 
   async function locked(tx: ApprovalTx, by: ByCaller, id: string): Promise<Run> {
@@ -81,7 +81,7 @@ export function createBulkPaymentCommands(world: BulkPaymentWorld): BulkPaymentC
       return bulkPaymentView(changed)
     },
 
-    cancel: (by, id, idempotency) => answerOnce(world, idempotency, 200, async (client) => {
+    cancel: (by, id, idempotency) => runOnce(world, idempotency, 200, async (client) => {
       const tx = { client, ids, now: clock.now() }
       const run = await locked(tx, by, id)
       const after = await cancelBulk(tx, run)

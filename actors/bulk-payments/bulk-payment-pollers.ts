@@ -9,10 +9,10 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
 import { claimDueBulks, wakeBulk } from '../../storage/bulk-payments/bulk-runs.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { followApproval, type FollowWorld } from './approve-bulk-payment.ts'
+import { followApproval, type FollowDeps } from './approve-bulk-payment.ts'
 import { lockRun, overseeRun } from './bulk-runs.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
-import { DueRows } from '../runtime/due-rows.ts'
+import { DueRowPoller } from '../runtime/due-row-poller.ts'
 
 const TICK_MS = 1_000
 /** Bulk payments that are followed at a time: each takes a connection. */
@@ -20,7 +20,7 @@ const DUE_MAX = 2
 /** One whose node has died is taken up by another after this. It is said anew with each lot of payments. */
 const TAKEN_MS = 20_000
 
-export interface BulkPaymentsOptions extends FollowWorld {
+export interface BulkPaymentsOptions extends FollowDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -28,7 +28,7 @@ export interface BulkPaymentsOptions extends FollowWorld {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class BulkPayments extends DueRows<BulkRecord> {
+export class BulkPayments extends DueRowPoller<BulkRecord> {
   readonly #options: BulkPaymentsOptions
   #stopping = false
 

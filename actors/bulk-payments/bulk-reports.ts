@@ -40,7 +40,7 @@ export interface BulkReportReads {
   report(tenant: Tenant, id: string, format: ReportFormat): Promise<DownloadLink>
 }
 
-export interface BulkReportWorld {
+export interface BulkReportDeps {
   readonly database: Database
   /** For reading all rows of a report as they are at one moment. Not `database`: the file is written through that meanwhile. */
   readonly snapshots: Database
@@ -51,7 +51,7 @@ export interface BulkReportWorld {
 }
 
 /** The reads of templates and reports. */
-export function createBulkReportReads(world: BulkReportWorld): BulkReportReads {
+export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
   const { database, snapshots, clock, ids, documents, downloads } = world
   const templates = new Map<TemplateFormat, Promise<Answer>>()
   /** Reports that are being written, by bulk payment and format, and by state where it stands still. */

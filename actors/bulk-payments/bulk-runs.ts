@@ -59,7 +59,7 @@ export const standsStill = ({ lastProgressAt, submittedAt }: BulkRecord, forMs: 
 
 // ── The beginning ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface BeginWorld {
+export interface BeginDeps {
   readonly market: Pick<FxPartner, 'mid'>
   readonly sandbox: boolean
 }
@@ -77,7 +77,7 @@ export interface Submitter {
  *
  * @throws ProblemError `invalid-transition`, `rate-limited` when too many run already
  */
-export async function beginRun({ market, sandbox }: BeginWorld, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<Run> {
+export async function beginRun({ market, sandbox }: BeginDeps, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<Run> {
   const { client, ids, now } = tx
   if (!canMove(bulk.status, 'submit')) refuse('invalid-transition', `The bulk payment is ${bulk.status}.`, { extra: { currentStatus: bulk.status, allowed: statusesFor('submit') } })
   if (await countSubmissions(client, bulk.operatorId) >= SUBMISSIONS_MAX) {
@@ -95,7 +95,7 @@ export async function beginRun({ market, sandbox }: BeginWorld, tx: ApprovalTx, 
 }
 
 /** @returns the id of the approval; null when nobody is needed */
-async function openBatchApproval({ market, sandbox }: BeginWorld, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<string | null> {
+async function openBatchApproval({ market, sandbox }: BeginDeps, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<string | null> {
   const { client, ids, now } = tx
   const { terms: policy, from } = ruleInEffect('bulk_payment', await readStoredPolicies(client, bulk.customerId))
   if (policy === null) return null

@@ -1,23 +1,23 @@
 /** Everything about bulk payments, put together: the jobs that check and pay them, and what routes read and command. */
-import type { PayWorld } from '../payments/submit-payment.ts'
+import type { PayDeps } from '../payments/submit-payment.ts'
 import { bulkSubmissionJob } from './bulk-submission.ts'
 import { bulkValidationJob } from './bulk-validation.ts'
 import type { JobWork } from '../jobs/jobs.ts'
 import type { JobKind } from '../../lib/jobs/job.ts'
 import type { Problem } from '../../lib/base/problems.ts'
-import type { ValidationWorld } from '../../lib/recipients/validation.ts'
+import type { ValidationDeps } from '../../lib/recipients/validation.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { createBulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
-import { createBulkPaymentCommands, createBulkPaymentReads, type BulkPaymentCommands, type BulkPaymentReads, type BulkPaymentWorld } from './bulk-payment-operations.ts'
-import { createBulkUploads, type BulkUploadCommands, type BulkUploadWorld } from './bulk-uploads.ts'
+import { createBulkPaymentCommands, createBulkPaymentReads, type BulkPaymentCommands, type BulkPaymentReads, type BulkPaymentDeps } from './bulk-payment-operations.ts'
+import { createBulkUploads, type BulkUploadCommands, type BulkUploadDeps } from './bulk-uploads.ts'
 import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
 import type { RecipientCommands } from '../recipients/recipient-operations.ts'
 
 export interface BulkServiceOptions {
   readonly database: Database
   /** What payments are made with, one as many. */
-  readonly paying: PayWorld
-  readonly validation: ValidationWorld
+  readonly paying: PayDeps
+  readonly validation: ValidationDeps
   readonly recipients: Pick<RecipientCommands, 'make'>
   readonly problemBase: string
 }
@@ -26,7 +26,7 @@ export interface BulkService {
   readonly reads: BulkPaymentReads
   /** What jobs of bulk payments do. */
   readonly jobs: Readonly<Partial<Record<JobKind, JobWork>>>
-  commands(world: BulkPaymentWorld & BulkUploadWorld): BulkPaymentCommands & BulkUploadCommands
+  commands(world: BulkPaymentDeps & BulkUploadDeps): BulkPaymentCommands & BulkUploadCommands
   /** Lets the reader's thread go. */
   close(): Promise<void>
 }

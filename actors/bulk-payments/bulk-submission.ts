@@ -23,8 +23,8 @@ import type { Database } from '../../storage/db/database.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { endRun, lockRun } from './bulk-runs.ts'
 import { paymentInput } from './check-bulk-rows.ts'
-import { type PayWorld, submitPayment } from '../payments/submit-payment.ts'
-import type { Asker } from '../commands/asker.ts'
+import { type PayDeps, submitPayment } from '../payments/submit-payment.ts'
+import type { Caller } from '../commands/caller.ts'
 import { JobPaused, type JobContext, type JobOutcome, type JobWork } from '../jobs/jobs.ts'
 
 /** Rows asked for at a time, alone and while others pay. */
@@ -41,13 +41,13 @@ const STALL_MS = 86_400_000
 /** A lot that nobody could decide just now is asked for again after this, milliseconds. */
 const AGAIN_MS = 250
 
-export interface BulkSubmissionWorld extends PayWorld {
+export interface BulkSubmissionDeps extends PayDeps {
   readonly database: Database
-  readonly problemText: Asker['problemText']
-  readonly problemStatus: Asker['problemStatus']
+  readonly problemText: Caller['problemText']
+  readonly problemStatus: Caller['problemStatus']
 }
 
-export function bulkSubmissionJob(world: BulkSubmissionWorld): JobWork {
+export function bulkSubmissionJob(world: BulkSubmissionDeps): JobWork {
   const { database, ids } = world
   return {
     // A run that stands still is cancelled through its bulk payment, others not at all.
@@ -72,7 +72,7 @@ type Turn = { readonly rows: readonly RowToSubmit[]; readonly isLost: boolean } 
 
 /** One go at the rows of one bulk payment. */
 class Submission {
-  readonly #world: BulkSubmissionWorld
+  readonly #world: BulkSubmissionDeps
   readonly #bulk: BulkRecord
   readonly #jobId: string
   readonly #stalls: boolean
@@ -80,7 +80,7 @@ class Submission {
   /** The first row that may be left. */
   #from = 1
 
-  constructor(world: BulkSubmissionWorld, bulk: BulkRecord, jobId: string) {
+  constructor(world: BulkSubmissionDeps, bulk: BulkRecord, jobId: string) {
     this.#world = world
     this.#bulk = bulk
     this.#jobId = jobId
@@ -140,7 +140,7 @@ class Submission {
   async #submit(rows: readonly RowToSubmit[]): Promise<readonly RowEnd[]> {
     const read = new Map(await this.#world.recipients.findMany(rows.map(({ recipientId }) => recipientId)))
     const { recipients } = this.#world
-    const world: BulkSubmissionWorld = {
+    const world: BulkSubmissionDeps = {
       ...this.#world,
       // Read for the lot, so that each row does not read its own.
       recipients: { find: async (id) => read.get(id) ?? await recipients.find(id), findMany: (ids) => recipients.findMany(ids), forget: (id) => { read.delete(id); recipients.forget(id) } },
@@ -165,10 +165,10 @@ class Submission {
 }
 
 /** Makes one payment. @returns what became of the row; null when that could not be decided, and has to be asked again */
-async function submitRow(world: BulkSubmissionWorld, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
+async function submitRow(world: BulkSubmissionDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
   const { clock, problemText, problemStatus } = world
   const { instruction, rowNumber } = row
-  const asker: Asker = {
+  const caller: Caller = {
     customerId: bulk.customerId, shard: bulk.shard, createdBy: bulk.submittedBy!, createdByName: bulk.submittedByName ?? '', createdVia: 'bulk', paymentId: row.paymentId,
     shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id)), termsSince: bulk.createdAt, spenderId: bulk.createdBy,
     // A row is asked for once in its life, so its id is its key, and its content: the row never changes any more.
@@ -181,7 +181,7 @@ async function submitRow(world: BulkSubmissionWorld, bulk: BulkRecord, row: RowT
     ...paymentInput(instruction, row), requestedRail: railOfRow(instruction, faults), executionDate: instruction.executionDate ?? bulk.executionDate, ...(bearer === undefined ? {} : { chargeBearer: bearer }),
   }
   try {
-    const outcome = await submitPayment(world, asker, input)
+    const outcome = await submitPayment(world, caller, input)
     switch (outcome.kind) {
       case 'payment_created': return { rowNumber, failure: null, errors: [] }
       case 'refused': return refused(rowNumber, outcome.problem)

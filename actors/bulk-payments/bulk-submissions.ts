@@ -1,7 +1,7 @@
 /** Bulk payments on their way out: the run that makes a payment of each valid row is begun, or shaken. */
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
-import { beginRun, endRun, lockRun, lostApproval, resumeRun, type BeginWorld, type Run } from './bulk-runs.ts'
+import { beginRun, endRun, lockRun, lostApproval, resumeRun, type BeginDeps, type Run } from './bulk-runs.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -14,8 +14,8 @@ import { viewerOf } from '../approvals/approval-operations.ts'
 import { bulkPaymentView } from './bulk-payment-operations.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
-import { createJobView, type JobWorld } from '../jobs/job-operations.ts'
-import { decideOnce, type RememberingWorld } from '../commands/remembered.ts'
+import { createJobView, type JobDeps } from '../jobs/job-operations.ts'
+import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 
 export interface BulkSubmissionCommands {
@@ -23,7 +23,7 @@ export interface BulkSubmissionCommands {
   submit(by: ByCaller, command: Omit<Command<null>, 'body'>, id: string): Promise<CommandAnswer>
 }
 
-export interface BulkSubmissionWorld extends RememberingWorld, BeginWorld, Pick<JobWorld, 'downloads'> {
+export interface BulkSubmissionDeps extends RunOnceDeps, BeginDeps, Pick<JobDeps, 'downloads'> {
   readonly database: Database
   readonly ids: IdSource
   readonly clock: { now(): number }
@@ -34,7 +34,7 @@ export interface BulkSubmissionWorld extends RememberingWorld, BeginWorld, Pick<
 /** What was asked for is under way; this is how it stood when it was asked for, so it has no version but its first. */
 const AS_ACCEPTED = 1
 
-export function createBulkSubmissions(world: BulkSubmissionWorld): BulkSubmissionCommands {
+export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmissionCommands {
   const { database, ids, clock, jobs, findIdempotencyRecord } = world
   const jobView = createJobView(world)
 

@@ -26,13 +26,13 @@ import { bulkPaymentView } from './bulk-payment-operations.ts'
 import { fingerprintOf } from '../../lib/commands/idempotency.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
-import { decideOnce, type RememberingWorld } from '../commands/remembered.ts'
+import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import { BulkPaymentFields, type BulkPaymentCreate } from '../../lib/bulk-payments/bulk-payment-schema.ts'
 import type { ReadUpload } from '../documents/uploads.ts'
 import { compileBody } from '../../lib/contract/validation.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 
-export interface BulkUploadWorld extends RememberingWorld {
+export interface BulkUploadDeps extends RunOnceDeps {
   readonly database: Database
   readonly ids: IdSource
   readonly clock: { now(): number }
@@ -65,7 +65,7 @@ interface Arrived {
   readonly messageId: string | null
 }
 
-export function createBulkUploads(world: BulkUploadWorld): BulkUploadCommands {
+export function createBulkUploads(world: BulkUploadDeps): BulkUploadCommands {
   const { database, ids, clock, orderNumbers } = world
 
   const keep = (tenantId: string, fileName: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> =>

@@ -17,9 +17,9 @@ import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { JobRecord } from '../../storage/jobs/jobs.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { BulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
-import { BulkRowChecker, type BulkCheckWorld } from './check-bulk-rows.ts'
+import { BulkRowChecker, type BulkCheckDeps } from './check-bulk-rows.ts'
 import { makeRecipientOfRow, type RecipientFactory } from './make-bulk-recipient.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { Caller } from '../commands/caller.ts'
 import type { JobContext, JobWork } from '../jobs/jobs.ts'
 
 /** In whose name rows are checked, and recipients made. */
@@ -27,7 +27,7 @@ export interface BulkValidationRequest {
   readonly actor: AuditBy['actor']
 }
 
-export interface BulkValidationWorld extends BulkCheckWorld {
+export interface BulkValidationDeps extends BulkCheckDeps {
   readonly files: Pick<BulkFiles, 'read'>
   readonly recipientFactory: RecipientFactory
 }
@@ -40,7 +40,7 @@ class NoLongerOurs extends Error {
   override readonly name = 'NoLongerOurs'
 }
 
-export function bulkValidationJob(world: BulkValidationWorld): JobWork {
+export function bulkValidationJob(world: BulkValidationDeps): JobWork {
   const { database, clock, ids } = world
   return {
     // Whoever wants no more of it cancels the bulk payment.
@@ -82,7 +82,7 @@ interface Checked {
 }
 
 /** Reads the file and writes its rows. Null when the bulk payment was cancelled meanwhile. */
-async function readAndCheck(world: BulkValidationWorld, bulk: BulkRecord, file: StoredFile, job: JobRecord, context: JobContext): Promise<Checked | null> {
+async function readAndCheck(world: BulkValidationDeps, bulk: BulkRecord, file: StoredFile, job: JobRecord, context: JobContext): Promise<Checked | null> {
   try {
     return await readRows(world, bulk, file, job, context)
   } catch (error) {
@@ -91,15 +91,15 @@ async function readAndCheck(world: BulkValidationWorld, bulk: BulkRecord, file: 
   }
 }
 
-async function readRows(world: BulkValidationWorld, bulk: BulkRecord, file: StoredFile, job: JobRecord, { progress, signal }: JobContext): Promise<Checked> {
+async function readRows(world: BulkValidationDeps, bulk: BulkRecord, file: StoredFile, job: JobRecord, { progress, signal }: JobContext): Promise<Checked> {
   const { database, ids, clock, files } = world
   const { actor } = job.request as BulkValidationRequest
-  const asker: Asker = {
+  const caller: Caller = {
     customerId: bulk.customerId, shard: bulk.shard, createdBy: actor.id, createdByName: actor.name, createdVia: 'bulk', key: null, deadline: Number.POSITIVE_INFINITY, ...NO_REFUSAL,
     skipPayeeVerification: bulk.options.skipPayeeVerification,
   }
   const maker = { customerId: bulk.customerId, requester: { id: actor.id, name: actor.name, byKey: actor.type === 'key' }, trail: { actor, address: null, requestId: job.requestId } }
-  const checker = new BulkRowChecker(world, bulk, asker, makeRecipientOfRow(world.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }))
+  const checker = new BulkRowChecker(world, bulk, caller, makeRecipientOfRow(world.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }))
   // Rows that an earlier reading found are waiting until this one comes to them.
   const known = bulk.counts.total === 0 ? null : bulk.counts.total
   let [counts, totals] = [NO_ROWS, [] as readonly CurrencyTotal[]]

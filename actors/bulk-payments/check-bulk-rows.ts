@@ -10,18 +10,18 @@ import type { BulkRow, Instruction, RowFault, RowWarning } from '../../lib/bulk-
 import { bearerOfRow, faultOfIssue, idOfRow, railOfRow, recipientOfRow, saysAccount } from '../../lib/bulk-payments/payment-of-row.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import { ProblemError } from '../../lib/base/problems.ts'
-import { validateRecipient, type ValidationWorld } from '../../lib/recipients/validation.ts'
+import { validateRecipient, type ValidationDeps } from '../../lib/recipients/validation.ts'
 import {
   accountKey, accountsOfRecipients, balancesWithAccounts, paymentsAlike, paymentsWithExternalIds, recipientsWithAccounts, traitsKey, type PaymentTraits,
 } from '../../storage/bulk-payments/bulk-lookups.ts'
 import type { BulkRecord, CheckedRow } from '../../storage/bulk-payments/bulk-payments.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { defaultBalances } from '../../storage/exchange/exchange-balances.ts'
-import type { PayableRecipient } from '../../storage/recipients/recipient-directory.ts'
+import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
 import { examinePayment, type PaymentIssue } from '../payments/check-payment.ts'
-import type { PaymentInput, PayWorld } from '../payments/submit-payment.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { PaymentInput, PayDeps } from '../payments/submit-payment.ts'
+import type { Caller } from '../commands/caller.ts'
 
 /** Rows between two turns of the event loop: some two milliseconds. */
 const ROWS_PER_TURN = 25
@@ -30,9 +30,9 @@ const DUPLICATE_MS = 10 * 86_400_000
 /** What is found wrong at the payment, not at the file. */
 const LEFT_TO_PAYMENT: ReadonlySet<string> = new Set(['insufficient-funds'])
 
-export interface BulkCheckWorld extends PayWorld {
+export interface BulkCheckDeps extends PayDeps {
   readonly database: Database
-  readonly validation: ValidationWorld
+  readonly validation: ValidationDeps
 }
 
 /** Makes a recipient that a row describes; what stands against it are faults of the row. */
@@ -51,19 +51,19 @@ interface Draft {
 
 /** Checks the rows of one file, batch after batch; what one batch has is known to the next. */
 export class BulkRowChecker {
-  readonly #world: BulkCheckWorld
+  readonly #world: BulkCheckDeps
   readonly #bulk: BulkRecord
-  readonly #asker: Asker
+  readonly #caller: Caller
   readonly #makeRecipient: MakeRecipient
   readonly #balances = new Map<string, BalanceState | null>()
   readonly #defaults = new Map<string, string | null>()
   readonly #externalIds = new Set<string>()
   readonly #seen = new Set<string>()
 
-  constructor(world: BulkCheckWorld, bulk: BulkRecord, asker: Asker, makeRecipient: MakeRecipient) {
+  constructor(world: BulkCheckDeps, bulk: BulkRecord, caller: Caller, makeRecipient: MakeRecipient) {
     this.#world = world
     this.#bulk = bulk
-    this.#asker = asker
+    this.#caller = caller
     this.#makeRecipient = makeRecipient
   }
 
@@ -208,7 +208,7 @@ export class BulkRowChecker {
 
   async #examinePayment(input: PaymentInput, facts: Parameters<typeof examinePayment>[3]): Promise<Partial<Awaited<ReturnType<typeof examinePayment>>> & { readonly issues: readonly PaymentIssue[] }> {
     try {
-      return await examinePayment(this.#world, this.#asker, input, facts)
+      return await examinePayment(this.#world, this.#caller, input, facts)
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       const { slug, detail, errors } = error.problem

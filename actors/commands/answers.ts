@@ -1,5 +1,5 @@
 /** Answers of commands that actors decide: what was made becomes bytes, and a repeat under the same Idempotency-Key gets the same bytes (I5). */
-import type { Asker } from './asker.ts'
+import type { Caller } from './caller.ts'
 import { bookedExchange } from '../../lib/exchange/book-exchange.ts'
 import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import { quoteJson, type QuoteRecord } from '../../lib/exchange/quote.ts'
@@ -88,10 +88,10 @@ export interface Answers {
    *
    * @throws ProblemError for a no that is not kept, `idempotency-key-in-use` and `idempotency-key-reused`
    */
-  answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer>
+  answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer>
   /** The answer that a key has already; null when it has none. */
   recordedAnswer(idempotency: Idempotency): Promise<CommandAnswer | null>
-  askerOf(command: Command<unknown>): Asker
+  callerOf(command: Command<unknown>): Caller
 }
 
 export interface AnswersDeps {
@@ -104,7 +104,7 @@ export function createAnswers(world: AnswersDeps): Answers {
   /** Keys of commands that are being decided here. */
   const underWay = new Set<string>()
 
-  async function answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer> {
+  async function answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer> {
     const { idempotency } = command
     if (idempotency === null) return await decide(command, submit, render)
     if (underWay.has(idempotency.id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
@@ -120,8 +120,8 @@ export function createAnswers(world: AnswersDeps): Answers {
     }
   }
 
-  async function decide<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer> {
-    const outcome = await submit(askerOf(command), command.body)
+  async function decide<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer> {
+    const outcome = await submit(callerOf(command), command.body)
     if (isUnmade(outcome)) {
       if (outcome.kind === 'recorded') return await replay(outcome.outcome, command.idempotency as Idempotency)
       if (outcome.body === null) throw new ProblemError(outcome.problem)
@@ -142,7 +142,7 @@ export function createAnswers(world: AnswersDeps): Answers {
     return record.answer
   }
 
-  function askerOf({ tenantId, principal, idempotency, requestId, instance, deadline }: Command<unknown>): Asker {
+  function callerOf({ tenantId, principal, idempotency, requestId, instance, deadline }: Command<unknown>): Caller {
     return {
       customerId: tenantId,
       shard: shardOf(tenantId),
@@ -156,7 +156,7 @@ export function createAnswers(world: AnswersDeps): Answers {
     }
   }
 
-  return { answer, recordedAnswer, askerOf }
+  return { answer, recordedAnswer, callerOf }
 }
 
 export function isUnmade<Made extends { readonly kind: string }>(outcome: Made | Unmade): outcome is Unmade {

@@ -5,17 +5,17 @@ import type { Problem } from '../../lib/base/problems.ts'
 import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import type { Asker } from './asker.ts'
+import type { Caller } from './caller.ts'
 import type { Unmade } from './answers.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 
 /** A no is remembered under its key as a yes is. */
-export async function rememberedNo({ database, clock }: { readonly database: Database; readonly clock: Clock }, asker: Asker, problem: Problem): Promise<Unmade> {
-  if (asker.key === null) return { kind: 'refused', problem, body: null }
-  const body = asker.problemText(problem)
+export async function rememberedNo({ database, clock }: { readonly database: Database; readonly clock: Clock }, caller: Caller, problem: Problem): Promise<Unmade> {
+  if (caller.key === null) return { kind: 'refused', problem, body: null }
+  const body = caller.problemText(problem)
   const outcome = await unlessRecorded(async () => {
-    await inTransaction(database, (client) => writeEffects({ client, now: clock.now() }, remembered(asker.key, asker.problemStatus(problem), null, body, clock.now())))
+    await inTransaction(database, (client) => writeEffects({ client, now: clock.now() }, remembered(caller.key, caller.problemStatus(problem), null, body, clock.now())))
     return 'moved_on' as const
   })
   return typeof outcome === 'string' ? { kind: 'refused', problem, body } : outcome
@@ -38,6 +38,6 @@ export async function unlessRecorded<Result>(work: () => Promise<Result>): Promi
 }
 
 /** Who asks, for the trail. */
-export function auditBy({ createdBy, createdByName, createdVia }: Asker): AuditBy {
+export function auditBy({ createdBy, createdByName, createdVia }: Caller): AuditBy {
   return { actor: { type: createdVia === 'api_key' ? 'key' : 'member', id: createdBy, name: createdByName }, address: null, requestId: null }
 }

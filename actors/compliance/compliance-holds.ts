@@ -21,7 +21,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
 import type { SubjectOutcome } from '../approvals/approvals.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
 /** How often a node looks for holds that are due, and how many it takes at a time. */
@@ -60,11 +60,11 @@ export interface HoldDecision extends Acting {
   readonly freezeFunds: boolean
 }
 
-export class ComplianceHolds extends Lookout {
+export class ComplianceHolds extends Poller {
   readonly #options: ComplianceHoldsOptions
 
   constructor(options: ComplianceHoldsOptions) {
-    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'holds that are due') })
+    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'holds that are due') })
     this.#options = options
   }
 
@@ -120,7 +120,7 @@ export class ComplianceHolds extends Lookout {
     })
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const rows = await database.query<[string]>({

@@ -15,7 +15,7 @@ import { writeOrSuspend, type ApprovalTx } from '../../storage/approvals/approva
 import type { Database } from '../../storage/db/database.ts'
 import { forbidResubmission, lockException, noteResolution, proposeResolution, type ExceptionRecord, type ResolutionProposal } from '../../storage/compliance/exceptions.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
-import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
 import { readPayment } from '../../storage/payments/payment-states.ts'
 import type { SubjectOutcome } from '../approvals/approvals.ts'
@@ -125,7 +125,7 @@ function isSecondWord(proposal: ResolutionProposal | null, { outcome, by }: Reso
 }
 
 /** Payments whose outcome was unknown: the step that the partner's own word would have led to. */
-export function exceptionalPayment({ accounts }: { readonly accounts: Pick<InternalAccountDirectory, 'within'> }): ExceptionSubjectKind {
+export function exceptionalPayment({ accounts }: { readonly accounts: Pick<InternalAccountCache, 'within'> }): ExceptionSubjectKind {
   return {
     async resolved({ client, ids, now }, { subjectId }, outcome, amount, suspenseId) {
       const payment = await readPayment(client, subjectId)

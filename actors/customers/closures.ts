@@ -24,7 +24,7 @@ import { inTransaction, type TransactionClient } from '../../storage/db/transact
 import { announceChange, discardQueued } from '../../storage/webhooks/webhook-endpoints.ts'
 import { beginClosing } from '../accounts/account-details.ts'
 import { moveSchedule } from '../scheduled-payments/change-schedule.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 /** How often a node looks, and how many customers it takes at a time. */
 const TICK_MS = 500
@@ -38,15 +38,15 @@ export interface ClosuresOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class Closures extends Lookout {
+export class Closures extends Poller {
   readonly #options: ClosuresOptions
 
   constructor(options: ClosuresOptions) {
-    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'customers that leave') })
+    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'customers that leave') })
     this.#options = options
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const due = await takeDueClosures(database, { now: clock.now(), shards: plainArrayOrNull(owned), max: TAKEN_MAX })

@@ -6,7 +6,7 @@ import { openBalances } from '../../storage/balances/balance-currencies.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { readSetting, writeSetting } from '../../storage/customers/settings.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import type { SettingsWorld } from './settings-deps.ts'
+import type { SettingsDeps } from './settings-deps.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CurrenciesWrite, CurrencySetting } from '../../lib/customers/currency-setting-schema.ts'
@@ -15,7 +15,7 @@ import type { Versioned } from '../../lib/commands/command.ts'
 const NAME = 'currencies'
 
 /** All of them, with the version of what the customer has said. */
-export async function listCurrencies({ database }: SettingsWorld, customerId: string): Promise<Versioned<readonly CurrencySetting[]>> {
+export async function listCurrencies({ database }: SettingsDeps, customerId: string): Promise<Versioned<readonly CurrencySetting[]>> {
   const [stored, balances] = await Promise.all([readSetting(database.pool, customerId, NAME), openBalances(database.pool, customerId)])
   const enabled = stored === null ? OFFERED_CURRENCIES as ReadonlySet<string> : new Set((stored.value as CurrenciesWrite).enabled)
   return {
@@ -25,7 +25,7 @@ export async function listCurrencies({ database }: SettingsWorld, customerId: st
 }
 
 /** Enables exactly these. A currency in which the customer has an open balance stays enabled. */
-export async function updateCurrencies(world: SettingsWorld, by: ByInTenant, { enabled }: CurrenciesWrite, expected: number | bigint | null): Promise<Versioned<readonly CurrencySetting[]>> {
+export async function updateCurrencies(world: SettingsDeps, by: ByInTenant, { enabled }: CurrenciesWrite, expected: number | bigint | null): Promise<Versioned<readonly CurrencySetting[]>> {
   const { database, clock, ids } = world
   const customerId = by.tenant.id
   const errors = enabled.flatMap((code, index): FieldError[] => {

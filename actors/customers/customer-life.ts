@@ -5,7 +5,7 @@ import { deleteClosure, insertClosure, lockCustomer, moveCustomer, openBusiness 
 import { deleteAddress, findAddress, listAddresses, writeAddress } from '../../storage/customers/customer-addresses.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
-import type { SettingsWorld } from './settings-deps.ts'
+import type { SettingsDeps } from './settings-deps.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CustomerAddress, CustomerAddressCreate, CustomerAddressUpdate, CustomerClosure } from '../../lib/customers/customer-address-schema.ts'
@@ -37,7 +37,7 @@ export interface CustomerLifeCommands {
 
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
 
-export function createCustomerLife({ database, clock, ids }: SettingsWorld): { readonly reads: CustomerLifeReads; readonly commands: CustomerLifeCommands } {
+export function createCustomerLife({ database, clock, ids }: SettingsDeps): { readonly reads: CustomerLifeReads; readonly commands: CustomerLifeCommands } {
   async function changing<Result>(by: ByInTenant, customerId: string, work: (client: TransactionClient, now: number, trail: (action: string, object: { readonly type: string; readonly id: string }, before: object | null, after: object | null) => Promise<void>) => Promise<Result>): Promise<Result> {
     return await inTransaction(database, async (client) => {
       const now = clock.now()

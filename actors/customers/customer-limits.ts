@@ -7,20 +7,20 @@ import { refuse, refuseField } from '../../lib/base/problems.ts'
 import { readLimits, readUsed, writeLimits, type LimitsRecord } from '../../storage/customers/customer-limits.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import type { SettingsWorld } from './settings-deps.ts'
+import type { SettingsDeps } from './settings-deps.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { CustomerLimits, CustomerLimitsWrite, LimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
 /** The limits of a customer with what was used of them; null when there is no such customer. */
-export async function getCustomerLimits({ database, clock }: SettingsWorld, customerId: string): Promise<Versioned<CustomerLimits> | null> {
+export async function getCustomerLimits({ database, clock }: SettingsDeps, customerId: string): Promise<Versioned<CustomerLimits> | null> {
   const [record, used] = await Promise.all([readLimits(database.pool, customerId), readUsed(database.pool, customerId, clock.now())])
   return record === null ? null : { version: record.version, view: view(customerId, record, used) }
 }
 
 /** Sets them. Effective at once, on every node. */
-export async function updateCustomerLimits(world: SettingsWorld, by: ByInTenant, customerId: string, { limits }: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>> {
+export async function updateCustomerLimits(world: SettingsDeps, by: ByInTenant, customerId: string, { limits }: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>> {
   const { database, clock, ids } = world
   const terms = limits === null ? null : limitsOfBody(limits, '/limits')
   await inTransaction(database, async (client) => {

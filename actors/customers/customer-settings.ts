@@ -13,7 +13,7 @@ import type { CustomerLimits, CustomerLimitsWrite } from '../../lib/customers/cu
 import { SETTING_DEFAULTS, type SettingName } from '../../lib/customers/customer-settings-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
-import type { SettingsWorld } from './settings-deps.ts'
+import type { SettingsDeps } from './settings-deps.ts'
 
 /** Reads. Null: no such customer in the tenant. */
 export interface SettingsReads {
@@ -34,13 +34,13 @@ export interface SettingsCommands {
 }
 
 /** What the commands need beside. */
-export interface SettingsCommandWorld extends SettingsWorld {
+export interface SettingsCommandDeps extends SettingsDeps {
   /** Waits until every node decides on a customer's recipients by a version of its preferences. */
   readonly forgetRecipientsOf: (customerId: string, version: number) => Promise<void>
 }
 
 /** The reads of settings. */
-export function createSettingsReads(world: SettingsWorld): SettingsReads {
+export function createSettingsReads(world: SettingsDeps): SettingsReads {
   const { database } = world
   return {
     async reaches(tenant, customerId) {
@@ -55,7 +55,7 @@ export function createSettingsReads(world: SettingsWorld): SettingsReads {
 }
 
 /** The commands of settings. */
-export function createSettingsCommands(world: SettingsCommandWorld): SettingsCommands {
+export function createSettingsCommands(world: SettingsCommandDeps): SettingsCommands {
   return {
     updateCustomerLimits: (by, customerId, body) => updateCustomerLimits(world, by, customerId, body),
     updateCurrencies: (by, body, expected) => updateCurrencies(world, by, body, expected),

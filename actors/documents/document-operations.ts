@@ -41,7 +41,7 @@ export interface DocumentCommands {
   deleteAttachment(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
 }
 
-export interface DocumentWorld {
+export interface DocumentDeps {
   readonly database: Database
   readonly clock: { now(): number }
   readonly ids: IdSource
@@ -54,7 +54,7 @@ const gone = (): never => refuse('not-found', 'No such resource exists in this t
 const shownDocument = (record: DocumentRecord): Versioned<Document> => ({ version: record.version, view: documentJson(record) })
 const shownAttachment = (record: DocumentRecord): Versioned<Attachment> => ({ version: record.version, view: attachmentJson(record) })
 
-export function createDocuments({ database, clock, ids, downloads, transactions }: DocumentWorld): { readonly reads: DocumentReads; readonly commands: DocumentCommands } {
+export function createDocuments({ database, clock, ids, downloads, transactions }: DocumentDeps): { readonly reads: DocumentReads; readonly commands: DocumentCommands } {
   const db = readDatabase(database)
 
   const reads: DocumentReads = {

@@ -8,7 +8,7 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { endScan, scanAgainAt, takeDueScans, type DueScan } from '../../storage/documents/documents.ts'
 import { readFile } from '../../storage/documents/files.ts'
-import { DueRows } from '../runtime/due-rows.ts'
+import { DueRowPoller } from '../runtime/due-row-poller.ts'
 
 /** How often a node looks, and how many files it takes at a time. */
 const TICK_MS = 250
@@ -27,7 +27,7 @@ export interface DocumentScansOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class DocumentScans extends DueRows<DueScan> {
+export class DocumentScans extends DueRowPoller<DueScan> {
   readonly #options: DocumentScansOptions
 
   constructor(options: DocumentScansOptions) {

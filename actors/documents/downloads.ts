@@ -33,7 +33,7 @@ export interface DownloadReads {
   open(token: string): Promise<Answer>
 }
 
-export interface DownloadsWorld {
+export interface DownloadsDeps {
   readonly database: Database
   readonly clock: { now(): number }
   /** What links are signed with, 32 bytes, the same on every node. */
@@ -43,7 +43,7 @@ export interface DownloadsWorld {
 }
 
 /** Links to files. */
-export function createDownloads({ database, clock, linkKey, origin }: DownloadsWorld): DownloadReads {
+export function createDownloads({ database, clock, linkKey, origin }: DownloadsDeps): DownloadReads {
   const sign = (signed: Uint8Array): Buffer => createHmac('sha256', linkKey).update(signed).digest()
 
   function read(token: string): { readonly id: string; readonly expiresAt: number } {

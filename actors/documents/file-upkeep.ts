@@ -5,7 +5,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { removeExpiredFiles } from '../../storage/documents/files.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 /** Nobody finds an expired file, so its bytes may stay for a while. */
 const TICK_MS = 30_000
@@ -16,12 +16,12 @@ export interface FileUpkeepOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class FileUpkeep extends Lookout {
+export class FileUpkeep extends Poller {
   constructor({ database, clock, onError }: FileUpkeepOptions) {
-    const look = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       let removed: number
       do removed = await removeExpiredFiles(database, clock.now()); while (removed > 0)
     }
-    super({ everyMs: TICK_MS, look, onError: (error) => onError(error, 'files that have expired') })
+    super({ everyMs: TICK_MS, poll, onError: (error) => onError(error, 'files that have expired') })
   }
 }

@@ -23,7 +23,7 @@ import { failureOf } from '../../lib/rails/failure-codes.ts'
 import type { ApprovalTx, Ending } from '../../storage/approvals/approvals.ts'
 import type { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
 import { readExchange } from '../../storage/exchange/exchanges.ts'
-import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { takeAvailable } from '../../storage/balances/balance-funds.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals/approvals.ts'
 import type { FxPartner } from '../providers/fx.ts'
@@ -31,7 +31,7 @@ import type { FxPartner } from '../providers/fx.ts'
 export interface ExchangeSubjectOptions {
   readonly desks: Pick<ExchangeDesks, 'within'>
   readonly market: Pick<FxPartner, 'mid'>
-  readonly accounts: Pick<InternalAccountDirectory, 'within'>
+  readonly accounts: Pick<InternalAccountCache, 'within'>
   readonly sandbox: boolean
 }
 

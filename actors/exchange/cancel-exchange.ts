@@ -16,10 +16,10 @@ import type { Approvals } from '../approvals/approvals.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { Unmade } from '../commands/answers.ts'
 import { auditBy, remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
-import { accountsOfContract, type ContractWorld } from './exchange-contracts.ts'
-import type { Asker } from '../commands/asker.ts'
+import { accountsOfContract, type ContractDeps } from './exchange-contracts.ts'
+import type { Caller } from '../commands/caller.ts'
 
-export interface CancelExchangeWorld extends ContractWorld {
+export interface CancelExchangeDeps extends ContractDeps {
   readonly approvals: Pick<Approvals, 'cancel'>
 }
 
@@ -36,15 +36,15 @@ export type CancelExchangeOutcome =
  * @param kind held rates are asked for by their own name, which alone cancels one that is active
  * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */
-export async function cancelExchange(world: CancelExchangeWorld, asker: Asker, exchangeId: string, kind?: Extract<ExchangeKind, 'held_rate'>): Promise<CancelExchangeOutcome> {
+export async function cancelExchange(world: CancelExchangeDeps, caller: Caller, exchangeId: string, kind?: Extract<ExchangeKind, 'held_rate'>): Promise<CancelExchangeOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const exchange = await findExchange(world.database, exchangeId)
-    if (exchange === null || exchange.customerId !== asker.customerId || (kind !== undefined && exchange.kind !== kind)) refuse('not-found', 'No such resource exists in this tenant.')
-    const outcome = exchange.status === 'pending_approval' ? await endApproval(world, asker, exchange)
-      : exchange.status === 'awaiting_deposit' || (kind !== undefined && exchange.status === 'active') ? await endContract(world, asker, exchange)
+    if (exchange === null || exchange.customerId !== caller.customerId || (kind !== undefined && exchange.kind !== kind)) refuse('not-found', 'No such resource exists in this tenant.')
+    const outcome = exchange.status === 'pending_approval' ? await endApproval(world, caller, exchange)
+      : exchange.status === 'awaiting_deposit' || (kind !== undefined && exchange.status === 'active') ? await endContract(world, caller, exchange)
         : 'refused'
     if (outcome === 'refused') {
-      return await rememberedNo(world, asker, { slug: 'not-cancellable', detail: 'The exchange can no longer be cancelled.', extra: { currentStatus: exchange.status } })
+      return await rememberedNo(world, caller, { slug: 'not-cancellable', detail: 'The exchange can no longer be cancelled.', extra: { currentStatus: exchange.status } })
     }
     if (outcome !== 'moved_on') return outcome
   }
@@ -52,21 +52,21 @@ export async function cancelExchange(world: CancelExchangeWorld, asker: Asker, e
 }
 
 /** The exchange as its approval's end leaves it. */
-async function endApproval({ approvals }: CancelExchangeWorld, asker: Asker, exchange: ExchangeRecord): Promise<CancelExchangeOutcome | 'moved_on'> {
+async function endApproval({ approvals }: CancelExchangeDeps, caller: Caller, exchange: ExchangeRecord): Promise<CancelExchangeOutcome | 'moved_on'> {
   let cancelled = exchange
   return await unlessRecorded(async () => {
     const ended = await approvals.cancel({
-      approvalId: exchange.approvalId as string, reason: 'cancelled_by_user', by: auditBy(asker),
+      approvalId: exchange.approvalId as string, reason: 'cancelled_by_user', by: auditBy(caller),
       effects: (now) => {
         cancelled = { ...exchange, status: 'cancelled', version: exchange.version + 1, updatedAt: now }
-        return remembered(asker.key, 200, exchange.id, answerOf(cancelled), now)
+        return remembered(caller.key, 200, exchange.id, answerOf(cancelled), now)
       },
     })
     return ended ? { kind: 'exchange_cancelled' as const, exchange: cancelled } : 'moved_on'
   })
 }
 
-async function endContract(world: CancelExchangeWorld, asker: Asker, known: ExchangeRecord): Promise<CancelExchangeOutcome | 'moved_on' | 'refused'> {
+async function endContract(world: CancelExchangeDeps, caller: Caller, known: ExchangeRecord): Promise<CancelExchangeOutcome | 'moved_on' | 'refused'> {
   const { database, clock, ids, sandbox } = world
   const { id } = known
   if (!isContract(known)) return 'refused'
@@ -82,7 +82,7 @@ async function endContract(world: CancelExchangeWorld, asker: Asker, known: Exch
       const after = contractAfter(contract, moved, now)
       const context = { ids, now, accounts, by: 'member', valueDate: dateIn(now, 'UTC'), message: 'Contract cancelled.', sandbox } as const
       await writeOrSuspend({ client, ids, now }, (suspenseId) => ({
-        effects: together(contractEffects(contract, moved, { ...context, suspenseId }), remembered(asker.key, 200, id, answerOf(after), now)),
+        effects: together(contractEffects(contract, moved, { ...context, suspenseId }), remembered(caller.key, 200, id, answerOf(after), now)),
       }))
       return { kind: 'exchange_cancelled' as const, exchange: after }
     }))

@@ -20,7 +20,7 @@ import { decideInTransaction, type Afterwards } from '../approvals/decision-tran
 /** Who is told of what a contract needs: those who can do something about it. */
 const TOLD_ROLES = ['owner', 'admin']
 
-export interface EndsWorld {
+export interface EndsDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -52,7 +52,7 @@ export async function moveQuietly(tx: ApprovalTx, contract: Contract, move: Quie
 }
 
 /** The same by itself, with word of it to those who can do something about it; nothing when the contract is another by now. @throws as `moveQuietly` */
-export async function moveWhenDue(world: EndsWorld, contract: Contract, move: QuietMove, accounts: InternalAccounts): Promise<void> {
+export async function moveWhenDue(world: EndsDeps, contract: Contract, move: QuietMove, accounts: InternalAccounts): Promise<void> {
   await decideInTransaction(world, async (tx, afterwards) => {
     if ((await readExchange(tx.client, contract.id))?.exchange.version !== contract.version) return
     const next = await moveQuietly(tx, contract, move, { accounts, sandbox: world.sandbox, by: 'system' })
@@ -74,7 +74,7 @@ function newsOf(contract: Contract, move: QuietMove): Notice | null {
   return null
 }
 
-async function tell({ mailer, onError }: EndsWorld, { client, ids, now }: ApprovalTx, notice: Notice, afterwards: Afterwards): Promise<void> {
+async function tell({ mailer, onError }: EndsDeps, { client, ids, now }: ApprovalTx, notice: Notice, afterwards: Afterwards): Promise<void> {
   const addresses = await insertNotices(client, ids, await peopleInRoles(client, notice.tenantId, TOLD_ROLES), notice, now)
   afterwards.push(() => {
     for (const to of addresses) mailer.send({ to, subject: notice.title, text: notice.text }).catch((error: unknown) => onError(error, 'mail'))

@@ -1,6 +1,6 @@
 /** What the HTTP layer asks of contracts: forwards and held rates, what is paid for them and drawn from them. */
-import { cancelExchange, type CancelExchangeWorld } from './cancel-exchange.ts'
-import { createExchange, type ExchangeWorld } from './create-exchange.ts'
+import { cancelExchange, type CancelExchangeDeps } from './cancel-exchange.ts'
+import { createExchange, type ExchangeDeps } from './create-exchange.ts'
 import { drawFromContract, PLAIN_TERMS, payDeposit, type ContractOutcome } from './exchange-contracts.ts'
 import type { Contract } from '../../lib/exchange/contract.ts'
 import { exchangeJson } from '../../lib/exchange/exchange.ts'
@@ -65,22 +65,22 @@ export function createContractReads(database: Database): ContractReads {
 }
 
 /** The commands of contracts. */
-export function createContractCommands(world: ExchangeWorld & CancelExchangeWorld, { answer, recordedAnswer }: Answers): ContractCommands {
+export function createContractCommands(world: ExchangeDeps & CancelExchangeDeps, { answer, recordedAnswer }: Answers): ContractCommands {
   async function cancel(command: Command<null>, exchangeId: string, kind?: 'held_rate'): Promise<CommandAnswer> {
     // What has an answer keeps it, whatever the exchange has become since.
     const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
-    return known ?? await answer(command, (asker) => cancelExchange(world, asker, exchangeId, kind),
+    return known ?? await answer(command, (caller) => cancelExchange(world, caller, exchangeId, kind),
       ({ exchange }) => ({ status: 200, body: JSON.stringify(exchangeJson(exchange)), contentType: 'application/json', replayed: false }))
   }
 
   return {
-    openForward: (command) => answer(command, async (asker, body) => {
+    openForward: (command) => answer(command, async (caller, body) => {
       const { forwardType = 'fixed', drawdownFrom = null, depositBalanceId = null } = body
-      return ofContract(await createExchange(world, asker, body, 'forward', { forwardType, drawdownFrom, depositBalanceId }))
+      return ofContract(await createExchange(world, caller, body, 'forward', { forwardType, drawdownFrom, depositBalanceId }))
     }, contractAnswer),
-    holdRate: (command) => answer(command, async (asker, body) => ofContract(await createExchange(world, asker, body, 'held_rate', PLAIN_TERMS)), contractAnswer),
-    payDeposit: (command, contractId) => answer(command, (asker, { balanceId, amount = null }) => payDeposit(world, asker, contractId, { balanceId, amount }), contractAnswer),
-    draw: (command, contractId, kind) => answer(command, (asker, body) => drawFromContract(world, asker, contractId, kind, body), contractAnswer),
+    holdRate: (command) => answer(command, async (caller, body) => ofContract(await createExchange(world, caller, body, 'held_rate', PLAIN_TERMS)), contractAnswer),
+    payDeposit: (command, contractId) => answer(command, (caller, { balanceId, amount = null }) => payDeposit(world, caller, contractId, { balanceId, amount }), contractAnswer),
+    draw: (command, contractId, kind) => answer(command, (caller, body) => drawFromContract(world, caller, contractId, kind, body), contractAnswer),
     cancelHeldRate: (command, contractId) => cancel(command, contractId, 'held_rate'),
     cancelExchange: (command, exchangeId) => cancel(command, exchangeId),
   }

@@ -17,10 +17,10 @@ import { CommitConflict } from '../../storage/approvals/approvals.ts'
 import { dueContracts, hasOpenDrawdown, postponeContracts, statusSince } from '../../storage/exchange/contracts.ts'
 import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
 import { findExchanges } from '../../storage/exchange/exchanges.ts'
-import { accountsOfContract, drawRest, moveAtBalance, serviceFor, type ContractWorld } from './exchange-contracts.ts'
-import { moveWhenDue, type EndsWorld, type QuietMove } from './contract-ends.ts'
+import { accountsOfContract, drawRest, moveAtBalance, serviceFor, type ContractDeps } from './exchange-contracts.ts'
+import { moveWhenDue, type EndsDeps, type QuietMove } from './contract-ends.ts'
 import type { FxPartner } from '../providers/fx.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 /** How often a node looks, and how many contracts it takes at a time: with a look a minute at each, some fifteen thousand a node. */
 const TICK_MS = 1_000
@@ -28,21 +28,21 @@ const DUE_MAX = 256
 /** One that cannot be judged just now (its pair is not quoted, a drawdown is on its way) is looked at again. */
 const AGAIN_MS = 10_000
 
-export interface ContractsOptions extends ContractWorld, EndsWorld {
+export interface ContractsOptions extends ContractDeps, EndsDeps {
   /** Whose market contracts are held against. */
   readonly partner: Pick<FxPartner, 'mid'>
   readonly shards: Shards
 }
 
-export class Contracts extends Lookout {
+export class Contracts extends Poller {
   readonly #options: ContractsOptions
 
   constructor(options: ContractsOptions) {
-    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'contracts that are due') })
+    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'contracts that are due') })
     this.#options = options
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, shards, onError, sandbox } = this.#options
     const now = clock.now()
     const due = await dueContracts(database, { now, owned: shards.owned(), max: DUE_MAX })
@@ -94,8 +94,8 @@ export class Contracts extends Lookout {
     const worth = this.#worth(contract, now)
     if (worth === null) return false
     const loss = lossOf(contract.remainingSell, worth)
-    const asker = serviceFor(contract, clock.now() + LIMITS.requestDeadlineMs)
-    const outcome = await moveAtBalance(this.#options, asker, contract, contract.sellBalanceId, { kind: 'close_out', loss }, { by: 'system', message: 'Closed out.' })
+    const caller = serviceFor(contract, clock.now() + LIMITS.requestDeadlineMs)
+    const outcome = await moveAtBalance(this.#options, caller, contract, contract.sellBalanceId, { kind: 'close_out', loss }, { by: 'system', message: 'Closed out.' })
     return outcome.kind === 'contract_moved'
   }
 

@@ -18,19 +18,19 @@ import { balanceName, defaultBalances, openBuyBalance, type DefaultBalance } fro
 import type { StoredOutcome } from '../../storage/commit/commit.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { ExchangeDesk } from '../../storage/exchange/exchange-desks.ts'
-import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { exchangingBalance, type ExchangeBookReply } from '../balances/balance.ts'
 import type { FxPartner } from '../providers/fx.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import { deskOf, mustHave, type QuoteWorld } from './create-quote.ts'
+import { deskOf, mustHave, type QuoteDeps } from './create-quote.ts'
 import { openExchangeContract, PLAIN_TERMS, type ContractOutcome, type ForwardTerms } from './exchange-contracts.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { Caller } from '../commands/caller.ts'
 
 /** What exchanges need beside. */
-export interface ExchangeWorld extends QuoteWorld {
+export interface ExchangeDeps extends QuoteDeps {
   readonly database: Database
-  readonly accounts: InternalAccountDirectory
+  readonly accounts: InternalAccountCache
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
 }
 
@@ -65,18 +65,18 @@ export interface FoundQuote {
  * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under
  *   the same key
  */
-export async function createExchange(world: ExchangeWorld, asker: Asker, input: ExchangeInput, kind?: QuoteKind, terms: ForwardTerms = PLAIN_TERMS): Promise<ExchangeOutcome> {
-  const found = await findQuote(world, asker, input, kind)
+export async function createExchange(world: ExchangeDeps, caller: Caller, input: ExchangeInput, kind?: QuoteKind, terms: ForwardTerms = PLAIN_TERMS): Promise<ExchangeOutcome> {
+  const found = await findQuote(world, caller, input, kind)
   const { reference = null, externalId = null, metadata = {} } = input
-  if (found.quote.kind === 'spot') return await bookSpot(world, asker, found, { reference, externalId, metadata })
+  if (found.quote.kind === 'spot') return await bookSpot(world, caller, found, { reference, externalId, metadata })
   const { quote, desk, sellBalance, buyBalanceId } = found
-  return await openExchangeContract(world, asker, { quote, desk, sellBalance, buyBalanceId, terms, reference, externalId, metadata, convert: marketConvert(world.market, quote.connectionId) })
+  return await openExchangeContract(world, caller, { quote, desk, sellBalance, buyBalanceId, terms, reference, externalId, metadata, convert: marketConvert(world.market, quote.connectionId) })
 }
 
 /** The quote and its balances. @throws ProblemError when there is no such quote, or its balances do not fit */
-export async function findQuote(world: ExchangeWorld, asker: Pick<Asker, 'customerId' | 'key'>, input: Pick<ExchangeInput, 'quoteId' | 'sellBalanceId' | 'buyBalanceId'>, kind?: QuoteKind): Promise<FoundQuote> {
+export async function findQuote(world: ExchangeDeps, caller: Pick<Caller, 'customerId' | 'key'>, input: Pick<ExchangeInput, 'quoteId' | 'sellBalanceId' | 'buyBalanceId'>, kind?: QuoteKind): Promise<FoundQuote> {
   const { database, quotes, clock } = world
-  const { customerId } = asker
+  const { customerId } = caller
   const quote = await quotes.find(customerId, input.quoteId)
   if (quote === null) refuseField('/quoteId', 'not_found', 'No such quote.')
   if (kind !== undefined && quote.kind !== kind) refuseField('/quoteId', 'invalid_value', `The quote is of a ${quote.kind}.`)
@@ -102,7 +102,7 @@ export async function findQuote(world: ExchangeWorld, asker: Pick<Asker, 'custom
   if (known !== undefined) return { quote, desk, sellBalance, buyBalanceId: known.id }
   // What has run out is refused by the balance that sells; nothing is opened for it. Without a key nobody remembers the refusal.
   const now = clock.now()
-  if (isExpired(quote, now) && asker.key === null) throw new ProblemError(expiredQuote(quote))
+  if (isExpired(quote, now) && caller.key === null) throw new ProblemError(expiredQuote(quote))
   if (isExpired(quote, now)) return { quote, desk, sellBalance, buyBalanceId: sellBalance.id }
   const opened = await openBuyBalance(database, world.ids, { customerId, currency: quote.buyCurrency, now })
   switch (opened) {
@@ -124,12 +124,12 @@ export interface Said {
 }
 
 /** X1, X2: brings a spot to the balance that sells, until it has a yes or a no. @throws Overloaded, DatabaseUnavailable or OutcomeUnknown */
-export async function bookSpot(world: ExchangeWorld, asker: Asker, found: FoundQuote, said: Said): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
+export async function bookSpot(world: ExchangeDeps, caller: Caller, found: FoundQuote, said: Said): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
   let refusal: Problem | null = null
   let creditRefused = false
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
-    const command = await commandOf(world, asker, found, said, { refusal, creditRefused })
-    const outcome = await world.system.ask(exchangingBalance, found.sellBalance.id, asker.shard, command, asker.deadline)
+    const command = await commandOf(world, caller, found, said, { refusal, creditRefused })
+    const outcome = await world.system.ask(exchangingBalance, found.sellBalance.id, caller.shard, command, caller.deadline)
     switch (outcome.kind) {
       case 'decided': return outcome.reply
       case 'recorded': return outcome
@@ -143,7 +143,7 @@ export async function bookSpot(world: ExchangeWorld, asker: Asker, found: FoundQ
 }
 
 async function commandOf(
-  world: ExchangeWorld, asker: Asker, { quote, desk, sellBalance, buyBalanceId }: FoundQuote, { reference, externalId, metadata, rule, answer }: Said,
+  world: ExchangeDeps, caller: Caller, { quote, desk, sellBalance, buyBalanceId }: FoundQuote, { reference, externalId, metadata, rule, answer }: Said,
   { refusal, creditRefused }: Pick<BookExchange, 'refusal' | 'creditRefused'>,
 ): Promise<BookExchange> {
   const { ids, clock, accounts, sandbox, market } = world
@@ -153,18 +153,18 @@ async function commandOf(
   const { connectionId, sellCurrency, buyCurrency } = quote
   const [sell, buy] = await Promise.all([sellCurrency, buyCurrency].map((currency) => accounts.accounts({ operatorId, connectionId, currency })))
   const exchange: ExchangeRecord = {
-    id: ids.next(), customerId: asker.customerId, operatorId, connectionId, shard, number: orderNumber('EXC', await world.orderNumbers.take()), externalId,
+    id: ids.next(), customerId: caller.customerId, operatorId, connectionId, shard, number: orderNumber('EXC', await world.orderNumbers.take()), externalId,
     kind: 'spot', status: 'processing', version: 1, quoteId: quote.id, parentExchangeId: null, paymentId: null, sellBalanceId: sellBalance.id, buyBalanceId,
     sellCurrency, buyCurrency, sellAmount: quote.sellAmount, buyAmount: quote.buyAmount, rate: quote.rate, partnerRate: quote.partnerRate, fixedSide: quote.fixedSide, fee: quote.fee,
     holdId: null, approvalId: null, tradeDate: valueDate, settlementDate: valueDate, settledAt: null, reference, drawdownCount: 0,
     remainingSell: null, remainingBuy: null, forwardType: null, drawdownFrom: null, heldUntil: null, deposit: null, dueAt: null, depositUsed: 0n, depositPlacedUsed: 0n,
-    failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null, createdBy: asker.createdBy, createdVia: asker.createdVia,
+    failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null, createdBy: caller.createdBy, createdVia: caller.createdVia,
     metadata: inStoredOrder(metadata), createdAt: now, updatedAt: now,
   }
   return {
-    kind: 'book_exchange', customerId: asker.customerId, key: asker.key, problemText: asker.problemText, problemStatus: asker.problemStatus, exchange, quote,
+    kind: 'book_exchange', customerId: caller.customerId, key: caller.key, problemText: caller.problemText, problemStatus: caller.problemStatus, exchange, quote,
     holdId: ids.next(), accounts: { sell: sell!, buy: buy! }, valueDate, refusal, creditRefused, answer, ...(rule === undefined ? {} : { rule }),
-    approving: { ids, requestedByName: asker.createdByName, sandboxDecision: sandbox ? sandboxDecisionIn([reference ?? '']) : null, convert: marketConvert(market, connectionId) },
+    approving: { ids, requestedByName: caller.createdByName, sandboxDecision: sandbox ? sandboxDecisionIn([reference ?? '']) : null, convert: marketConvert(market, connectionId) },
   }
 }
 

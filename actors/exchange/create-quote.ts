@@ -7,21 +7,21 @@ import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Feature } from '../../lib/operators/features.ts'
 import { ProblemError, refuse, refuseField } from '../../lib/base/problems.ts'
-import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { StoredOutcome } from '../../storage/commit/commit.ts'
 import type { ExchangeDesk, ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
-import type { QuoteDirectory } from '../../storage/exchange/quotes.ts'
+import type { QuoteCache } from '../../storage/exchange/quotes.ts'
 import type { FxPartner } from '../providers/fx.ts'
 import { quoteDesk } from './quote.ts'
 import type { ActorSystem } from '../runtime/system.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { Caller } from '../commands/caller.ts'
 
 /** What quotes need. */
-export interface QuoteWorld {
+export interface QuoteDeps {
   readonly system: ActorSystem
   readonly desks: Pick<ExchangeDesks, 'of' | 'within'>
-  readonly quotes: QuoteDirectory
-  readonly balances: BalanceDirectory
+  readonly quotes: QuoteCache
+  readonly balances: BalanceCache
   readonly market: Pick<FxPartner, 'mid'>
   readonly hasFeature: (customerId: string, feature: Feature) => Promise<boolean>
   readonly ids: IdSource
@@ -42,19 +42,19 @@ const FEATURE_OF: Readonly<Record<QuoteKind, Feature>> = { spot: 'exchange.spot'
  * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under
  *   the same key
  */
-export async function createQuote(world: QuoteWorld, asker: Asker, input: QuoteInput): Promise<QuoteOutcome> {
+export async function createQuote(world: QuoteDeps, caller: Caller, input: QuoteInput): Promise<QuoteOutcome> {
   const { ids, clock, market, sandbox } = world
-  if (input.kind !== 'drawdown') await mustHave(world, asker.customerId, input.kind ?? 'spot')
-  const desk = await deskOf(world, asker.customerId)
-  const connectionId = await connectionOf(world, asker.customerId, input) ?? desk.connectionId
+  if (input.kind !== 'drawdown') await mustHave(world, caller.customerId, input.kind ?? 'spot')
+  const desk = await deskOf(world, caller.customerId)
+  const connectionId = await connectionOf(world, caller.customerId, input) ?? desk.connectionId
   const made = makeQuote(input, {
-    id: ids.next(), customerId: asker.customerId, connectionId, terms: desk.terms, calendar: desk.calendar, enabled: desk.enabled, fees: desk.fees.get(input.sellCurrency) ?? [],
+    id: ids.next(), customerId: caller.customerId, connectionId, terms: desk.terms, calendar: desk.calendar, enabled: desk.enabled, fees: desk.fees.get(input.sellCurrency) ?? [],
     mid: (sell, buy) => market.mid(connectionId, sell, buy), sandbox, expiredSellAmount: sandbox ? EXPIRED_QUOTE_AMOUNT : null, now: clock.now(),
   })
   if (made.kind === 'invalid') refuse('validation-error', made.error.message, { errors: [made.error] })
   if (made.kind === 'refused') throw new ProblemError(made.problem)
   const { quote } = made
-  const outcome = await world.system.ask(quoteDesk, asker.customerId, asker.shard, { quote, key: asker.key }, asker.deadline)
+  const outcome = await world.system.ask(quoteDesk, caller.customerId, caller.shard, { quote, key: caller.key }, caller.deadline)
   if (outcome.kind === 'recorded') return outcome
   if (outcome.kind !== 'decided') throw new Error(`Keeping a quote met ${outcome.kind}.`)
   world.quotes.remember(quote)
@@ -66,15 +66,15 @@ export async function createQuote(world: QuoteWorld, asker: Asker, input: QuoteI
  *
  * @throws ProblemError `not-found`, `invalid-transition` for one that is used, and what creating throws
  */
-export async function refreshQuote(world: QuoteWorld, asker: Asker, quoteId: string): Promise<QuoteOutcome> {
-  const found = await world.quotes.findWithUse(asker.customerId, quoteId)
+export async function refreshQuote(world: QuoteDeps, caller: Caller, quoteId: string): Promise<QuoteOutcome> {
+  const found = await world.quotes.findWithUse(caller.customerId, quoteId)
   if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
   if (found.used) throw new ProblemError(usedQuote(quoteId, null))
-  return await createQuote(world, asker, termsOfQuote(found.quote))
+  return await createQuote(world, caller, termsOfQuote(found.quote))
 }
 
 /** @throws ProblemError `feature-disabled` */
-export async function mustHave({ hasFeature }: Pick<QuoteWorld, 'hasFeature'>, customerId: string, kind: QuoteKind): Promise<void> {
+export async function mustHave({ hasFeature }: Pick<QuoteDeps, 'hasFeature'>, customerId: string, kind: QuoteKind): Promise<void> {
   const feature = FEATURE_OF[kind]
   if (!await hasFeature(customerId, feature)) refuse('feature-disabled', `The operator has switched ${feature} off.`, { extra: { feature } })
 }
@@ -87,7 +87,7 @@ export async function deskOf({ desks }: { readonly desks: Pick<ExchangeDesks, 'o
 }
 
 /** The connection of the balances that are named; null where none is. They have to be the customer's, in the currencies of their sides. */
-async function connectionOf({ balances }: Pick<QuoteWorld, 'balances'>, customerId: string, { sellBalanceId, buyBalanceId, sellCurrency, buyCurrency }: QuoteInput): Promise<string | null> {
+async function connectionOf({ balances }: Pick<QuoteDeps, 'balances'>, customerId: string, { sellBalanceId, buyBalanceId, sellCurrency, buyCurrency }: QuoteInput): Promise<string | null> {
   let connectionId: string | null = null
   for (const [field, id, currency] of [['/buyBalanceId', buyBalanceId, buyCurrency], ['/sellBalanceId', sellBalanceId, sellCurrency]] as const) {
     if (id === null || id === undefined) continue

@@ -24,17 +24,17 @@ import { partnerKeepsDeposits } from '../../storage/exchange/contracts.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { ExchangeDesk, ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
 import { findExchange } from '../../storage/exchange/exchanges.ts'
-import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { contractBalance, type ContractCommand, type ContractReply } from '../balances/balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { ActorSystem } from '../runtime/system.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { Caller } from '../commands/caller.ts'
 
-export interface ContractWorld {
+export interface ContractDeps {
   readonly system: ActorSystem
   readonly database: Database
-  readonly accounts: InternalAccountDirectory
+  readonly accounts: InternalAccountCache
   readonly desks: Pick<ExchangeDesks, 'of'>
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
   readonly ids: IdSource
@@ -43,7 +43,7 @@ export interface ContractWorld {
 }
 
 /** Who asks: people and keys, or the service itself when something is due. */
-export type ContractAsker = Pick<Asker, 'customerId' | 'shard' | 'createdBy' | 'createdByName' | 'key' | 'deadline' | 'problemText' | 'problemStatus'> & { readonly createdVia: ExchangeRecord['createdVia'] }
+export type ContractAsker = Pick<Caller, 'customerId' | 'shard' | 'createdBy' | 'createdByName' | 'key' | 'deadline' | 'problemText' | 'problemStatus'> & { readonly createdVia: ExchangeRecord['createdVia'] }
 
 export type ContractOutcome =
   | ContractReply
@@ -64,7 +64,7 @@ export async function contractOfCustomer(database: Database, customerId: string,
 }
 
 /** The accounts of the currency sold, the customer's deposits among them. */
-export async function accountsOfContract({ accounts }: Pick<ContractWorld, 'accounts'>, { operatorId, connectionId, sellCurrency, customerId, kind }: Pick<Contract, 'operatorId' | 'connectionId' | 'sellCurrency' | 'customerId' | 'kind'>): Promise<InternalAccounts> {
+export async function accountsOfContract({ accounts }: Pick<ContractDeps, 'accounts'>, { operatorId, connectionId, sellCurrency, customerId, kind }: Pick<Contract, 'operatorId' | 'connectionId' | 'sellCurrency' | 'customerId' | 'kind'>): Promise<InternalAccounts> {
   const scope = { operatorId, connectionId, currency: sellCurrency }
   return kind === 'forward' ? await accounts.accountsWith(scope, 'fx_deposit', customerId) : await accounts.accounts(scope)
 }
@@ -103,7 +103,7 @@ export interface ContractInput {
  * @throws ProblemError when the terms do not fit the quote; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under
  *   the same key
  */
-export async function openExchangeContract(world: ContractWorld, asker: ContractAsker, input: ContractInput): Promise<ContractOutcome> {
+export async function openExchangeContract(world: ContractDeps, caller: ContractAsker, input: ContractInput): Promise<ContractOutcome> {
   const { quote, desk, terms } = input
   checkTerms(world, input)
   const number = orderNumber('EXC', await world.orderNumbers.take())
@@ -114,21 +114,21 @@ export async function openExchangeContract(world: ContractWorld, asker: Contract
     const now = world.clock.now()
     const { ids, sandbox } = world
     const base = {
-      id: ids.next(), customerId: asker.customerId, operatorId: desk.operatorId, connectionId: desk.connectionId, shard: desk.shard, number, externalId: input.externalId,
+      id: ids.next(), customerId: caller.customerId, operatorId: desk.operatorId, connectionId: desk.connectionId, shard: desk.shard, number, externalId: input.externalId,
       version: 1, quoteId: quote.id, parentExchangeId: null, paymentId: null, sellBalanceId: input.sellBalance.id, buyBalanceId: input.buyBalanceId,
       sellCurrency: quote.sellCurrency, buyCurrency: quote.buyCurrency, sellAmount: quote.sellAmount, buyAmount: quote.buyAmount, rate: quote.rate, partnerRate: quote.partnerRate,
       fixedSide: quote.fixedSide, fee: 0n, holdId: null, approvalId: null, tradeDate: dateIn(now, 'UTC'), settlementDate: settlementDateOf(quote, now), settledAt: null,
       reference: input.reference, drawdownCount: 0, forwardType: quote.kind === 'forward' ? terms.forwardType : null, drawdownFrom: terms.drawdownFrom,
-      depositUsed: 0n, depositPlacedUsed: 0n, failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null, createdBy: asker.createdBy,
-      createdVia: asker.createdVia, metadata: inStoredOrder(input.metadata), createdAt: now, updatedAt: now, kind: quote.kind as Contract['kind'],
+      depositUsed: 0n, depositPlacedUsed: 0n, failure: null, exception: null, providerRef: null, partnerSold: null, partnerBought: null, createdBy: caller.createdBy,
+      createdVia: caller.createdVia, metadata: inStoredOrder(input.metadata), createdAt: now, updatedAt: now, kind: quote.kind as Contract['kind'],
     } as const
     const contract = contractOf(base, quote, now, sandbox)
     const command: ContractCommand = {
-      kind: 'open_contract', customerId: asker.customerId, key: asker.key, problemText: asker.problemText, problemStatus: asker.problemStatus, contract, quote, pays,
-      sellBalance: input.sellBalance, refusal, answer: answerOf, approving: { ids, requestedByName: asker.createdByName, sandboxDecision: sandbox ? sandboxDecisionIn([input.reference ?? '']) : null, convert: input.convert },
+      kind: 'open_contract', customerId: caller.customerId, key: caller.key, problemText: caller.problemText, problemStatus: caller.problemStatus, contract, quote, pays,
+      sellBalance: input.sellBalance, refusal, answer: answerOf, approving: { ids, requestedByName: caller.createdByName, sandboxDecision: sandbox ? sandboxDecisionIn([input.reference ?? '']) : null, convert: input.convert },
       context: { ids, accounts: await accountsOfContract(world, contract), valueDate: dateIn(now, 'UTC'), sandbox },
     }
-    const outcome = await world.system.ask(contractBalance, pays === null ? input.sellBalance.id : terms.depositBalanceId as string, asker.shard, command, asker.deadline)
+    const outcome = await world.system.ask(contractBalance, pays === null ? input.sellBalance.id : terms.depositBalanceId as string, caller.shard, command, caller.deadline)
     switch (outcome.kind) {
       case 'decided': return outcome.reply
       case 'recorded': return outcome
@@ -145,7 +145,7 @@ function settlementDateOf({ settlementDate, holdMinutes }: QuoteRecord, now: num
   return settlementDate ?? dateIn(now + (holdMinutes ?? 0) * 60_000, 'UTC')
 }
 
-function checkTerms({ clock }: ContractWorld, { quote, desk, terms: { forwardType, drawdownFrom, depositBalanceId } }: ContractInput): void {
+function checkTerms({ clock }: ContractDeps, { quote, desk, terms: { forwardType, drawdownFrom, depositBalanceId } }: ContractInput): void {
   if (quote.kind !== 'forward') {
     if (drawdownFrom !== null) invalid({ field: '/drawdownFrom', code: 'not_applicable', message: 'A held rate has no window.' })
     if (depositBalanceId !== null) invalid({ field: '/depositBalanceId', code: 'not_applicable', message: 'A held rate has no deposit.' })
@@ -164,16 +164,16 @@ function checkTerms({ clock }: ContractWorld, { quote, desk, terms: { forwardTyp
 // ── Deposits ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** F2. @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key */
-export async function payDeposit(world: ContractWorld, asker: ContractAsker, contractId: string, { balanceId, amount }: { readonly balanceId: string; readonly amount: { readonly amountMinor: string; readonly currency: string } | null }): Promise<ContractOutcome> {
-  const known = await contractOfCustomer(world.database, asker.customerId, contractId, 'forward')
+export async function payDeposit(world: ContractDeps, caller: ContractAsker, contractId: string, { balanceId, amount }: { readonly balanceId: string; readonly amount: { readonly amountMinor: string; readonly currency: string } | null }): Promise<ContractOutcome> {
+  const known = await contractOfCustomer(world.database, caller.customerId, contractId, 'forward')
   if (amount !== null && amount.currency !== known.sellCurrency) invalid({ field: '/amount/currency', code: 'currency_mismatch', message: `The deposit is in ${known.sellCurrency}.` })
   const places = await partnerKeepsDeposits(world.database, known.connectionId)
-  return await moveAtBalance(world, asker, known, balanceId, { kind: 'deposit', amount: amount === null ? null : BigInt(amount.amountMinor), places }, { by: 'member', message: 'Deposit paid.' })
+  return await moveAtBalance(world, caller, known, balanceId, { kind: 'deposit', amount: amount === null ? null : BigInt(amount.amountMinor), places }, { by: 'member', message: 'Deposit paid.' })
 }
 
 /** Brings a move to a balance until the contract it is decided on is the contract that there is. */
 export async function moveAtBalance(
-  world: ContractWorld, asker: ContractAsker, known: Contract, balanceId: string, move: Extract<ContractMove, { kind: 'deposit' | 'close_out' }>,
+  world: ContractDeps, caller: ContractAsker, known: Contract, balanceId: string, move: Extract<ContractMove, { kind: 'deposit' | 'close_out' }>,
   { by, message }: { readonly by: 'member' | 'system'; readonly message: string },
 ): Promise<ContractOutcome> {
   const accounts = await accountsOfContract(world, known)
@@ -181,10 +181,10 @@ export async function moveAtBalance(
   let suspenseId: string | undefined
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const command: ContractCommand = {
-      kind: 'move_contract', customerId: asker.customerId, key: asker.key, problemText: asker.problemText, problemStatus: asker.problemStatus, contract, move, answer: answerOf,
+      kind: 'move_contract', customerId: caller.customerId, key: caller.key, problemText: caller.problemText, problemStatus: caller.problemStatus, contract, move, answer: answerOf,
       context: { ids: world.ids, accounts, by, message, valueDate: dateIn(world.clock.now(), 'UTC'), sandbox: world.sandbox, suspenseId },
     }
-    const outcome = await world.system.ask(contractBalance, balanceId, asker.shard, command, asker.deadline)
+    const outcome = await world.system.ask(contractBalance, balanceId, caller.shard, command, caller.deadline)
     switch (outcome.kind) {
       case 'decided': return outcome.reply
       case 'recorded': return outcome
@@ -214,38 +214,38 @@ export interface DrawdownInput {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-export interface DrawdownWorld extends ContractWorld {
+export interface DrawdownDeps extends ContractDeps {
   readonly balances: { find(id: string): Promise<{ readonly customerId: string; readonly currency: string } | null> }
 }
 
 /** F4, H2, D1. @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key */
-export async function drawFromContract(world: DrawdownWorld, asker: ContractAsker, contractId: string, kind: Contract['kind'], input: DrawdownInput): Promise<ContractOutcome> {
-  const contract = await contractOfCustomer(world.database, asker.customerId, contractId, kind)
+export async function drawFromContract(world: DrawdownDeps, caller: ContractAsker, contractId: string, kind: Contract['kind'], input: DrawdownInput): Promise<ContractOutcome> {
+  const contract = await contractOfCustomer(world.database, caller.customerId, contractId, kind)
   const { amount, buyBalanceId = null } = input
   if (amount.currency !== contract.sellCurrency && amount.currency !== contract.buyCurrency) {
     invalid({ field: '/amount/currency', code: 'currency_mismatch', message: `The contract is of ${contract.sellCurrency} and ${contract.buyCurrency}.` })
   }
   if (buyBalanceId !== null) {
     const found = await world.balances.find(buyBalanceId)
-    if (found === null || found.customerId !== asker.customerId) invalid({ field: '/buyBalanceId', code: 'not_found', message: 'No such balance.' })
+    if (found === null || found.customerId !== caller.customerId) invalid({ field: '/buyBalanceId', code: 'not_found', message: 'No such balance.' })
     if (found.currency !== contract.buyCurrency) invalid({ field: '/buyBalanceId', code: 'currency_mismatch', message: `The contract buys ${contract.buyCurrency}.` })
   }
   const move = { kind: 'draw', side: amount.currency === contract.sellCurrency ? 'sell' as const : 'buy' as const, amount: BigInt(amount.amountMinor) } as const
-  return await draw(world, asker, contract, move, {
+  return await draw(world, caller, contract, move, {
     sellBalanceId: input.sellBalanceId ?? contract.sellBalanceId, buyBalanceId: buyBalanceId ?? contract.buyBalanceId, reference: input.reference ?? null, externalId: input.externalId ?? null,
     metadata: inStoredOrder(input.metadata ?? {}),
   })
 }
 
 /** Draws what is left, by itself (F6, F8). */
-export async function drawRest(world: ContractWorld, asker: ContractAsker, contract: Contract): Promise<ContractOutcome> {
-  return await draw(world, asker, contract, { kind: 'draw', side: 'sell', amount: contract.remainingSell, automatic: true }, {
+export async function drawRest(world: ContractDeps, caller: ContractAsker, contract: Contract): Promise<ContractOutcome> {
+  return await draw(world, caller, contract, { kind: 'draw', side: 'sell', amount: contract.remainingSell, automatic: true }, {
     sellBalanceId: contract.sellBalanceId, buyBalanceId: contract.buyBalanceId, reference: contract.reference, externalId: null, metadata: {},
   })
 }
 
 async function draw(
-  world: ContractWorld, asker: ContractAsker, known: Contract, move: Extract<ContractMove, { kind: 'draw' }>,
+  world: ContractDeps, caller: ContractAsker, known: Contract, move: Extract<ContractMove, { kind: 'draw' }>,
   order: Pick<DrawdownOrder, 'sellBalanceId' | 'buyBalanceId' | 'reference' | 'externalId' | 'metadata'>,
 ): Promise<ContractOutcome> {
   const { operatorId, connectionId, buyCurrency } = known
@@ -259,12 +259,12 @@ async function draw(
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const now = world.clock.now()
     const command: ContractCommand = {
-      kind: 'draw_contract', customerId: asker.customerId, key: asker.key, problemText: asker.problemText, problemStatus: asker.problemStatus, contract, move,
-      order: { ...order, id: world.ids.next(), number, createdBy: asker.createdBy, createdVia: asker.createdVia },
+      kind: 'draw_contract', customerId: caller.customerId, key: caller.key, problemText: caller.problemText, problemStatus: caller.problemStatus, contract, move,
+      order: { ...order, id: world.ids.next(), number, createdBy: caller.createdBy, createdVia: caller.createdVia },
       context: { ids: world.ids, accounts, exchangeAccounts, by: move.automatic === true ? 'system' : 'member', valueDate: dateIn(now, 'UTC'), sandbox: world.sandbox },
       refusal: refusal ?? (move.automatic === true ? null : windowRefusal(contract, now, calendar)), creditRefused, answer: answerOf,
     }
-    const outcome = await world.system.ask(contractBalance, order.sellBalanceId, asker.shard, command, asker.deadline)
+    const outcome = await world.system.ask(contractBalance, order.sellBalanceId, caller.shard, command, caller.deadline)
     switch (outcome.kind) {
       case 'decided': return outcome.reply
       case 'recorded': return outcome

@@ -1,5 +1,5 @@
 /** Everything about exchanges, put together: what routes ask and command, what others exchange with, and what must be stopped. */
-import { createExchange, type ExchangeWorld } from './create-exchange.ts'
+import { createExchange, type ExchangeDeps } from './create-exchange.ts'
 import { createQuote, deskOf, mustHave, refreshQuote } from './create-quote.ts'
 import { FxOrders, type FxOrdersOptions } from './fx-orders.ts'
 import { SandboxFx } from '../sandbox/sandbox-fx.ts'
@@ -13,16 +13,16 @@ import { formatRate, formatRateInFull, inverseOf, rateOf } from '../../lib/excha
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import { ExchangeDesks } from '../../storage/exchange/exchange-desks.ts'
 import { findExchange } from '../../storage/exchange/exchanges.ts'
-import { Notifications } from '../../storage/notices/notifications.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
 import { getExchange, listExchanges } from '../../storage/exchange/exchange-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { findConnection, type ConnectionRow } from '../../storage/sandbox/sandbox-connection.ts'
-import { QuoteDirectory } from '../../storage/exchange/quotes.ts'
+import { QuoteCache } from '../../storage/exchange/quotes.ts'
 import { through } from '../../storage/db/transaction.ts'
 import { contractAnswer } from './contract-operations.ts'
 import { type Answers, exchangeAnswer, quoteAnswer } from '../commands/answers.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import { decideOnce, type RememberingWorld } from '../commands/remembered.ts'
+import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { Exchange, ExchangeCreate, exchangeList, IndicativeRates, Quote, QuoteCreate, SimExchangeStatus, SimFxRate } from '../../lib/exchange/exchange-schema.ts'
 import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -52,16 +52,16 @@ export interface ExchangeCommands {
   simulateRate(command: Asked<SimFxRate>): Promise<CommandAnswer>
 }
 
-export interface ExchangeServiceOptions extends Omit<ExchangeWorld, 'desks' | 'quotes' | 'market'>, Pick<FxOrdersOptions, 'shards' | 'onError'> {
+export interface ExchangeServiceOptions extends Omit<ExchangeDeps, 'desks' | 'quotes' | 'market'>, Pick<FxOrdersOptions, 'shards' | 'onError'> {
   readonly databaseUrl: string
 }
 
 /** What others need of it: payments of money that is bought first, approvals, contracts. */
 export interface ExchangeService {
-  readonly world: ExchangeWorld
+  readonly world: ExchangeDeps
   readonly partner: SandboxFx
   readonly reads: ExchangeReads
-  commands(answers: Answers, remembering: Pick<RememberingWorld, 'findIdempotencyRecord'> & { readonly problemBase: string }): ExchangeCommands
+  commands(answers: Answers, remembering: Pick<RunOnceDeps, 'findIdempotencyRecord'> & { readonly problemBase: string }): ExchangeCommands
   /** What an operator or a customer has set is read again. */
   forgetAll(): void
   /** Begins to hear of changes, and knows the rates. @throws what the driver throws */
@@ -76,9 +76,9 @@ export function createExchangeService(options: ExchangeServiceOptions): Exchange
   const { database, databaseUrl, onError } = options
   const desks = new ExchangeDesks(database)
   const partner = new SandboxFx(options)
-  const world: ExchangeWorld = { ...options, desks, quotes: new QuoteDirectory(database), market: partner }
+  const world: ExchangeDeps = { ...options, desks, quotes: new QuoteCache(database), market: partner }
   const readRates = () => { partner.readShifts().catch((error: unknown) => onError(error, 'rates')) }
-  const notifications = new Notifications({
+  const notifications = new PgListener({
     url: databaseUrl, channel: EXCHANGE_CHANGED, onError,
     onMessage: (payload) => {
       const [what, id = ''] = payload.split(' ')
@@ -113,7 +113,7 @@ export function createExchangeService(options: ExchangeServiceOptions): Exchange
   }
 }
 
-function createReads(world: ExchangeWorld): ExchangeReads {
+function createReads(world: ExchangeDeps): ExchangeReads {
   const { database, quotes, market, clock } = world
   const db = readDatabase(database)
   return {
@@ -151,14 +151,14 @@ function malformed(field: string, message: string): never {
   refuse('malformed-request', message, { errors: [{ field, code: 'invalid_value', message }] })
 }
 
-type CommandWorld = ExchangeWorld & RememberingWorld & { readonly problemBase: string; readonly partner: SandboxFx; readonly heard: (connectionId: string) => Promise<unknown> }
+type CommandDeps = ExchangeDeps & RunOnceDeps & { readonly problemBase: string; readonly partner: SandboxFx; readonly heard: (connectionId: string) => Promise<unknown> }
 
-function createCommands(world: CommandWorld, { answer }: Answers): ExchangeCommands {
+function createCommands(world: CommandDeps, { answer }: Answers): ExchangeCommands {
   const { database, ids, clock, partner } = world
   return {
-    createQuote: (command) => answer(command, (asker, body) => createQuote(world, asker, body), ({ quote }) => quoteAnswer(quote, false)),
-    refreshQuote: (command, quoteId) => answer(command, (asker) => refreshQuote(world, asker, quoteId), ({ quote }) => quoteAnswer(quote, false)),
-    createExchange: (command) => answer(command, (asker, body) => createExchange(world, asker, body), (made) => (made.kind === 'exchange_booked' ? exchangeAnswer(made.exchange, false) : contractAnswer(made))),
+    createQuote: (command) => answer(command, (caller, body) => createQuote(world, caller, body), ({ quote }) => quoteAnswer(quote, false)),
+    refreshQuote: (command, quoteId) => answer(command, (caller) => refreshQuote(world, caller, quoteId), ({ quote }) => quoteAnswer(quote, false)),
+    createExchange: (command) => answer(command, (caller, body) => createExchange(world, caller, body), (made) => (made.kind === 'exchange_booked' ? exchangeAnswer(made.exchange, false) : contractAnswer(made))),
 
     async simulateStatus(command, exchangeId) {
       const found = await findExchange(database, exchangeId)

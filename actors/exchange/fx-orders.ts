@@ -23,13 +23,13 @@ import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { findExchanges, readExchange } from '../../storage/exchange/exchanges.ts'
 import { askFxOrdersAt, keepFxMessages, takeDueFxOrders, type DueFxOrder } from '../../storage/exchange/fx-orders.ts'
-import type { InternalAccountDirectory, InternalAccountReader } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache, InternalAccountReader } from '../../storage/journal/internal-account-cache.ts'
 import { isKeptAlready } from '../../storage/providers/provider-events.ts'
 import { exchangeActor } from './exchange.ts'
 import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from '../providers/fx.ts'
 import type { Outcome } from '../runtime/actor.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
 /** How often it looks: less than a tenth of the time that an exchange takes. */
@@ -49,7 +49,7 @@ const ATTEMPTS_MAX = 2
 export interface FxOrdersOptions {
   readonly system: ActorSystem
   readonly database: Database
-  readonly accounts: InternalAccountDirectory
+  readonly accounts: InternalAccountCache
   readonly partner: FxPartner
   readonly ids: IdSource
   readonly clock: Clock
@@ -69,11 +69,11 @@ type Move =
 /** What a partner that gives no reason has refused with. */
 const NO_REASON = 'FX00'
 
-export class FxOrders extends Lookout {
+export class FxOrders extends Poller {
   readonly #options: FxOrdersOptions
 
   constructor(options: FxOrdersOptions) {
-    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'exchanges that are due') })
+    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'exchanges that are due') })
     this.#options = options
   }
 
@@ -108,7 +108,7 @@ export class FxOrders extends Lookout {
     return acknowledged
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, shards } = this.#options
     for (;;) {
       const [now, owned] = [clock.now(), shards.owned()]
@@ -224,7 +224,7 @@ function offer({ queue }: Pick<FxOrdersOptions, 'queue'>, { queued }: Extract<Ex
 }
 
 /** What people's word on an exception does to an exchange: the step that the partner's own word would have led to (X5), its payment's too. */
-export function exchangeExceptions({ accounts, sandbox, queue }: Pick<FxOrdersOptions, 'sandbox' | 'queue'> & { readonly accounts: Pick<InternalAccountDirectory, 'within'> }): ExceptionSubjectKind {
+export function exchangeExceptions({ accounts, sandbox, queue }: Pick<FxOrdersOptions, 'sandbox' | 'queue'> & { readonly accounts: Pick<InternalAccountCache, 'within'> }): ExceptionSubjectKind {
   return {
     async resolved({ client, ids, now }, { subjectId }, outcome, _, suspenseId) {
       if (outcome === 'returned') {

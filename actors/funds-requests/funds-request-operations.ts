@@ -32,7 +32,7 @@ import { etagOf } from '../../lib/commands/etag.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import { decideOnce } from '../commands/remembered.ts'
+import { decideOnce } from '../commands/run-once.ts'
 import type { FundsRequest, FundsRequestCreate, fundsRequestList, FundsRequestUpdate, PublicFundsRequest } from '../../lib/funds-requests/funds-request-schema.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
 import type { Log } from '../../lib/base/log.ts'
@@ -41,7 +41,7 @@ import type { Tenant } from '../../lib/commands/caller.ts'
 
 const FEATURE = 'payments.funds_requests' satisfies Feature
 
-export interface FundsRequestWorld {
+export interface FundsRequestDeps {
   readonly database: Database
   readonly ids: IdSource
   readonly clock: { now(): number }
@@ -92,7 +92,7 @@ function state({ status, amount, paidAmount, currency, description, dueDate, exp
 }
 
 /** Links: tokens made and found. */
-function createLinks({ linkKey, origin }: Pick<FundsRequestWorld, 'linkKey' | 'origin'>) {
+function createLinks({ linkKey, origin }: Pick<FundsRequestDeps, 'linkKey' | 'origin'>) {
   const token = (id: string): string => `frq_${createHmac('sha256', linkKey).update(id).digest('base64url')}`
   return {
     link: (id: string): string => `${origin()}/v1/public/funds-requests/${token(id)}`,
@@ -101,7 +101,7 @@ function createLinks({ linkKey, origin }: Pick<FundsRequestWorld, 'linkKey' | 'o
 }
 
 /** The reads of funds requests. */
-export function createFundsRequestReads(world: Pick<FundsRequestWorld, 'database' | 'linkKey' | 'origin' | 'hasFeature'>): FundsRequestReads {
+export function createFundsRequestReads(world: Pick<FundsRequestDeps, 'database' | 'linkKey' | 'origin' | 'hasFeature'>): FundsRequestReads {
   const { database } = world
   const db = readDatabase(database)
   const links = createLinks(world)
@@ -166,7 +166,7 @@ async function publicView(database: Rows, { record, payeeName }: { readonly reco
 }
 
 /** The commands of funds requests. */
-export function createFundsRequestCommands(world: FundsRequestWorld): FundsRequestCommands {
+export function createFundsRequestCommands(world: FundsRequestDeps): FundsRequestCommands {
   const { database, ids, clock, log, mailer } = world
   const links = createLinks(world)
 

@@ -12,7 +12,7 @@ import { matchArrivals } from '../../storage/funds-requests/funds-request-matchi
 import { DUE_FUNDS_REQUESTS, lockAnyFundsRequest, writeMove } from '../../storage/funds-requests/funds-requests.ts'
 import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 /** How often a node looks for requests that are due and for arrivals, and how many requests it takes at a time. */
 const TICK_MS = 1_000
@@ -28,14 +28,14 @@ export interface FundsRequestsOptions {
 
 export class FundsRequests {
   readonly #options: FundsRequestsOptions
-  readonly #due: Lookout
-  readonly #arrivals: Lookout
+  readonly #due: Poller
+  readonly #arrivals: Poller
   #stopped = false
 
   constructor(options: FundsRequestsOptions) {
     this.#options = options
-    this.#due = new Lookout({ everyMs: TICK_MS, look: () => this.#expireDue(), onError: (error) => options.onError(error, 'funds requests that are due') })
-    this.#arrivals = new Lookout({ everyMs: TICK_MS, look: () => this.#match(), onError: (error) => options.onError(error, 'arrivals for funds requests') })
+    this.#due = new Poller({ everyMs: TICK_MS, poll: () => this.#expireDue(), onError: (error) => options.onError(error, 'funds requests that are due') })
+    this.#arrivals = new Poller({ everyMs: TICK_MS, poll: () => this.#match(), onError: (error) => options.onError(error, 'arrivals for funds requests') })
   }
 
   /** Begins to look. */

@@ -18,7 +18,7 @@ import { inTransaction, through, type TransactionClient } from '../../storage/db
 import { etagOf } from '../../lib/commands/etag.ts'
 import type { IdentityCommands, MadeApiKey } from './identity.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
-import type { IdentityWorld } from './identity-world.ts'
+import type { IdentityDeps } from './identity-world.ts'
 import { auditCaller } from '../commands/trail.ts'
 import { requireProof } from '../commands/proof.ts'
 import type { ApiKeyView } from '../../lib/identity/api-key-schema.ts'
@@ -49,7 +49,7 @@ function allowlistErrors(entries: readonly string[]): FieldError[] {
 
 /** The commands of keys. `changed` is called with the hash of each key that nodes must forget, and resolves when they have. */
 export function createApiKeyCommands(
-  world: IdentityWorld,
+  world: IdentityDeps,
   changed: (sha256: string) => Promise<void>,
 ): Pick<IdentityCommands, 'createApiKey' | 'updateApiKey' | 'rotateApiKey' | 'revokeApiKey'> {
   const { database, clock, ids, random, sandbox, mailer, log } = world

@@ -3,10 +3,10 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { Passwords } from '../../workers/pool/pool.ts'
-import type { SecondFactorWorld } from './second-factor.ts'
+import type { SecondFactorDeps } from './second-factor.ts'
 import type { Log } from '../../lib/base/log.ts'
 
-export interface IdentityWorld extends SecondFactorWorld {
+export interface IdentityDeps extends SecondFactorDeps {
   readonly database: Database
   readonly passwords: Passwords
   readonly mailer: Mailer

@@ -4,7 +4,7 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { tellOfExpiringKeys } from '../../storage/identity/key-expiry.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 const TICK_MS = 2_000
 
@@ -16,11 +16,11 @@ export interface KeyExpiryOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class KeyExpiry extends Lookout {
+export class KeyExpiry extends Poller {
   constructor({ database, clock, ids, mailer, onError }: KeyExpiryOptions) {
-    const look = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       for (const mail of await tellOfExpiringKeys(database, ids, clock.now())) await mailer.send(mail).catch((error: unknown) => onError(error, 'mail'))
     }
-    super({ everyMs: TICK_MS, look, onError: (error) => onError(error, 'keys that expire') })
+    super({ everyMs: TICK_MS, poll, onError: (error) => onError(error, 'keys that expire') })
   }
 }

@@ -24,7 +24,7 @@ import { inTransaction, type TransactionClient } from '../../storage/db/transact
 import { limitsOfBody } from '../customers/customer-limits.ts'
 import type { By, ByInTenant } from '../../lib/identity/caller.ts'
 import type { Source } from '../../lib/commands/caller.ts'
-import type { IdentityWorld } from './identity-world.ts'
+import type { IdentityDeps } from './identity-world.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { requireProof } from '../commands/proof.ts'
@@ -75,7 +75,7 @@ const closed = (): never => refuse('not-found', 'The link is unknown, was used o
 const stands = (detail: string, currentStatus: string): never => refuse('invalid-transition', detail, { extra: { currentStatus, allowed: [] } })
 
 /** The reads of members. */
-export function createMemberReads({ database, clock }: Pick<IdentityWorld, 'database' | 'clock'>): MemberReads {
+export function createMemberReads({ database, clock }: Pick<IdentityDeps, 'database' | 'clock'>): MemberReads {
   const db = readDatabase(database)
   return {
     listMembers: (customerId, query) => listMembers(db, customerId, query),
@@ -97,7 +97,7 @@ export function createMemberReads({ database, clock }: Pick<IdentityWorld, 'data
 const isOpen = ({ status, expiresAt }: rows.InvitationRecord, now: number): boolean => status === 'pending' && expiresAt > now
 
 /** The commands of members. */
-export function createMemberCommands(world: IdentityWorld, reads: MemberReads): MemberCommands {
+export function createMemberCommands(world: IdentityDeps, reads: MemberReads): MemberCommands {
   const { database, clock, ids, log, mailer, passwords, random } = world
 
   /** One change of a customer's people at a time. */

@@ -13,7 +13,7 @@ import { findReset, insertReset, setPassword, useReset } from '../../storage/ide
 import { endSessions } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
-import type { IdentityWorld } from './identity-world.ts'
+import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { attemptKey, lockRule } from './sessions.ts'
 
@@ -31,7 +31,7 @@ function checkPassword(field: string, password: string, email: string): void {
 }
 
 /** The commands of passwords. `settled` resolves when no mail is on its way any more. */
-export function createPasswordCommands(world: IdentityWorld): { readonly commands: PasswordCommands; readonly settled: () => Promise<void> } {
+export function createPasswordCommands(world: IdentityDeps): { readonly commands: PasswordCommands; readonly settled: () => Promise<void> } {
   const { database, clock, ids, log, mailer, passwords, random } = world
   const nextId = () => ids.next()
   const underWay = new Set<Promise<void>>()

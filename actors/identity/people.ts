@@ -3,7 +3,7 @@ import { grantOfRole } from '../../lib/identity/capabilities.ts'
 import { STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
 import { noteKeyUse } from '../../storage/identity/identity-api-keys.ts'
 import { hasProof, signInChallenge, touchSession } from '../../storage/identity/identity-sessions.ts'
-import { Notifications } from '../../storage/notices/notifications.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
 import { getApiKey, listApiKeys } from '../../storage/identity/api-key-queries.ts'
 import { listAuditEvents } from '../../storage/trail/audit-events.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
@@ -11,7 +11,7 @@ import { findSession, listSessions } from '../../storage/identity/session-querie
 import { getUser, listFactors } from '../../storage/identity/user-queries.ts'
 import { createApiKeyCommands } from './api-keys.ts'
 import type { IdentityCommands, IdentityReads } from './identity.ts'
-import type { IdentityWorld } from './identity-world.ts'
+import type { IdentityDeps } from './identity-world.ts'
 import { createMemberCommands, createMemberReads, type MemberCommands, type MemberReads } from './members.ts'
 import { createPasswordCommands } from './passwords.ts'
 import { createProfileCommands } from './profile.ts'
@@ -35,12 +35,12 @@ export interface People {
 }
 
 /** Puts it together. Listens on a connection of its own to `databaseUrl`. */
-export function createPeople(world: IdentityWorld & { readonly databaseUrl: string }): People {
+export function createPeople(world: IdentityDeps & { readonly databaseUrl: string }): People {
   const { database, databaseUrl, clock, log } = world
   const db = readDatabase(database)
   const listeners: ((sha256: string | null) => void)[] = []
   const tell = (sha256: string | null) => { for (const listener of listeners) listener(sha256) }
-  const notifications = new Notifications({
+  const notifications = new PgListener({
     url: databaseUrl, channel: KEY_CHANGED, onMessage: tell, onGap: () => tell(null), onError: (error, what) => log.warn({ err: error }, what),
   })
   const passwords = createPasswordCommands(world)

@@ -8,7 +8,7 @@ import { getUser, listFactors } from '../../storage/identity/user-queries.ts'
 import { inTransaction, through } from '../../storage/db/transaction.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import type { IdentityCommands } from './identity.ts'
-import type { IdentityWorld } from './identity-world.ts'
+import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { factorContext, takeCode } from './second-factor.ts'
 
@@ -16,7 +16,7 @@ import { factorContext, takeCode } from './second-factor.ts'
 const FACTORS_MAX = 10
 
 /** The commands of profiles and second factors. */
-export function createProfileCommands(world: IdentityWorld): Pick<IdentityCommands, 'updateUser' | 'addFactor' | 'confirmFactor' | 'removeFactor'> {
+export function createProfileCommands(world: IdentityDeps): Pick<IdentityCommands, 'updateUser' | 'addFactor' | 'confirmFactor' | 'removeFactor'> {
   const { database, clock, ids, random, secrets } = world
   const nextId = () => ids.next()
 

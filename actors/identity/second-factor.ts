@@ -9,7 +9,7 @@ import { lockFactors, useFactor } from '../../storage/identity/identity-people.t
 import { countWrongCodes, lockChallenge, noteVerified, noteWrongCode, type ChallengeRecord } from '../../storage/identity/identity-sessions.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 
-export interface SecondFactorWorld {
+export interface SecondFactorDeps {
   readonly secrets: SecretBox
   /**
    * Whether a code is good for one use, as it must be. Where there is only play money it may be used again within its half
@@ -28,7 +28,7 @@ export const factorContext = (factorId: string): string => `mfa_factor ${factorI
 /** Whether a code belongs to one of a person's factors; then it is used up. `pending` looks at that unconfirmed factor alone. */
 export async function takeCode(
   client: TransactionClient,
-  { secrets, singleUse }: SecondFactorWorld,
+  { secrets, singleUse }: SecondFactorDeps,
   { userId, code, now, pending = null }: { readonly userId: string; readonly code: string; readonly now: number; readonly pending?: string | null },
 ): Promise<boolean> {
   for (const factor of await lockFactors(client, userId)) {
@@ -46,7 +46,7 @@ export async function takeCode(
 /** Answers a challenge of a session with a code. A wrong one is counted even though nothing else happens. */
 export async function answerChallenge(
   client: TransactionClient,
-  world: SecondFactorWorld,
+  world: SecondFactorDeps,
   { sessionId, userId, challengeId, action, code, now }: {
     readonly sessionId: string; readonly userId: string; readonly challengeId: string; readonly code: string; readonly now: number
     /** Whether the challenge may be of this action. */

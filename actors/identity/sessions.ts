@@ -19,7 +19,7 @@ import { endSessions, hasSession, insertChallenge, insertSession, renewSession, 
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands, OpenedSession } from './identity.ts'
 import type { By } from '../../lib/identity/caller.ts'
-import type { IdentityWorld } from './identity-world.ts'
+import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { answerChallenge } from './second-factor.ts'
 
@@ -45,7 +45,7 @@ function gone(): never {
 }
 
 /** The commands of sessions. */
-export function createSessionCommands(world: IdentityWorld): Pick<IdentityCommands, 'signIn' | 'verifyMfa' | 'refresh' | 'signOut' | 'revokeSession'> {
+export function createSessionCommands(world: IdentityDeps): Pick<IdentityCommands, 'signIn' | 'verifyMfa' | 'refresh' | 'signOut' | 'revokeSession'> {
   const { database, clock, ids, log, mailer, passwords, random } = world
   const nextId = () => ids.next()
 

@@ -7,14 +7,14 @@ import { writePersonalAudit, writeAudit } from '../../storage/trail/trail.ts'
 import { insertChallenge, renewSession } from '../../storage/identity/identity-sessions.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { IdentityCommands } from './identity.ts'
-import type { IdentityWorld } from './identity-world.ts'
+import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { answerChallenge } from './second-factor.ts'
 
 const ACTIONS: ReadonlySet<string> = new Set(STEP_UP_ACTIONS)
 
 /** The commands of step-up. */
-export function createStepUpCommands(world: IdentityWorld): Pick<IdentityCommands, 'createChallenge' | 'verifyChallenge'> {
+export function createStepUpCommands(world: IdentityDeps): Pick<IdentityCommands, 'createChallenge' | 'verifyChallenge'> {
   const { database, clock, ids, random } = world
   return {
     async createChallenge({ session, tenant }, { action, subject }, display) {

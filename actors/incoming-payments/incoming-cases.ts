@@ -13,21 +13,21 @@ import { incomingFee } from '../../lib/incoming-payments/postings.ts'
 import { refuse, ProblemError } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { CommitConflict, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
-import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import { commit, type CommitConnection } from '../../storage/commit/commit.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { changeIncoming, lockBalance, lockIncoming } from '../../storage/incoming-payments/incoming-payments.ts'
-import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { feeRulesOf } from '../../storage/pricing/pricing.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
 
-export interface IncomingCasesWorld {
+export interface IncomingCasesDeps {
   readonly database: Database
   /** Every decision is a transaction, and finds its accounts within it. */
-  readonly accounts: Pick<InternalAccountDirectory, 'within'>
-  readonly balances: BalanceDirectory
+  readonly accounts: Pick<InternalAccountCache, 'within'>
+  readonly balances: BalanceCache
   readonly ids: IdSource
   readonly clock: Clock
 }
@@ -47,7 +47,7 @@ interface Acting {
  * @throws ProblemError `not-found`, `invalid-transition` when it has been decided on, `validation-error` for a balance that it cannot go to
  */
 export async function allocateSuspense(
-  world: IncomingCasesWorld, { itemId, operatorId, by }: Acting, { balanceId, reason }: { readonly balanceId: string; readonly reason: string | null },
+  world: IncomingCasesDeps, { itemId, operatorId, by }: Acting, { balanceId, reason }: { readonly balanceId: string; readonly reason: string | null },
 ): Promise<void> {
   // Read before the transaction begins: whoever has a connection waits for no second one.
   const balance = await world.balances.find(balanceId)
@@ -62,12 +62,12 @@ export async function allocateSuspense(
 }
 
 /** Sends money whose owner nobody found back to where it came from (L08, then L11). @throws ProblemError `not-found`, `invalid-transition` */
-export async function returnSuspense(world: IncomingCasesWorld, acting: Acting, { reason, reasonCode }: { readonly reason: string; readonly reasonCode: string }): Promise<void> {
+export async function returnSuspense(world: IncomingCasesDeps, acting: Acting, { reason, reasonCode }: { readonly reason: string; readonly reasonCode: string }): Promise<void> {
   await decideSuspense(world, acting, 'give_back', async (tx, record) => moves.giveBack(record, { by: acting.by.actor.id, reason, reasonCode }, await contextOf(world, tx, record)))
 }
 
 async function decideSuspense(
-  world: IncomingCasesWorld, { itemId, operatorId, by }: Acting, name: 'allocate' | 'give_back', decide: (tx: ApprovalTx, record: IncomingRecord) => Promise<moves.IncomingMove>,
+  world: IncomingCasesDeps, { itemId, operatorId, by }: Acting, name: 'allocate' | 'give_back', decide: (tx: ApprovalTx, record: IncomingRecord) => Promise<moves.IncomingMove>,
 ): Promise<void> {
   const { database, clock, ids } = world
   await inTransaction(database, async (client) => {
@@ -110,7 +110,7 @@ const SHORT_FUNDS = 'AM04'
  * or leaves it where it is, frozen. A recall blocked is accepted: the money goes back (L80), or the answer is AM04 where there
  * is not enough left; released, the customer keeps it.
  */
-export function heldIncoming(world: Pick<IncomingCasesWorld, 'accounts'>): HeldSubjectKind {
+export function heldIncoming(world: Pick<IncomingCasesDeps, 'accounts'>): HeldSubjectKind {
   return {
     async decided(tx, { kind, subjectId }, decision, { freezeFunds }) {
       const record = await lockIncoming(tx.client, subjectId)
@@ -179,7 +179,7 @@ async function setAside({ client, ids, now }: ApprovalTx, record: IncomingRecord
   return hold.id
 }
 
-async function contextOf(world: Pick<IncomingCasesWorld, 'accounts'>, { client, ids, now }: ApprovalTx, record: IncomingRecord): Promise<moves.MoveContext> {
+async function contextOf(world: Pick<IncomingCasesDeps, 'accounts'>, { client, ids, now }: ApprovalTx, record: IncomingRecord): Promise<moves.MoveContext> {
   const accounts = world.accounts.within(client)
   const underReview = record.status === 'under_review' ? record.customerId : null
   const internal = underReview === null ? await accounts.accounts(record) : await accounts.accountsWith(record, 'review_held', underReview)

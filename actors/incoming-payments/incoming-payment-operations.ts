@@ -3,7 +3,7 @@
  * money without an owner, and where a customer sends money to.
  */
 import { randomUUID } from 'node:crypto'
-import { allocateSuspense, requestRecall, returnSuspense, type IncomingCasesWorld } from './incoming-cases.ts'
+import { allocateSuspense, requestRecall, returnSuspense, type IncomingCasesDeps } from './incoming-cases.ts'
 import type { SandboxCredits } from '../sandbox/sandbox-credits.ts'
 import { addDays, dateIn } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -15,13 +15,13 @@ import { ibanFault } from '../../lib/recipients/iban.ts'
 import { maskAccountNumber, maskIban } from '../../lib/recipients/masking.ts'
 import { SANDBOX_BANK_NAME } from '../../lib/sandbox/accounts.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
-import type { KnownBalance } from '../../storage/balances/balance-directory.ts'
+import type { KnownBalance } from '../../storage/balances/balance-cache.ts'
 import { lockIncoming } from '../../storage/incoming-payments/incoming-payments.ts'
 import { getSuspenseItem } from '../../storage/incoming-payments/incoming-payment-queries.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller, ByInTenant } from '../../lib/identity/caller.ts'
-import { answerOnce, type RememberingWorld } from '../commands/remembered.ts'
+import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { SimIncomingDebit, SimIncomingPayment, SimIncomingRecall, SuspenseAllocation, SuspenseItem, SuspenseReturn } from '../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
 
@@ -40,8 +40,8 @@ export interface IncomingCommands {
 /** Two operations simulate the same, and say so in different words. */
 export type SimulationAnswer = 'result' | 'receipt'
 
-export interface IncomingCommandsWorld extends IncomingCasesWorld, RememberingWorld {
-  readonly clock: IncomingCasesWorld['clock']
+export interface IncomingCommandsDeps extends IncomingCasesDeps, RunOnceDeps {
+  readonly clock: IncomingCasesDeps['clock']
   readonly bank: Pick<SandboxCredits, 'announce'>
 }
 
@@ -53,7 +53,7 @@ const VALUE_DAYS_MAX = 366
 /** Rails on which every payment has a reference of its own for its whole way. */
 const TRACKED: ReadonlySet<Rail> = new Set<Rail>(['swift', 'fedwire', 'target2', 'chaps'])
 
-export function createIncomingCommands(world: IncomingCommandsWorld): IncomingCommands {
+export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCommands {
   const { database, balances, ids, clock, bank } = world
 
   /** Read before the transaction begins: whoever has a connection waits for no second one. */
@@ -71,7 +71,7 @@ export function createIncomingCommands(world: IncomingCommandsWorld): IncomingCo
   return {
     async simulate(by, body, idempotency, answer) {
       const named = await known(body.balanceId)
-      return await answerOnce(world, idempotency, 202, async (client) => {
+      return await runOnce(world, idempotency, 202, async (client) => {
         const balance = mustOwn(by, named)
         const credit = creditOf(body, { currency: balance.currency as CurrencyCode, reference: ids.next(), today: dateIn(clock.now(), 'UTC') })
         await mustBeSandbox(client, balance.connectionId)
@@ -88,7 +88,7 @@ export function createIncomingCommands(world: IncomingCommandsWorld): IncomingCo
 
     async simulateDebit(by, { balanceId, amount }, idempotency) {
       const named = await known(balanceId)
-      return await answerOnce(world, idempotency, 202, async (client) => {
+      return await runOnce(world, idempotency, 202, async (client) => {
         const { connectionId, currency } = mustOwn(by, named)
         if (amount.currency !== currency) invalid([{ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${currency}.` }])
         // Of all that are connected none has a sandbox that collects.
@@ -97,7 +97,7 @@ export function createIncomingCommands(world: IncomingCommandsWorld): IncomingCo
     },
 
     async simulateRecall(by, id, { reasonCode = RECALL_REASON, amount = null }, idempotency) {
-      return await answerOnce(world, idempotency, 202, async (client) => {
+      return await runOnce(world, idempotency, 202, async (client) => {
         const record = await lockIncoming(client, id)
         if (record === null || record.customerId !== by.tenant.id || record.creditedAt === null) refuse('not-found', 'No such resource exists in this tenant.')
         if (amount !== null && amount.currency !== record.currency) {

@@ -14,14 +14,14 @@ import { LIMITS } from '../../lib/base/limits.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { CommitConflict, writeEffects } from '../../storage/approvals/approvals.ts'
-import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { changeIncoming, dueReturns, knownCredits, lockIncoming, operatorOfConnection, returnsSent } from '../../storage/incoming-payments/incoming-payments.ts'
-import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { creditedBalance } from '../balances/balance.ts'
 import type { CreditInbox, CreditMessage, CreditPartner } from '../providers/credits.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
 /** How often it is looked for money that is to go back. */
@@ -30,8 +30,8 @@ const RETURNS_TICK_MS = 1_000
 export interface IncomingPaymentsOptions {
   readonly system: ActorSystem
   readonly database: Database
-  readonly accounts: InternalAccountDirectory
-  readonly balances: BalanceDirectory
+  readonly accounts: InternalAccountCache
+  readonly balances: BalanceCache
   readonly partner: CreditPartner
   readonly screener: Screener
   readonly ids: IdSource
@@ -45,11 +45,11 @@ type Credited = Extract<CreditMessage, { readonly type: 'account.credited' }>
 
 export class IncomingPayments {
   readonly #options: IncomingPaymentsOptions
-  readonly #returns: Lookout
+  readonly #returns: Poller
 
   constructor(options: IncomingPaymentsOptions) {
     this.#options = options
-    this.#returns = new Lookout({ everyMs: RETURNS_TICK_MS, look: () => this.#giveBack(), onError: (error) => options.onError(error, 'returned credits') })
+    this.#returns = new Poller({ everyMs: RETURNS_TICK_MS, poll: () => this.#giveBack(), onError: (error) => options.onError(error, 'returned credits') })
   }
 
   start(): void {

@@ -14,7 +14,7 @@ import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { problemBody } from '../../lib/base/problem-document.ts'
-import { answerOnce, type RememberingWorld } from '../commands/remembered.ts'
+import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { Job, jobList } from '../../lib/jobs/job-schema.ts'
 import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -30,7 +30,7 @@ export interface JobCommands {
   cancel(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
 }
 
-export interface JobWorld extends RememberingWorld {
+export interface JobDeps extends RunOnceDeps {
   readonly database: Database
   readonly ids: IdSource
   readonly clock: { now(): number }
@@ -40,7 +40,7 @@ export interface JobWorld extends RememberingWorld {
 }
 
 /** A job as it is shown: with a link of its own to its file, for whoever asks now. */
-export function createJobView({ downloads, problemBase, clock }: Pick<JobWorld, 'downloads' | 'problemBase' | 'clock'>): (job: JobRecord) => Versioned<Job> {
+export function createJobView({ downloads, problemBase, clock }: Pick<JobDeps, 'downloads' | 'problemBase' | 'clock'>): (job: JobRecord) => Versioned<Job> {
   return (job) => {
     const { id, kind, status, progress, subject, result, error, fileId, requestedBy } = job
     const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
@@ -60,7 +60,7 @@ export function createJobView({ downloads, problemBase, clock }: Pick<JobWorld, 
 }
 
 /** The reads of jobs. */
-export function createJobReads(world: Pick<JobWorld, 'database' | 'downloads' | 'problemBase' | 'clock'>): JobReads {
+export function createJobReads(world: Pick<JobDeps, 'database' | 'downloads' | 'problemBase' | 'clock'>): JobReads {
   const db = readDatabase(world.database)
   const view = createJobView(world)
   return {
@@ -76,11 +76,11 @@ export function createJobReads(world: Pick<JobWorld, 'database' | 'downloads' | 
 }
 
 /** The commands of jobs. */
-export function createJobCommands(world: JobWorld): JobCommands {
+export function createJobCommands(world: JobDeps): JobCommands {
   const { clock, ids, jobs } = world
   const view = createJobView(world)
   return {
-    cancel: (by, id, idempotency) => answerOnce(world, idempotency, 200, async (client) => {
+    cancel: (by, id, idempotency) => runOnce(world, idempotency, 200, async (client) => {
       const now = clock.now()
       const found = await jobs.cancel({ client, ids, now }, by.tenant.id, id)
       if (found === null) refuse('not-found', 'No such resource exists in this tenant.')

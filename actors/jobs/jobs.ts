@@ -16,7 +16,7 @@ import { plainArray, plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { claimJobs, endJob, expireJobs, lockJob, pauseJob, releaseJob, renewJob, type JobEnd, type JobRecord, type JobTx, type TakenJob } from '../../storage/jobs/jobs.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 /** How often a node looks, besides being told of a job that was asked for here. */
 const TICK_MS = 500
@@ -89,29 +89,29 @@ interface Running {
 
 export class Jobs {
   readonly #options: JobsOptions
-  readonly #lookout: Lookout
-  readonly #expiry: Lookout
+  readonly #poller: Poller
+  readonly #expiry: Poller
   readonly #running = new Map<string, Running>()
   #stopped = false
-  #looking: Promise<void> | undefined
+  #polling: Promise<void> | undefined
 
   constructor(options: JobsOptions) {
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#lookOnce(), onError: (error) => options.onError(error, 'jobs that are due') })
-    this.#expiry = new Lookout({ everyMs: EXPIRY_TICK_MS, look: () => this.expire(), onError: (error) => options.onError(error, 'jobs that are over') })
+    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#pollOnce(), onError: (error) => options.onError(error, 'jobs that are due') })
+    this.#expiry = new Poller({ everyMs: EXPIRY_TICK_MS, poll: () => this.expire(), onError: (error) => options.onError(error, 'jobs that are over') })
   }
 
   /** Begins to look. */
   start(): void {
-    this.#lookout.start()
+    this.#poller.start()
     this.#expiry.start()
   }
 
   /** Stops looking; what is under way is given up at once, for another node to take. */
   async stop(): Promise<void> {
     this.#stopped = true
-    await Promise.all([this.#lookout.stop(), this.#expiry.stop()])
-    await this.#looking?.catch(() => undefined)
+    await Promise.all([this.#poller.stop(), this.#expiry.stop()])
+    await this.#polling?.catch(() => undefined)
     const running = [...this.#running.values()]
     for (const { stop } of running) stop.abort()
     await Promise.all(running.map(({ done }) => done))
@@ -119,7 +119,7 @@ export class Jobs {
 
   /** Looks now: a job was asked for here, or there is room for another. */
   nudge(): void {
-    if (!this.#stopped) this.#lookOnce().catch((error: unknown) => this.#options.onError(error, 'jobs that are due'))
+    if (!this.#stopped) this.#pollOnce().catch((error: unknown) => this.#options.onError(error, 'jobs that are due'))
   }
 
   /** Lets go what is over, results first. */
@@ -140,12 +140,12 @@ export class Jobs {
   }
 
   /** One look at a time; whoever comes meanwhile waits for that one. */
-  #lookOnce(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => { this.#looking = undefined })
-    return this.#looking
+  #pollOnce(): Promise<void> {
+    this.#polling ??= this.#poll().finally(() => { this.#polling = undefined })
+    return this.#polling
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, ids, shards } = this.#options
     const max = RUNNING_MAX - this.#running.size
     if (this.#stopped || max <= 0) return
@@ -171,10 +171,10 @@ export class Jobs {
     const { database, clock, kinds, onError } = this.#options
     const work = kinds[job.kind]
     let progress: { processed: number; total: number | null } = { processed: 0, total: job.progress.total }
-    const renewal = new Lookout({
+    const renewal = new Poller({
       everyMs: RENEW_MS,
       // One that is no longer ours is given up; whoever has it now begins anew.
-      look: async () => { if (!(await renewJob(database, job, { until: clock.now() + LEASE_MS, ...progress }))) stop.abort() },
+      poll: async () => { if (!(await renewJob(database, job, { until: clock.now() + LEASE_MS, ...progress }))) stop.abort() },
       onError: (error) => onError(error, `the lease of job ${job.id}`),
     })
     renewal.start()

@@ -6,7 +6,7 @@ import { getNotice, listNotices } from '../../storage/notices/notice-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { readSetting, writeSetting } from '../../storage/customers/settings.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
-import type { SettingsWorld } from '../customers/settings-deps.ts'
+import type { SettingsDeps } from '../customers/settings-deps.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Notification, notificationList, NotificationPreferences } from '../../lib/notices/notification-schema.ts'
 
@@ -21,7 +21,7 @@ export interface NoticeCommands {
   setNotificationPreferences(userId: string, preferences: NotificationPreferences): Promise<NotificationPreferences>
 }
 
-export function createNotices({ database, clock }: SettingsWorld): { readonly reads: NoticeReads; readonly commands: NoticeCommands } {
+export function createNotices({ database, clock }: SettingsDeps): { readonly reads: NoticeReads; readonly commands: NoticeCommands } {
   const db = readDatabase(database)
   return {
     reads: {

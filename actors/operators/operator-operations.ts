@@ -15,11 +15,11 @@ import { RAILS, type Rail, type RailLimits } from '../../lib/rails/rails.ts'
 import { refuse, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
 import { readDefaultLimits, writeDefaultLimits } from '../../storage/customers/customer-limits.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { FeatureDirectory } from '../../storage/operators/feature-directory.ts'
+import { FeatureCache } from '../../storage/operators/feature-cache.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
 import { railLimitsJson, readRailLimits, writeRailLimits } from '../../storage/operators/rail-limits.ts'
 import { chooseTemplate, readTemplate } from '../../storage/pricing/pricing.ts'
-import { Notifications } from '../../storage/notices/notifications.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
 import { readOperator, writeOperator, type OperatorRecord } from '../../storage/operators/operators.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { limitsOfBody } from '../customers/customer-limits.ts'
@@ -72,9 +72,9 @@ export interface OperatorServiceOptions {
 
 /** Puts it together. Listens on a connection of its own to `databaseUrl`. */
 export function createOperatorService({ database, databaseUrl, ids, clock, sandbox, onChange, onError }: OperatorServiceOptions): OperatorService {
-  const features = new FeatureDirectory(database)
+  const features = new FeatureCache(database)
   const forget = () => { features.forgetAll(); onChange() }
-  const notifications = new Notifications({ url: databaseUrl, channel: OPERATOR_CHANGED, onMessage: forget, onGap: forget, onError })
+  const notifications = new PgListener({ url: databaseUrl, channel: OPERATOR_CHANGED, onMessage: forget, onGap: forget, onError })
 
   const reads: OperatorReads = {
     async getOperator(id) {

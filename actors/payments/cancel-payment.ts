@@ -18,11 +18,11 @@ import { inTransaction } from '../../storage/db/transaction.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import { paymentActor } from './payment.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import type { PayWorld } from './submit-payment.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { PayDeps } from './submit-payment.ts'
+import type { Caller } from '../commands/caller.ts'
 import { auditBy, remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
 
-export interface CancelWorld extends PayWorld {
+export interface CancelDeps extends PayDeps {
   readonly database: Database
   readonly approvals: Approvals
 }
@@ -41,16 +41,16 @@ const CANCELLED = 'The payment was cancelled.'
  *
  * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */
-export async function cancelPayment(world: CancelWorld, asker: Asker, paymentId: string, reason: string | null): Promise<CancelOutcome> {
+export async function cancelPayment(world: CancelDeps, caller: Caller, paymentId: string, reason: string | null): Promise<CancelOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const payment = await findPayment(world.database, paymentId)
-    if (payment === null || payment.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
-    if (!isCancellable(payment)) return await sayNo(world, asker, payment)
+    if (payment === null || payment.customerId !== caller.customerId) refuse('not-found', 'No such resource exists in this tenant.')
+    if (!isCancellable(payment)) return await sayNo(world, caller, payment)
     const withdrawal: Withdrawal = { status: 'cancelled', reason: { code: 'cancelled_by_user', message: reason ?? CANCELLED }, by: 'member' }
     const { status, details } = payment
     const from = status === 'scheduled' || (status === 'pending_approval' && details.sharesApproval === true) ? status : null
-    const outcome = from !== null ? await unlessRecorded(async () => (await withdrawWaiting(world, payment.id, from, withdrawal, asker.key) ? 'cancelled' : 'moved_on'))
-      : status === 'pending_approval' ? await endApproval(world, asker, payment) : await leaveQueue(world, asker, payment, withdrawal)
+    const outcome = from !== null ? await unlessRecorded(async () => (await withdrawWaiting(world, payment.id, from, withdrawal, caller.key) ? 'cancelled' : 'moved_on'))
+      : status === 'pending_approval' ? await endApproval(world, caller, payment) : await leaveQueue(world, caller, payment, withdrawal)
     if (outcome === 'cancelled') return { kind: 'cancelled', payment: await findPayment(world.database, paymentId) as PaymentRecord }
     if (outcome !== 'moved_on') return outcome
   }
@@ -59,17 +59,17 @@ export async function cancelPayment(world: CancelWorld, asker: Asker, paymentId:
 
 type Attempt = 'cancelled' | 'moved_on' | Extract<CancelOutcome, { kind: 'recorded' }>
 
-async function endApproval({ approvals }: CancelWorld, asker: Asker, payment: PaymentRecord): Promise<Attempt> {
+async function endApproval({ approvals }: CancelDeps, caller: Caller, payment: PaymentRecord): Promise<Attempt> {
   return await unlessRecorded(async () => {
     const ended = await approvals.cancel({
-      approvalId: payment.details.approvalId as string, reason: 'cancelled_by_user', by: auditBy(asker), effects: (now) => remembered(asker.key, 200, payment.id, null, now),
+      approvalId: payment.details.approvalId as string, reason: 'cancelled_by_user', by: auditBy(caller), effects: (now) => remembered(caller.key, 200, payment.id, null, now),
     })
     return ended ? 'cancelled' : 'moved_on'
   })
 }
 
-async function leaveQueue({ system, ids }: CancelWorld, asker: Asker, payment: PaymentRecord, withdrawal: Withdrawal): Promise<Attempt> {
-  const outcome = await system.ask(paymentActor, payment.id, asker.shard, { kind: 'withdraw', from: 'processing', withdrawal, context: { ids }, key: asker.key }, asker.deadline)
+async function leaveQueue({ system, ids }: CancelDeps, caller: Caller, payment: PaymentRecord, withdrawal: Withdrawal): Promise<Attempt> {
+  const outcome = await system.ask(paymentActor, payment.id, caller.shard, { kind: 'withdraw', from: 'processing', withdrawal, context: { ids }, key: caller.key }, caller.deadline)
   switch (outcome.kind) {
     case 'decided':
       if (outcome.reply.kind === 'moved') system.forget('payment', payment.id)
@@ -81,7 +81,7 @@ async function leaveQueue({ system, ids }: CancelWorld, asker: Asker, payment: P
 
 /** P12, and P9 of one that shares its approval: a payment is withdrawn. @returns false when it no longer waits for that @throws CommitConflict `recorded` when the key has an answer */
 export async function withdrawWaiting(
-  { database, ids, clock }: Pick<CancelWorld, 'database' | 'ids' | 'clock'>, paymentId: string, from: 'scheduled' | 'pending_approval', withdrawal: Withdrawal, key: CommandKey | null,
+  { database, ids, clock }: Pick<CancelDeps, 'database' | 'ids' | 'clock'>, paymentId: string, from: 'scheduled' | 'pending_approval', withdrawal: Withdrawal, key: CommandKey | null,
 ): Promise<boolean> {
   try {
     return await inTransaction(database, async (client) => {
@@ -97,6 +97,6 @@ export async function withdrawWaiting(
   }
 }
 
-async function sayNo(world: CancelWorld, asker: Asker, { status }: PaymentRecord): Promise<CancelOutcome> {
-  return await rememberedNo(world, asker, { slug: 'not-cancellable', detail: 'The payment can no longer be cancelled.', extra: { currentStatus: status } })
+async function sayNo(world: CancelDeps, caller: Caller, { status }: PaymentRecord): Promise<CancelOutcome> {
+  return await rememberedNo(world, caller, { slug: 'not-cancellable', detail: 'The payment can no longer be cancelled.', extra: { currentStatus: status } })
 }

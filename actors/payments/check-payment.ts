@@ -16,11 +16,11 @@ import { arrivalOf, timingOf } from '../../lib/rails/timing.ts'
 import { ProblemError, type Problem, type ProblemSlug } from '../../lib/base/problems.ts'
 import { shownVerification, type RecipientVerification } from '../../lib/recipients/verification.ts'
 import { paymentWithExternalId } from '../../storage/payments/drafts.ts'
-import type { PayableRecipient } from '../../storage/recipients/recipient-directory.ts'
+import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
-import type { CancelWorld } from './cancel-payment.ts'
-import { commandOf, convertAt, payeeOnPlatform, type PaymentInput, type PayWorld } from './submit-payment.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { CancelDeps } from './cancel-payment.ts'
+import { commandOf, convertAt, payeeOnPlatform, type PaymentInput, type PayDeps } from './submit-payment.ts'
+import type { Caller } from '../commands/caller.ts'
 
 export interface PaymentIssue {
   readonly severity: 'error' | 'warning'
@@ -45,7 +45,7 @@ const WITHOUT: Partial<Record<ProblemSlug, (balance: BalanceState, command: Crea
  *
  * @throws CalendarUnknown; what the driver throws
  */
-export async function checkPayment(world: CancelWorld, asker: Asker, input: PaymentInput) {
+export async function checkPayment(world: CancelDeps, caller: Caller, input: PaymentInput) {
   const { database } = world
   const externalId = input.externalId ?? null
   const balance = (await loadBalances({ query: async (statement) => ({ rows: await database.query(statement) }) }, [input.sourceBalanceId], false)).get(input.sourceBalanceId) ?? null
@@ -53,10 +53,10 @@ export async function checkPayment(world: CancelWorld, asker: Asker, input: Paym
   const current = balance === null || remembered === null || remembered.rails.version === balance.railVersion
   if (!current) world.recipients.forget(input.recipientId)
   const recipient = current ? remembered : await world.recipients.find(input.recipientId)
-  return await examinePayment(world, asker, input, {
-    payee: recipient?.customerId === asker.customerId ? recipient : null,
-    payer: balance?.customerId === asker.customerId ? balance : null,
-    externalIdOwner: externalId === null ? null : await paymentWithExternalId(database.pool, { customerId: asker.customerId, externalId, except: NO_PAYMENT }),
+  return await examinePayment(world, caller, input, {
+    payee: recipient?.customerId === caller.customerId ? recipient : null,
+    payer: balance?.customerId === caller.customerId ? balance : null,
+    externalIdOwner: externalId === null ? null : await paymentWithExternalId(database.pool, { customerId: caller.customerId, externalId, except: NO_PAYMENT }),
   })
 }
 
@@ -69,7 +69,7 @@ export interface PaymentFacts {
 }
 
 /** The same for whoever has read what it needs, as files of many payments have. */
-export async function examinePayment(world: PayWorld, asker: Asker, input: PaymentInput, { payee, payer, externalIdOwner }: PaymentFacts) {
+export async function examinePayment(world: PayDeps, caller: Caller, input: PaymentInput, { payee, payer, externalIdOwner }: PaymentFacts) {
   const { clock } = world
   const issues: PaymentIssue[] = []
   if (payer === null) issues.push(field('/sourceBalanceId', 'not_found', 'No such balance.'))
@@ -77,7 +77,7 @@ export async function examinePayment(world: PayWorld, asker: Asker, input: Payme
   let verification: RecipientVerification | null = null
   let conversion: ConversionOrder | undefined
   if (payee !== null) {
-    const asked = await command(world, asker, input, payee, externalIdOwner)
+    const asked = await command(world, caller, input, payee, externalIdOwner)
     if ('problem' in asked) issues.push(...issuesOf(asked.problem))
     else {
       verification = verificationIn(asked.command)
@@ -98,10 +98,10 @@ export async function examinePayment(world: PayWorld, asker: Asker, input: Payme
   }
 }
 
-async function command(world: PayWorld, asker: Asker, input: PaymentInput, payee: PayableRecipient, externalIdOwner: string | null): Promise<{ readonly command: CreatePayment } | { readonly problem: Problem }> {
+async function command(world: PayDeps, caller: Caller, input: PaymentInput, payee: PayableRecipient, externalIdOwner: string | null): Promise<{ readonly command: CreatePayment } | { readonly problem: Problem }> {
   try {
     // Nothing is made, so no number is used up.
-    return { command: await commandOf({ ...world, orderNumbers: { take: async () => 0n } }, { ...asker, key: null }, input, payee, { externalIdOwner, usedBy: null, draft: null, draw: false }) }
+    return { command: await commandOf({ ...world, orderNumbers: { take: async () => 0n } }, { ...caller, key: null }, input, payee, { externalIdOwner, usedBy: null, draft: null, draw: false }) }
   } catch (error) {
     if (error instanceof ProblemError) return { problem: error.problem }
     throw error

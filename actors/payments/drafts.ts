@@ -16,11 +16,11 @@ import { readDraftFacts } from '../../storage/payments/drafts.ts'
 import { findPayment } from '../../storage/payments/payment-queries.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { Overloaded } from '../runtime/lane.ts'
-import type { CancelWorld } from './cancel-payment.ts'
+import type { CancelDeps } from './cancel-payment.ts'
 import { remembered, rememberedNo, unlessRecorded } from '../commands/recorded-outcomes.ts'
 import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
 import { askBalance, checkDate, type FlowOutcome, type PaymentInput } from './submit-payment.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { Caller } from '../commands/caller.ts'
 
 
 /** The last zone to see a day end is half a day behind UTC. */
@@ -43,26 +43,26 @@ export async function draftFacts(client: Pick<TransactionClient, 'query'>, custo
  *
  * @throws ProblemError when the body names what it may not; DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */
-export async function createDraft(world: CancelWorld, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
+export async function createDraft(world: CancelDeps, caller: Caller, input: PaymentInput): Promise<FlowOutcome> {
   const { database, clock, ids, orderNumbers } = world
   const number = orderNumber('PAY', await orderNumbers.take())
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     try {
       return await unlessRecorded(async () => await inTransaction(database, async (client) => {
         const now = clock.now()
-        const facts = await draftFacts(client, asker.customerId, input, now)
-        const documentIds = await checkedDocuments(documentsWithin(client), asker.customerId, input.documentIds)
-        const draft = newDraft({ id: ids.next(), customerId: asker.customerId, number, createdBy: asker.createdBy, createdVia: asker.createdVia, createdAt: now }, { ...input, documentIds }, facts)
+        const facts = await draftFacts(client, caller.customerId, input, now)
+        const documentIds = await checkedDocuments(documentsWithin(client), caller.customerId, input.documentIds)
+        const draft = newDraft({ id: ids.next(), customerId: caller.customerId, number, createdBy: caller.createdBy, createdVia: caller.createdVia, createdAt: now }, { ...input, documentIds }, facts)
         const { operatorId } = facts.balance
         await writeEffects({ client, now }, {
-          ...draftRow(draft, facts.balance), ...documentUsesOf(draft), ...remembered(asker.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
+          ...draftRow(draft, facts.balance), ...documentUsesOf(draft), ...remembered(caller.key, 201, draft.id, JSON.stringify(paymentJson(draft, null)), now),
         })
         return { kind: 'payment_created' as const, payment: draft, operatorId }
       }))
     } catch (error) {
       const used = error instanceof CommitConflict ? error.conflicts.find(({ kind }) => kind === 'external_id_used') : undefined
       if (used?.kind === 'external_id_used') {
-        return await rememberedNo(world, asker, { slug: 'duplicate-external-id', detail: `externalId ${input.externalId} belongs to another payment.`, extra: { existingId: used.existingId } })
+        return await rememberedNo(world, caller, { slug: 'duplicate-external-id', detail: `externalId ${input.externalId} belongs to another payment.`, extra: { existingId: used.existingId } })
       }
       // A document that was deleted at this moment is named as missing the next time.
       const stale = error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'fact_stale')
@@ -102,17 +102,17 @@ export type SubmitOutcome = Exclude<FlowOutcome, { readonly kind: 'payment_creat
  * @throws as `submitPayment`, and ProblemError `not-found`, `precondition-failed`
  */
 export async function submitDraft(
-  world: CancelWorld, asker: Asker, paymentId: string, { verificationOverride = null, expectedVersion = null }: { readonly verificationOverride?: OverrideInput | null; readonly expectedVersion?: number | null },
+  world: CancelDeps, caller: Caller, paymentId: string, { verificationOverride = null, expectedVersion = null }: { readonly verificationOverride?: OverrideInput | null; readonly expectedVersion?: number | null },
 ): Promise<SubmitOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const draft = await findPayment(world.database, paymentId)
-    if (draft === null || draft.customerId !== asker.customerId) refuse('not-found', 'No such resource exists in this tenant.')
+    if (draft === null || draft.customerId !== caller.customerId) refuse('not-found', 'No such resource exists in this tenant.')
     if (draft.status !== 'draft') {
-      return await rememberedNo(world, asker, { slug: 'invalid-transition', detail: 'Only a draft can be submitted.', extra: { currentStatus: draft.status, allowed: [] } })
+      return await rememberedNo(world, caller, { slug: 'invalid-transition', detail: 'Only a draft can be submitted.', extra: { currentStatus: draft.status, allowed: [] } })
     }
     if (expectedVersion !== null && draft.version !== expectedVersion) refuse('precondition-failed', `The draft has changed since: it is version ${draft.version}.`)
     const written = inputOfDraft(draft)
-    const outcome = await askBalance(world, asker, { ...written, verificationOverride: verificationOverride ?? written.verificationOverride ?? null }, draft)
+    const outcome = await askBalance(world, caller, { ...written, verificationOverride: verificationOverride ?? written.verificationOverride ?? null }, draft)
     switch (outcome.kind) {
       case 'payment_stale': break
       case 'payment_created': return { kind: 'submitted', payment: outcome.payment }

@@ -11,9 +11,9 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { duePayments, postponeDuePayment, type DuePayment } from '../../storage/payments/due-payments.ts'
 import { findPayment } from '../../storage/payments/payment-queries.ts'
-import type { RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import type { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import { balanceActor } from '../balances/balance.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { PaymentQueue } from './payment-queue.ts'
@@ -30,7 +30,7 @@ const FAILED_RETRY_MS = 10_000
 export interface DuePaymentsOptions {
   readonly system: ActorSystem
   readonly database: Database
-  readonly recipients: RecipientDirectory
+  readonly recipients: RecipientCache
   readonly queue: Pick<PaymentQueue, 'offer'>
   readonly ids: IdSource
   readonly clock: Clock
@@ -39,15 +39,15 @@ export interface DuePaymentsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class DuePayments extends Lookout {
+export class DuePayments extends Poller {
   readonly #options: DuePaymentsOptions
 
   constructor(options: DuePaymentsOptions) {
-    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'payments that are due') })
+    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'payments that are due') })
     this.#options = options
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     for (let batch = 0; batch < BATCHES_MAX; batch++) {
       const due = await duePayments(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })

@@ -30,7 +30,7 @@ import { fitsMetadata } from '../../lib/contract/primitives.ts'
 /** What may still be changed when a payment is no draft any more. */
 const NOTES: ReadonlySet<string> = new Set(['documentIds', 'internalNote', 'metadata'])
 
-export interface PaymentChangesWorld {
+export interface PaymentChangesDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -42,7 +42,7 @@ export interface PaymentChanges {
   remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
 }
 
-export function createPaymentChanges({ database, clock, ids }: PaymentChangesWorld): PaymentChanges {
+export function createPaymentChanges({ database, clock, ids }: PaymentChangesDeps): PaymentChanges {
   async function read(by: ByCaller, id: string, expected: number | bigint | null): Promise<PaymentRecord> {
     const payment = await findPayment(database, id)
     if (payment === null || payment.customerId !== by.tenant.id) refuse('not-found', 'No such resource exists in this tenant.')

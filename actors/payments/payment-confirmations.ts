@@ -33,7 +33,7 @@ export interface Confirmations {
   ofTransaction(tenant: Tenant, transactionId: string): Promise<ConfirmationDocument | null>
 }
 
-export interface ConfirmationWorld {
+export interface ConfirmationDeps {
   readonly database: Database
   readonly clock: { now(): number }
   readonly render: RenderConfirmation
@@ -47,7 +47,7 @@ interface Subject {
   readonly customerId: string
 }
 
-export function createConfirmations({ database, clock, render }: ConfirmationWorld): Confirmations {
+export function createConfirmations({ database, clock, render }: ConfirmationDeps): Confirmations {
   const db = readDatabase(database)
   /** Renderings under way, by object and version. */
   const underWay = new Map<string, Promise<Uint8Array>>()

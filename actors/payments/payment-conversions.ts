@@ -9,9 +9,9 @@ import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import { ProblemError } from '../../lib/base/problems.ts'
 import { defaultBalances } from '../../storage/exchange/exchange-balances.ts'
 import { feeRulesOf } from '../../storage/pricing/pricing.ts'
-import { findQuote, type ExchangeWorld, type FoundQuote } from '../exchange/create-exchange.ts'
+import { findQuote, type ExchangeDeps, type FoundQuote } from '../exchange/create-exchange.ts'
 import { deskOf } from '../exchange/create-quote.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { Caller } from '../commands/caller.ts'
 
 /** What customers' quotes come to. */
 export interface Conversions {
@@ -21,23 +21,23 @@ export interface Conversions {
    * @param options `usedBy`: the exchange that a commit has found it used by. `draw` false: nothing is made, so no number is used up.
    * @throws ProblemError when there is no such quote, or nowhere for what it buys
    */
-  orderOf(asker: Pick<Asker, 'customerId' | 'key'>, quoteId: string, options: { readonly usedBy: string | null; readonly draw: boolean }): Promise<ConversionOrder>
+  orderOf(caller: Pick<Caller, 'customerId' | 'key'>, quoteId: string, options: { readonly usedBy: string | null; readonly draw: boolean }): Promise<ConversionOrder>
 }
 
 /** Conversions by quotes that exchanges are made of, too. */
-export function createConversions(world: ExchangeWorld): Conversions {
+export function createConversions(world: ExchangeDeps): Conversions {
   const { database, accounts, orderNumbers, balances, quotes, ids, clock } = world
 
   /** The quote and where what it buys comes to. What is only looked at opens no balance: it has the one that is yet to be opened, which has no id. */
-  async function found(asker: Pick<Asker, 'customerId' | 'key'>, quoteId: string, draw: boolean): Promise<Pick<FoundQuote, 'quote'> & { readonly buyBalanceId: string | null }> {
-    const quote = draw ? null : await quotes.find(asker.customerId, quoteId)
-    const opens = quote !== null && quote.kind === 'spot' && quote.buyBalanceId === null && !(await defaultBalances(database, asker.customerId, [quote.buyCurrency])).has(quote.buyCurrency)
-    return opens ? { quote, buyBalanceId: null } : await findQuote(world, asker, { quoteId }, 'spot').catch(ofPayment)
+  async function found(caller: Pick<Caller, 'customerId' | 'key'>, quoteId: string, draw: boolean): Promise<Pick<FoundQuote, 'quote'> & { readonly buyBalanceId: string | null }> {
+    const quote = draw ? null : await quotes.find(caller.customerId, quoteId)
+    const opens = quote !== null && quote.kind === 'spot' && quote.buyBalanceId === null && !(await defaultBalances(database, caller.customerId, [quote.buyCurrency])).has(quote.buyCurrency)
+    return opens ? { quote, buyBalanceId: null } : await findQuote(world, caller, { quoteId }, 'spot').catch(ofPayment)
   }
 
   return {
-    async orderOf(asker, quoteId, { usedBy, draw }) {
-      const [{ quote, buyBalanceId }, desk] = await Promise.all([found(asker, quoteId.toLowerCase(), draw), deskOf(world, asker.customerId)])
+    async orderOf(caller, quoteId, { usedBy, draw }) {
+      const [{ quote, buyBalanceId }, desk] = await Promise.all([found(caller, quoteId.toLowerCase(), draw), deskOf(world, caller.customerId)])
       const scope = (currency: string) => ({ operatorId: desk.operatorId, connectionId: quote.connectionId, currency })
       const [sell, buy, fees, number, balance] = await Promise.all([
         accounts.accounts(scope(quote.sellCurrency)), accounts.accounts(scope(quote.buyCurrency)), buyBalanceId === null ? [] : feeRulesOf(database.pool, buyBalanceId),

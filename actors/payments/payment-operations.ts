@@ -7,8 +7,8 @@
  * exist. (I5)
  */
 import { type FlowOutcome, submitPayment } from './submit-payment.ts'
-import type { Asker } from '../commands/asker.ts'
-import { cancelPayment, type CancelOutcome, type CancelWorld } from './cancel-payment.ts'
+import type { Caller } from '../commands/caller.ts'
+import { cancelPayment, type CancelOutcome, type CancelDeps } from './cancel-payment.ts'
 import { checkPayment } from './check-payment.ts'
 import { createDraft, submitDraft, type SubmitOutcome } from './drafts.ts'
 import type { PaymentQueue } from './payment-queue.ts'
@@ -17,7 +17,7 @@ import type { Command, CommandAnswer, } from '../../lib/commands/command.ts'
 import type { PaymentCancel, PaymentCheck, PaymentCreate, PaymentSubmit } from '../../lib/payments/payment-schema.ts'
 import { cancelledAnswer, paymentAnswer, type Answers, type Unmade } from '../commands/answers.ts'
 
-export interface CommandWorld extends CancelWorld {
+export interface CommandDeps extends CancelDeps {
   readonly queue: PaymentQueue
 }
 
@@ -37,22 +37,22 @@ function madeAnswer(outcome: Exclude<FlowOutcome | CancelOutcome | SubmitOutcome
   }
 }
 
-export function createPaymentCommands(world: CommandWorld, { answer: answerWith, recordedAnswer, askerOf }: Answers): PaymentCommands {
-  const answer = <Body>(command: Command<Body>, submit: (asker: Asker, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>) =>
+export function createPaymentCommands(world: CommandDeps, { answer: answerWith, recordedAnswer, callerOf }: Answers): PaymentCommands {
+  const answer = <Body>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>) =>
     answerWith<Body, Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>>(command, submit, madeAnswer)
 
   return {
-    createPayment: (command) => answer(command, (asker, body) => (body.draft === true ? createDraft(world, asker, body) : submitPayment(world, asker, body))),
-    checkPayment: async (command) => await checkPayment(world, askerOf(command), command.body),
+    createPayment: (command) => answer(command, (caller, body) => (body.draft === true ? createDraft(world, caller, body) : submitPayment(world, caller, body))),
+    checkPayment: async (command) => await checkPayment(world, callerOf(command), command.body),
     submitPayment: async (command, paymentId) => {
       // What has an answer keeps it: a draft is one only once.
       const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
-      return known ?? await answer(command, (asker, body) => submitDraft(world, asker, paymentId, body))
+      return known ?? await answer(command, (caller, body) => submitDraft(world, caller, paymentId, body))
     },
     cancelPayment: async (command, paymentId) => {
       // What has an answer keeps it, whatever the payment has become since.
       const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
-      return known ?? await answer(command, (asker, { reason = null }) => cancelPayment(world, asker, paymentId, reason))
+      return known ?? await answer(command, (caller, { reason = null }) => cancelPayment(world, caller, paymentId, reason))
     },
   }
 }

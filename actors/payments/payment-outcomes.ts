@@ -23,14 +23,14 @@ import { through, type Queries } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import { decideOnce } from '../commands/remembered.ts'
+import { decideOnce } from '../commands/run-once.ts'
 import type { PaymentRecallRequest, PaymentStatusUpdate, paymentStatusUpdateList } from '../../lib/payments/payment-outcome-schema.ts'
 import type { SimPaymentRecall, SimPaymentReturn, SimPaymentStatus } from '../../lib/sandbox/payment-simulation-schema.ts'
 import type { SimulationCatalogue } from '../../lib/contract/simulation.ts'
 import type { Command, CommandAnswer, IdempotencyRecord } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-export interface PaymentOutcomeWorld {
+export interface PaymentOutcomeDeps {
   readonly database: Database
   readonly clock: { now(): number }
   readonly ids: IdSource
@@ -64,7 +64,7 @@ export interface PaymentOutcomeCommands {
 export type SimulationForm = 'result' | 'receipt'
 
 /** The reads. */
-export function createPaymentOutcomeReads({ database, environment, hasOperation }: Pick<PaymentOutcomeWorld, 'database' | 'environment' | 'hasOperation'>): PaymentOutcomeReads {
+export function createPaymentOutcomeReads({ database, environment, hasOperation }: Pick<PaymentOutcomeDeps, 'database' | 'environment' | 'hasOperation'>): PaymentOutcomeReads {
   const db = readDatabase(database)
   return {
     updates: async (query) => await listPaymentUpdates(database, db, query),
@@ -82,7 +82,7 @@ export function createPaymentOutcomeReads({ database, environment, hasOperation 
 }
 
 /** The writes. */
-export function createPaymentOutcomeCommands(world: PaymentOutcomeWorld): PaymentOutcomeCommands {
+export function createPaymentOutcomeCommands(world: PaymentOutcomeDeps): PaymentOutcomeCommands {
   const { database, clock, ids, bank } = world
 
   async function payment(rows: Queries, { tenant }: ByCaller, id: string): Promise<PaymentRecord> {

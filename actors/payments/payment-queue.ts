@@ -24,7 +24,7 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import { plainArray, plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import { OutcomeUnknown } from '../../storage/db/connection.ts'
 import type { Database } from '../../storage/db/database.ts'
-import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { internalPayees } from '../../storage/payments/internal-payees.ts'
 import { isKeptAlready, keepMessages } from '../../storage/providers/provider-events.ts'
 import { loadPayments } from '../../storage/payments/payment-states.ts'
@@ -62,7 +62,7 @@ const RATE_WINDOW_MS = 5_000
 export interface PaymentQueueOptions {
   readonly system: ActorSystem
   readonly database: Database
-  readonly accounts: InternalAccountDirectory
+  readonly accounts: InternalAccountCache
   readonly bank: BankPartner
   /** Asked about every payment before it is handed over. */
   readonly screener: Screener

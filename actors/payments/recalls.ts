@@ -10,7 +10,7 @@ import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { RecallPartner } from '../providers/bank.ts'
 import { paymentActor } from './payment.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
 /** How often a node looks for recalls that are due, and how many it takes at a time. */
@@ -30,15 +30,15 @@ export interface RecallsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class Recalls extends Lookout {
+export class Recalls extends Poller {
   readonly #options: RecallsOptions
 
   constructor(options: RecallsOptions) {
-    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'recalls that are due') })
+    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'recalls that are due') })
     this.#options = options
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, bank, clock, ids, shards } = this.#options
     const now = clock.now()
     const owned = shards.owned()

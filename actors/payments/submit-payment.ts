@@ -23,10 +23,10 @@ import { refuseField, type Problem } from '../../lib/base/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification, type OverrideInput } from '../../lib/recipients/verification.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
-import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { StoredOutcome } from '../../storage/commit/commit.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
-import type { PayableRecipient, RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import type { PayableRecipient, RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import { balanceActor, type BalanceReply } from '../balances/balance.ts'
 import { marketConvert } from '../exchange/create-exchange.ts'
 import type { Conversions } from './payment-conversions.ts'
@@ -38,12 +38,12 @@ import { checkedDocuments, type PaymentDocuments } from './payment-documents.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 import { paymentActor } from './payment.ts'
 import { payeeGate } from './verify-payee.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { Caller } from '../commands/caller.ts'
 
 /** What the flows share. */
-export interface FlowWorld {
+export interface FlowDeps {
   readonly system: ActorSystem
-  readonly recipients: Pick<RecipientDirectory, 'find' | 'findMany' | 'forget'>
+  readonly recipients: Pick<RecipientCache, 'find' | 'findMany' | 'forget'>
   /** Where names of payees are checked. */
   readonly payees: PayeeVerifier
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
@@ -54,9 +54,9 @@ export interface FlowWorld {
 }
 
 /** What payments need beside. */
-export interface PayWorld extends FlowWorld {
+export interface PayDeps extends FlowDeps {
   /** By which it is known whether payer and payee are on one connection. */
-  readonly balances: Pick<BalanceDirectory, 'find'>
+  readonly balances: Pick<BalanceCache, 'find'>
   /** What quotes of customers come to; where nobody exchanges there are none. */
   readonly conversions?: Conversions
   /** By which what is paid is compared with tiers in another currency; where nobody exchanges nothing can be. */
@@ -103,8 +103,8 @@ const SEPA_RAILS: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
  * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
  *   repeat under the same key.
  */
-export async function submitPayment(world: PayWorld, asker: Asker, input: PaymentInput): Promise<FlowOutcome> {
-  const outcome = await askBalance(world, asker, input, null)
+export async function submitPayment(world: PayDeps, caller: Caller, input: PaymentInput): Promise<FlowOutcome> {
+  const outcome = await askBalance(world, caller, input, null)
   // Nobody else has a version of what does not exist yet.
   if (outcome.kind === 'payment_stale') throw new Error('A payment that is new was changed.')
   return outcome
@@ -116,19 +116,19 @@ export async function submitPayment(world: PayWorld, asker: Asker, input: Paymen
  * @returns `payment_stale` when the draft is no longer what it was read as
  * @throws as `submitPayment`
  */
-export async function askBalance(world: PayWorld, asker: Asker, input: PaymentInput, draft: PaymentRecord | null): Promise<FlowOutcome | { readonly kind: 'payment_stale' }> {
+export async function askBalance(world: PayDeps, caller: Caller, input: PaymentInput, draft: PaymentRecord | null): Promise<FlowOutcome | { readonly kind: 'payment_stale' }> {
   let externalIdOwner: string | null = null
   let usedBy: string | null = null
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const recipient = await world.recipients.find(input.recipientId)
-    if (recipient === null || recipient.customerId !== asker.customerId) refuseField('/recipientId', 'not_found', 'No such recipient.')
+    if (recipient === null || recipient.customerId !== caller.customerId) refuseField('/recipientId', 'not_found', 'No such recipient.')
     // A no is kept under its key, so it is not said on the word of a memory that may be old.
     if (recipient.status !== 'active' && attempt === 0) {
       world.recipients.forget(input.recipientId)
       continue
     }
-    const command = await commandOf(world, asker, input, recipient, { externalIdOwner, usedBy, draft })
-    const outcome = await world.system.ask(balanceActor, input.sourceBalanceId, asker.shard, command, asker.deadline)
+    const command = await commandOf(world, caller, input, recipient, { externalIdOwner, usedBy, draft })
+    const outcome = await world.system.ask(balanceActor, input.sourceBalanceId, caller.shard, command, caller.deadline)
     switch (outcome.kind) {
       case 'decided':
         if (outcome.reply.kind === 'payment_released') throw new Error('A balance has answered another question.')
@@ -137,7 +137,7 @@ export async function askBalance(world: PayWorld, asker: Asker, input: PaymentIn
           world.recipients.forget(input.recipientId)
           break
         }
-        if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing' && command.conversion === undefined) enqueue(world, asker.shard, outcome.reply, command)
+        if (outcome.reply.kind === 'payment_created' && outcome.reply.payment.status === 'processing' && command.conversion === undefined) enqueue(world, caller.shard, outcome.reply, command)
         return outcome.reply
       case 'recorded': case 'payment_stale': return outcome
       case 'fact_stale': world.recipients.forget(input.recipientId); break
@@ -152,7 +152,7 @@ export async function askBalance(world: PayWorld, asker: Asker, input: PaymentIn
 }
 
 /** The payment waits for the bank from here; its actor remembers what was just written. */
-function enqueue({ system, queue }: PayWorld, shard: number, { payment, operatorId }: PaymentCreated, { holdId, rail, notBefore }: CreatePayment): void {
+function enqueue({ system, queue }: PayDeps, shard: number, { payment, operatorId }: PaymentCreated, { holdId, rail, notBefore }: CreatePayment): void {
   system.remember(paymentActor, payment.id, shard, {
     id: payment.id, customerId: payment.customerId, operatorId, connectionId: payment.connectionId, shard,
     number: payment.number, status: payment.status, version: payment.version, sent: false,
@@ -165,13 +165,13 @@ function enqueue({ system, queue }: PayWorld, shard: number, { payment, operator
 
 /** What is asked of the balance. @throws ProblemError when the body names what it may not */
 export async function commandOf(
-  world: PayWorld, asker: Asker, input: PaymentInput, recipient: PayableRecipient, { externalIdOwner, usedBy, draft, draw = true }: { readonly externalIdOwner: string | null; readonly usedBy: string | null; readonly draft: PaymentRecord | null; readonly draw?: boolean },
+  world: PayDeps, caller: Caller, input: PaymentInput, recipient: PayableRecipient, { externalIdOwner, usedBy, draft, draw = true }: { readonly externalIdOwner: string | null; readonly usedBy: string | null; readonly draft: PaymentRecord | null; readonly draw?: boolean },
 ): Promise<CreatePayment> {
   const now = world.clock.now()
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
   if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
-  const bought = async () => (input.quoteId == null ? undefined : await conversionFor(world, asker, input.quoteId, { usedBy, draw }))
+  const bought = async () => (input.quoteId == null ? undefined : await conversionFor(world, caller, input.quoteId, { usedBy, draw }))
   // The balance that is bought for pays, so whether its connection is the payee's is known from the quote.
   const known = recipient.platformAccount === null ? undefined : await bought()
   const payee = await payeeOnPlatform(world, recipient, known?.buyBalance ?? { id: input.sourceBalanceId })
@@ -187,8 +187,8 @@ export async function commandOf(
   checkDate(input.executionDate ?? null, rail ?? 'internal', now)
   const paymentFault = rail === null ? null : paymentFieldFault(recipient, input)
   if (paymentFault !== null) refuseField(paymentFault.field, paymentFault.code, paymentFault.message)
-  const gate = rail === null || recipient.status !== 'active' || asker.skipPayeeVerification === true ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: asker.createdBy })
-  const documentIds = await checkedDocuments(world.documents, asker.customerId, input.documentIds)
+  const gate = rail === null || recipient.status !== 'active' || caller.skipPayeeVerification === true ? null : await payeeGate(world, recipient, { rail, override: input.verificationOverride ?? null, by: caller.createdBy })
+  const documentIds = await checkedDocuments(world.documents, caller.customerId, input.documentIds)
   const conversion = known ?? await bought()
   if (conversion !== undefined && input.executionDate != null && input.executionDate > railDate(rail ?? 'internal', now)) {
     refuseField('/executionDate', 'not_applicable', 'A payment from a quote is made at once.')
@@ -197,11 +197,11 @@ export async function commandOf(
   const delayMs = world.sandbox ? queueDelayMs({ amountMinor: amount, reference: input.reference, recipientName: recipient.name }) : 0
   return {
     kind: 'create_payment',
-    customerId: asker.customerId,
-    key: asker.key,
-    problemText: asker.problemText,
-    problemStatus: asker.problemStatus,
-    paymentId: draft?.id ?? asker.paymentId ?? world.ids.next(),
+    customerId: caller.customerId,
+    key: caller.key,
+    problemText: caller.problemText,
+    problemStatus: caller.problemStatus,
+    paymentId: draft?.id ?? caller.paymentId ?? world.ids.next(),
     holdId: world.ids.next(),
     eventId: world.ids.next(),
     number,
@@ -213,11 +213,11 @@ export async function commandOf(
     rail: rail ?? 'internal',
     instant,
     executionDate: input.executionDate ?? null,
-    createdBy: asker.createdBy,
-    createdByName: asker.createdByName,
-    createdVia: asker.createdVia,
-    shapedBy: shapersOf(asker, recipient, draft),
-    spenderId: draft === null ? asker.spenderId : draft.details.amountSetBy ?? draft.createdBy,
+    createdBy: caller.createdBy,
+    createdByName: caller.createdByName,
+    createdVia: caller.createdVia,
+    shapedBy: shapersOf(caller, recipient, draft),
+    spenderId: draft === null ? caller.spenderId : draft.details.amountSetBy ?? draft.createdBy,
     approving: { ids: world.ids, sandboxDecision: world.sandbox ? sandboxDecisionIn([input.reference, recipient.name]) : null, convertAt: (connectionId) => convertAt(world, connectionId) },
     externalId: input.externalId ?? null,
     externalIdOwner,
@@ -234,14 +234,14 @@ export async function commandOf(
       notifyRecipient: input.notifyRecipient ?? false,
       ...(documentIds.length === 0 ? {} : { documentIds }),
       ...(gate !== null && 'verification' in gate ? { verification: keptVerification(gate.verification) } : {}),
-      ...(asker.bulk === undefined ? {} : { bulk: asker.bulk }),
+      ...(caller.bulk === undefined ? {} : { bulk: caller.bulk }),
     },
     metadata: inStoredOrder(input.metadata ?? {}),
     queued: delayMs === 0 ? world.queue.place(now) : placeAfter(world.queue.place(now), now, delayMs),
     ...(recipient.platformAccount === null ? {} : { payeeBalanceId: recipient.platformAccount.balanceId }),
     ...(delayMs === 0 ? {} : { notBefore: now + delayMs }),
-    ...(asker.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: asker.scheduledPaymentId }),
-    ...(asker.batchApprovalId === undefined ? {} : { batchApprovalId: asker.batchApprovalId }),
+    ...(caller.scheduledPaymentId === undefined ? {} : { scheduledPaymentId: caller.scheduledPaymentId }),
+    ...(caller.batchApprovalId === undefined ? {} : { batchApprovalId: caller.batchApprovalId }),
     ...(draft === null ? {} : { draft }),
   }
 }
@@ -251,7 +251,7 @@ export async function commandOf(
  * money has to move between banks. Null for any other account.
  */
 export async function payeeOnPlatform(
-  { balances }: Pick<PayWorld, 'balances'>, { platformAccount }: Pick<PayableRecipient, 'platformAccount'>, payer: { readonly id: string; readonly connectionId?: string },
+  { balances }: Pick<PayDeps, 'balances'>, { platformAccount }: Pick<PayableRecipient, 'platformAccount'>, payer: { readonly id: string; readonly connectionId?: string },
 ): Promise<PayableRecipient['platformAccount']> {
   if (platformAccount === null) return null
   const connectionId = payer.connectionId ?? (await balances.find(payer.id))?.connectionId
@@ -259,20 +259,20 @@ export async function payeeOnPlatform(
 }
 
 /** Who shaped the terms of a payment beside whoever asks for it; undefined for a payment that is made from nothing else. */
-function shapersOf({ shapedBy, termsSince }: Asker, { editors }: PayableRecipient, draft: PaymentRecord | null): readonly string[] | undefined {
+function shapersOf({ shapedBy, termsSince }: Caller, { editors }: PayableRecipient, draft: PaymentRecord | null): readonly string[] | undefined {
   if (draft !== null) return requestersOf([draft.createdBy], draft.details.editors ?? [], editorsSince(editors, draft.createdAt))
   return termsSince === undefined ? shapedBy : requestersOf(shapedBy ?? [], editorsSince(editors, termsSince))
 }
 
 /** Amounts in other currencies, at the middle of a bank's market. */
-export function convertAt({ market }: Pick<PayWorld, 'market'>, connectionId: string): Convert {
+export function convertAt({ market }: Pick<PayDeps, 'market'>, connectionId: string): Convert {
   return market === undefined ? NO_RATES : marketConvert(market, connectionId)
 }
 
 /** What a quote comes to. @throws ProblemError when there is no such quote, or nowhere for what it buys */
-async function conversionFor({ conversions }: PayWorld, asker: Asker, quoteId: string, options: Parameters<Conversions['orderOf']>[2]): Promise<ConversionOrder> {
+async function conversionFor({ conversions }: PayDeps, caller: Caller, quoteId: string, options: Parameters<Conversions['orderOf']>[2]): Promise<ConversionOrder> {
   if (conversions === undefined) refuseField('/quoteId', 'not_found', 'No such quote.')
-  return await conversions.orderOf(asker, quoteId, options)
+  return await conversions.orderOf(caller, quoteId, options)
 }
 
 /** Where a payment stands in the queue that is not handed over before so many milliseconds have passed. */

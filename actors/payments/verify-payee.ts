@@ -3,20 +3,20 @@ import type { Clock } from '../../lib/base/clock.ts'
 import {
   stillValid, verificationGate, verificationOfAnswer, verificationOfHolder, withStandingOverride, type GateResult, type OverrideInput, type PayeeAnswer, type PayeeQuestion, type RecipientVerification,
 } from '../../lib/recipients/verification.ts'
-import type { PayableRecipient } from '../../storage/recipients/recipient-directory.ts'
+import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
 
 /** A bank that has not answered by then has not answered: the rule of the euro area's scheme, kept for both. */
 const ANSWER_WITHIN_MS = 5_000
 
-export interface PayeeWorld {
+export interface PayeeDeps {
   readonly payees: PayeeVerifier
   readonly clock: Clock
   readonly answerWithinMs?: number
 }
 
 /** Asks, and says what the answer means. A partner that fails or is late is an outcome like others: unavailable. */
-export async function verifyPayee({ payees, clock, answerWithinMs = ANSWER_WITHIN_MS }: PayeeWorld, question: PayeeQuestion): Promise<RecipientVerification> {
+export async function verifyPayee({ payees, clock, answerWithinMs = ANSWER_WITHIN_MS }: PayeeDeps, question: PayeeQuestion): Promise<RecipientVerification> {
   const answer = await new Promise<PayeeAnswer | null>((resolve) => {
     const late = setTimeout(resolve, answerWithinMs, null)
     const settle = (found: PayeeAnswer | null) => {
@@ -36,7 +36,7 @@ export interface CheckedPayee extends Pick<PayableRecipient, 'name' | 'payee' | 
  * Checks a payee's name: with our own records where the account is a balance of the same operator, else with the payee's bank. Null
  * where no scheme checks names.
  */
-export async function checkPayee(world: PayeeWorld, { name, payee, platformAccount }: CheckedPayee): Promise<RecipientVerification | null> {
+export async function checkPayee(world: PayeeDeps, { name, payee, platformAccount }: CheckedPayee): Promise<RecipientVerification | null> {
   if (platformAccount?.sameOperator === true) return verificationOfHolder(name, platformAccount.holderName, world.clock.now())
   return payee === null ? null : await verifyPayee(world, payee)
 }
@@ -49,7 +49,7 @@ const CHECKED_EVERY_TIME: ReadonlySet<string> = new Set(['sepa', 'sepa_instant']
  * still valid stands where its scheme lets it, and what was accepted for the recipient stands while the bank says the same.
  */
 export async function payeeGate(
-  world: PayeeWorld,
+  world: PayeeDeps,
   recipient: CheckedPayee & Pick<PayableRecipient, 'verification' | 'verificationPolicy'>,
   { rail, override, by }: { readonly rail: string; readonly override: OverrideInput | null; readonly by: string },
 ): Promise<GateResult | null> {

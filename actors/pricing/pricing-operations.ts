@@ -33,14 +33,14 @@ export interface PricingCommands {
   remove(by: ByInTenant, id: string, expected: number | bigint | null): Promise<void>
 }
 
-export interface PricingWorld {
+export interface PricingDeps {
   readonly database: Database
   readonly ids: IdSource
   readonly clock: Clock
 }
 
 /** Puts it together. */
-export function createPricing({ database, ids, clock }: PricingWorld): { readonly reads: PricingReads; readonly commands: PricingCommands } {
+export function createPricing({ database, ids, clock }: PricingDeps): { readonly reads: PricingReads; readonly commands: PricingCommands } {
   const get: PricingReads['get'] = async (operatorId, id) => {
     const record = await readTemplate(database.pool, operatorId, id)
     return record === null ? null : { version: record.version, view: templateJson(record) }

@@ -1,5 +1,5 @@
 /** Questions about banks, answered from what is known without asking anybody. */
-import { lookupBank, lookupIban, type BankFound, type BankLookup, type LookupWorld } from '../../lib/recipients/bank-lookup.ts'
+import { lookupBank, lookupIban, type BankFound, type BankLookup, type LookupDeps } from '../../lib/recipients/bank-lookup.ts'
 import { refuse } from '../../lib/base/problems.ts'
 
 export interface BankLookups {
@@ -9,7 +9,7 @@ export interface BankLookups {
   bank(country: string, code: string): BankFound
 }
 
-export function createBankLookups(world: LookupWorld): BankLookups {
+export function createBankLookups(world: LookupDeps): BankLookups {
   return {
     iban: (iban) => foundOrRefuse(lookupIban(world, iban)),
     bank: (country, code) => foundOrRefuse(lookupBank(world, { country, code })),

@@ -9,10 +9,10 @@
  *  * A change is known to every node that listens before it is answered, so that nobody is paid by what was.
  */
 import { withEditor } from '../../lib/approvals/requesters.ts'
-import { withdrawReviews, beginReview, lockPendingReviews, statusEvent, type RecipientMaker, type ReviewWorld } from './review-recipient.ts'
+import { withdrawReviews, beginReview, lockPendingReviews, statusEvent, type RecipientMaker, type ReviewDeps } from './review-recipient.ts'
 import { pauseSchedulesTo } from '../scheduled-payments/change-schedule.ts'
 import { withdrawWaiting } from '../payments/cancel-payment.ts'
-import { checkPayee as askAboutPayee, type PayeeWorld } from '../payments/verify-payee.ts'
+import { checkPayee as askAboutPayee, type PayeeDeps } from '../payments/verify-payee.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import type { RecipientReviews } from './recipient-reviews.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -24,7 +24,7 @@ import { RECIPIENT_CHANGED } from '../../lib/payments/release-payment.ts'
 import { payeeOf } from '../../lib/recipients/payee.ts'
 import { verificationOf } from '../../lib/recipients/requirements.ts'
 import { canChange } from '../../lib/recipients/review.ts'
-import { accountIdentityOf, validateRecipient, type CheckedRecipient, type RecipientInput, type ValidationWorld } from '../../lib/recipients/validation.ts'
+import { accountIdentityOf, validateRecipient, type CheckedRecipient, type RecipientInput, type ValidationDeps } from '../../lib/recipients/validation.ts'
 import { verificationGate, withStandingOverride, type OverrideInput, type RecipientVerification, type VerificationPolicy } from '../../lib/recipients/verification.ts'
 import { findPlatformAccount } from '../../storage/accounts/account-details.ts'
 import { batchPaymentsTo } from '../../storage/bulk-payments/bulk-runs.ts'
@@ -51,7 +51,7 @@ export const RECIPIENTS_MAX = 50_000
 const NAMED_MAX = 20
 const ATTEMPTS_MAX = 5
 
-export interface RecipientWorld extends ValidationWorld, ReviewWorld, PayeeWorld {
+export interface RecipientDeps extends ValidationDeps, ReviewDeps, PayeeDeps {
   readonly database: Database
   readonly ids: IdSource
   readonly mailer: Mailer
@@ -94,7 +94,7 @@ function state({ name, type, currency, maskedIdentifier, status, verification, e
   return { name, type, currency, maskedIdentifier, status, verification: verification?.outcome ?? null, externalId, nickname, email, defaultReference, purpose, metadata }
 }
 
-export function createRecipientCommands(world: RecipientWorld): RecipientCommands {
+export function createRecipientCommands(world: RecipientDeps): RecipientCommands {
   const { database, ids, clock } = world
   /** Keys of recipients that are being made here. */
   const underWay = new Set<string>()
@@ -407,7 +407,7 @@ interface Remember {
   no(tx: ApprovalTx, problem: Problem): Promise<CommandAnswer>
 }
 
-function remembering({ problemBase }: Pick<RecipientWorld, 'problemBase'>, { requestId, instance }: Pick<Command<unknown>, 'requestId' | 'instance'>, key: Idempotency | null): Remember {
+function remembering({ problemBase }: Pick<RecipientDeps, 'problemBase'>, { requestId, instance }: Pick<Command<unknown>, 'requestId' | 'instance'>, key: Idempotency | null): Remember {
   async function record(tx: ApprovalTx, kept: { readonly status: number; readonly resourceId: string | null; readonly answer: string }): Promise<void> {
     if (key !== null) await writeEffects(tx, { idempotency: { id: key.id, fingerprint: key.fingerprint, createdAt: tx.now, ...kept } })
   }
@@ -426,7 +426,7 @@ function remembering({ problemBase }: Pick<RecipientWorld, 'problemBase'>, { req
   }
 }
 
-function checkedOrRefuse(world: ValidationWorld, input: RecipientInput): CheckedRecipient {
+function checkedOrRefuse(world: ValidationDeps, input: RecipientInput): CheckedRecipient {
   const result = validateRecipient(world, input)
   if ('errors' in result) refuse('validation-error', 'Some fields of the body are not valid.', { errors: result.errors })
   return result.recipient

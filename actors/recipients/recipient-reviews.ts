@@ -17,7 +17,7 @@ import { DUE_REVIEWS, endReview, lockReview, wakeReviewAt, type ReviewRecord } f
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { SANDBOX_APPROVER } from '../approvals/approvals.ts'
 import { applyRecipientApproval } from './review-recipient.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 /** How often a node looks for reviews that are due, and how many it takes at a time. */
 const TICK_MS = 1_000
@@ -50,11 +50,11 @@ interface Ended {
   readonly words: string
 }
 
-export class RecipientReviews extends Lookout {
+export class RecipientReviews extends Poller {
   readonly #options: RecipientReviewsOptions
 
   constructor(options: RecipientReviewsOptions) {
-    super({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'reviews that are due') })
+    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'reviews that are due') })
     this.#options = options
   }
 
@@ -98,7 +98,7 @@ export class RecipientReviews extends Lookout {
     return { recipientId, mails, words }
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const rows = await database.query<[string]>({

@@ -10,10 +10,10 @@ import type { BankDirectory } from '../../lib/recipients/bank-directory.ts'
 import type { UkModulusTable } from '../../lib/recipients/uk-modulus.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { Notifications } from '../../storage/notices/notifications.ts'
-import { RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
+import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import { createBankLookups, type BankLookups } from './bank-lookups.ts'
-import { createRecipientCommands, type RecipientCommands, type RecipientWorld } from './recipient-operations.ts'
+import { createRecipientCommands, type RecipientCommands, type RecipientDeps } from './recipient-operations.ts'
 
 /** Where the database says that a recipient has changed; the payload is its id, or empty for all, or for all of a customer's `of`, its id and a version. */
 const RECIPIENT_CHANGED = 'recipient_changed'
@@ -38,14 +38,14 @@ export interface RecipientServiceOptions {
 
 export interface RecipientService {
   /** What payments know of recipients. */
-  readonly directory: RecipientDirectory
+  readonly directory: RecipientCache
   /** What is known about banks. */
   readonly lookups: BankLookups
   /** What an approval does to one. */
   readonly subject: ApprovalSubject
   /** Waits until all nodes have forgotten what they knew of a customer's recipients, because of a version of its preferences. */
   forgetOf(customerId: string, version: number): Promise<void>
-  commands(approvals: Pick<Approvals, 'cancel'>, findIdempotencyRecord: RecipientWorld['findIdempotencyRecord']): RecipientCommands
+  commands(approvals: Pick<Approvals, 'cancel'>, findIdempotencyRecord: RecipientDeps['findIdempotencyRecord']): RecipientCommands
   /** Begins to hear of recipients that other nodes change, and to look after reviews. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -54,13 +54,13 @@ export interface RecipientService {
 /** Puts it together. Listens on a connection of its own to `databaseUrl`. */
 export function createRecipientService(options: RecipientServiceOptions): RecipientService {
   const { database, databaseUrl, sandbox, onError } = options
-  const directory = new RecipientDirectory(database)
+  const directory = new RecipientCache(database)
   const tell = (told: string) => {
     if (told === '') directory.forgetAll()
     else if (told.startsWith(ALL_OF)) directory.forgetOf(told.slice(ALL_OF.length).split(' ')[0] as string)
     else directory.forget(told)
   }
-  const notifications = new Notifications({ url: databaseUrl, channel: RECIPIENT_CHANGED, onMessage: tell, onGap: () => directory.forgetAll(), onError })
+  const notifications = new PgListener({ url: databaseUrl, channel: RECIPIENT_CHANGED, onMessage: tell, onGap: () => directory.forgetAll(), onError })
   const changed = (id: string) => directory.forget(id)
   const reviews = new RecipientReviews({ ...options, changed })
   return {

@@ -40,7 +40,7 @@ export interface RecipientMaker {
   readonly trail: AuditBy
 }
 
-export interface ReviewWorld {
+export interface ReviewDeps {
   /** Where there is a sandbox, tokens in a name may decide. */
   readonly sandbox: boolean
 }
@@ -55,7 +55,7 @@ export async function recipientRulesOf({ client }: Pick<ApprovalTx, 'client'>, c
  * must have been withdrawn. `shapedBy`: who else made or changed it.
  */
 export async function beginReview(
-  tx: ApprovalTx, world: ReviewWorld, recipient: Reviewed,
+  tx: ApprovalTx, world: ReviewDeps, recipient: Reviewed,
   { customer, requester, shapedBy = [], wasRejected }: { readonly customer: RecipientCustomer; readonly requester: Requester; readonly shapedBy?: readonly string[]; readonly wasRejected: boolean },
 ): Promise<RecipientApproval | null> {
   const { rules, recipientMode: mode } = await recipientRulesOf(tx, recipient.customerId, customer)
@@ -75,7 +75,7 @@ export async function beginReview(
   return openedReview(mode, stage, approvalId, tx.now)
 }
 
-async function openOperatorReview({ client, ids, now }: ApprovalTx, { sandbox }: ReviewWorld, recipient: Reviewed, { customer, requester }: { readonly customer: RecipientCustomer; readonly requester: Pick<Requester, 'id' | 'name'> }): Promise<void> {
+async function openOperatorReview({ client, ids, now }: ApprovalTx, { sandbox }: ReviewDeps, recipient: Reviewed, { customer, requester }: { readonly customer: RecipientCustomer; readonly requester: Pick<Requester, 'id' | 'name'> }): Promise<void> {
   const token = sandbox ? sandboxTokens(recipient.name).find((code) => code === 'APPROVE' || code === 'REJECT') : undefined
   const expiresAt = now + REVIEW_EXPIRES_MS
   await insertReview(client, {
@@ -119,7 +119,7 @@ export function statusEvent(tx: ApprovalTx, customer: Pick<RecipientCustomer, 'o
  *
  * @returns the events to be written with it
  */
-export async function applyRecipientApproval(tx: ApprovalTx, world: ReviewWorld, { recipientId, customerId, requester, end }: {
+export async function applyRecipientApproval(tx: ApprovalTx, world: ReviewDeps, { recipientId, customerId, requester, end }: {
   readonly recipientId: string
   readonly customerId: string
   readonly requester: Pick<Requester, 'id' | 'name'>
@@ -140,7 +140,7 @@ export async function applyRecipientApproval(tx: ApprovalTx, world: ReviewWorld,
 }
 
 /** Recipients as the subjects of approvals. `changed` is told of each that a decision has changed, when it is written. */
-export function recipientSubject({ sandbox, changed }: ReviewWorld & { readonly changed: (recipientId: string) => void }): ApprovalSubject {
+export function recipientSubject({ sandbox, changed }: ReviewDeps & { readonly changed: (recipientId: string) => void }): ApprovalSubject {
   return {
     async ended(tx, { id, customerId, subjectId, requestedBy, requestedByName }, { status, reason }) {
       const { rows: [last] } = await tx.client.query<{ user_id: string }>({

@@ -19,7 +19,7 @@ import { goesToSuspense } from '../../lib/reconciliation/item.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { writeEffects } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
-import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { newestBlock } from '../../storage/journal/journal-chain.ts'
 import { insertNotices, peopleInRoles } from '../../storage/notices/notices.ts'
 import * as rows from '../../storage/reconciliation/reconciliations.ts'
@@ -27,7 +27,7 @@ import { inTransaction, type TransactionClient } from '../../storage/db/transact
 import type { ReadPartnerStatement } from '../../workers/reconciliation/statement-reader.ts'
 import type { BankInbox } from '../providers/bank.ts'
 import type { StatementPartner } from '../providers/statements.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 /** How often a node looks for days to compare, and for days that have ended. */
 const TICK_MS = 2_000
@@ -44,7 +44,7 @@ const ROLES = ['operator_admin', 'treasury']
 
 export interface ReconciliationsOptions {
   readonly database: Database
-  readonly accounts: InternalAccountDirectory
+  readonly accounts: InternalAccountCache
   readonly partner: StatementPartner
   readonly readStatement: ReadPartnerStatement
   /** Takes what a statement says of payments, as the bank's own messages. */
@@ -62,14 +62,14 @@ class Unusable extends Error {
 
 export class Reconciliations {
   readonly #options: ReconciliationsOptions
-  readonly #working: Lookout
-  readonly #scheduling: Lookout
+  readonly #working: Poller
+  readonly #scheduling: Poller
   #breaks = 0
 
   constructor(options: ReconciliationsOptions) {
     this.#options = options
-    this.#working = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'reconciliations') })
-    this.#scheduling = new Lookout({ everyMs: SCHEDULE_MS, look: () => this.#schedule(), onError: (error) => options.onError(error, 'days to reconcile') })
+    this.#working = new Poller({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'reconciliations') })
+    this.#scheduling = new Poller({ everyMs: SCHEDULE_MS, poll: () => this.#schedule(), onError: (error) => options.onError(error, 'days to reconcile') })
   }
 
   /** Breaks that people have to look at, as of the last look. */
@@ -98,7 +98,7 @@ export class Reconciliations {
     this.#breaks = await rows.countBreaks(database)
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock } = this.#options
     for (;;) {
       const now = clock.now()

@@ -10,14 +10,14 @@ import { differenceOf, outcomesOf, type BreakOutcome } from '../../lib/reconcili
 import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
-import type { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
 import { BREAK_SOURCE, lockItem, noteOutcome, proposeOutcome, type ItemRecord } from '../../storage/reconciliation/reconciliations.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
 export interface BreaksOptions {
   readonly database: Database
-  readonly accounts: InternalAccountDirectory
+  readonly accounts: InternalAccountCache
   readonly clock: Clock
   readonly ids: IdSource
 }

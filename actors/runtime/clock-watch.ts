@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/base/clock.ts'
 import { StartError } from '../../lib/base/errors.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { measureClock } from '../../storage/db/server-clock.ts'
-import { Lookout } from './lookout.ts'
+import { Poller } from './poller.ts'
 
 /**
  * Clocks that are set by NTP are within a tenth of a second. At 5 s a code of an authenticator (30 s) still holds, and events of
@@ -24,12 +24,12 @@ export interface ClockWatchOptions {
   readonly onDifference: (aheadMs: number) => void
 }
 
-export class ClockWatch extends Lookout {
+export class ClockWatch extends Poller {
   readonly #options: ClockWatchOptions
   #aheadMs = 0
 
   constructor(options: ClockWatchOptions) {
-    super({ everyMs: TICK_MS, look: () => this.look(), onError: (error) => options.onError(error, 'the clock') })
+    super({ everyMs: TICK_MS, poll: () => this.poll(), onError: (error) => options.onError(error, 'the clock') })
     this.#options = options
   }
 
@@ -37,7 +37,7 @@ export class ClockWatch extends Lookout {
   get aheadSeconds(): number { return this.#aheadMs / 1_000 }
 
   /** Measures, and tells of a difference that is not tolerated. @throws what the driver throws */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const aheadMs = await this.#measure()
     if (aheadMs !== null) this.#options.onDifference(aheadMs)
   }

@@ -5,7 +5,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { readHorizon } from '../../storage/outbox/event-horizon.ts'
-import { Lookout } from './lookout.ts'
+import { Poller } from './poller.ts'
 
 const TICK_MS = 5_000
 /** Our own transactions end within 20 s; one that is older than that is not ours, or is stuck. */
@@ -21,14 +21,14 @@ export interface HorizonWatchOptions {
   readonly onStanding: (what: { readonly transaction: string; readonly pid: number | null; readonly ageMs: number }) => void
 }
 
-export class HorizonWatch extends Lookout {
+export class HorizonWatch extends Poller {
   readonly #options: HorizonWatchOptions
   #seen: { readonly transaction: string; readonly since: number } | null = null
   #ageMs = 0
   #toldAt = Number.NEGATIVE_INFINITY
 
   constructor(options: HorizonWatchOptions) {
-    super({ everyMs: TICK_MS, look: () => this.look(), onError: (error) => options.onError(error, 'the horizon of events') })
+    super({ everyMs: TICK_MS, poll: () => this.poll(), onError: (error) => options.onError(error, 'the horizon of events') })
     this.#options = options
   }
 
@@ -36,7 +36,7 @@ export class HorizonWatch extends Lookout {
   get ageSeconds(): number { return this.#ageMs / 1_000 }
 
   /** Looks once. @throws what the driver throws */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const { database, clock, onStanding } = this.#options
     const { oldest, ageMs } = await readHorizon(database)
     const now = clock.now()

@@ -70,7 +70,7 @@ export class Lane {
   #backlog = 0
   #running: Promise<void> | undefined
   /** What the commit before has decided, not answered yet. */
-  #unsaid: (() => void)[] = []
+  #pendingReplies: (() => void)[] = []
   /** Commits and commands so far, for metrics and the bench. */
   readonly counters = { commits: 0, commands: 0, conflicts: 0 }
 
@@ -116,7 +116,7 @@ export class Lane {
       }
       this.#release(turns)
     }
-    this.#say()
+    this.#sendReplies()
     this.#running = undefined
     if (this.#ready.length > 0) this.#running = this.#run()
   }
@@ -158,7 +158,7 @@ export class Lane {
     try {
       connection = await this.#connect()
     } catch (error) {
-      this.#say()
+      this.#sendReplies()
       for (const turn of turns) this.#reject(turn, turn.asks, error as Error)
       return
     }
@@ -175,29 +175,29 @@ export class Lane {
         query: (statement) => {
           stage = 'sent'
           const result = connection.query(statement)
-          this.#say()
+          this.#sendReplies()
           return result
         },
       }
       if (committing.length > 0) stage = 'encoding'
       const result = committing.length > 0 ? await commit(wire, commitTurns, this.#options.clock.now()) : NOTHING_TO_COMMIT
       if (underLock) await connection.run(result.ok ? 'commit' : 'rollback')
-      this.#say()
+      this.#sendReplies()
       if (result.ok && committing.length > 0) this.#options.onCommitted?.()
       if (result.ok) this.#succeed(turns, result.balances)
       else this.#resolveConflicts(turns, committing, result.conflicts)
     } catch (error) {
-      this.#say()
+      this.#sendReplies()
       if (underLock && !connection.lost) await connection.run('rollback').catch(() => { /* The connection is replaced below. */ })
       this.#fail(turns, error, stage, connection)
     }
   }
 
   /** Answers what the commit before has decided. */
-  #say(): void {
-    const unsaid = this.#unsaid
-    this.#unsaid = []
-    for (const say of unsaid) say()
+  #sendReplies(): void {
+    const pendingReplies = this.#pendingReplies
+    this.#pendingReplies = []
+    for (const send of pendingReplies) send()
   }
 
   async #connect(): Promise<Connection> {
@@ -234,7 +234,7 @@ export class Lane {
       const ids = ofKind.map(({ activation }) => activation.id)
       if (underLock) for (const { asks } of ofKind) for (const { command } of asks) ids.push(...(kind.credits?.(command) ?? []))
       const loading = kind.load(connection, ids, underLock)
-      this.#say()
+      this.#sendReplies()
       const states = await loading
       for (const { activation } of ofKind) activation.state = states.get(activation.id) ?? null
     }
@@ -286,7 +286,7 @@ export class Lane {
     for (const turn of turns) {
       this.counters.commands += turn.decided.length
       this.#backlog -= turn.decided.length
-      for (const { ask, decision } of turn.decided) this.#unsaid.push(() => ask.resolve({ kind: 'decided', reply: decision.reply }))
+      for (const { ask, decision } of turn.decided) this.#pendingReplies.push(() => ask.resolve({ kind: 'decided', reply: decision.reply }))
     }
   }
 

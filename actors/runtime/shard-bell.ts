@@ -4,7 +4,7 @@
  */
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { Notifications } from '../../storage/notices/notifications.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
 
 /** Rings for one shard within this time are one. */
 const TOGETHER_MS = 20
@@ -22,13 +22,13 @@ export interface ShardBellOptions {
 
 export class ShardBell {
   readonly #options: ShardBellOptions
-  readonly #notifications: Notifications
+  readonly #notifications: PgListener
   readonly #ringing = new Map<number, NodeJS.Timeout>()
 
   constructor(options: ShardBellOptions) {
     this.#options = options
     const { url, channel, shards, onRing, onError } = options
-    this.#notifications = new Notifications({ url, channel, onMessage: (shard) => { if (shards.owns(Number(shard))) onRing() }, onGap: onRing, onError })
+    this.#notifications = new PgListener({ url, channel, onMessage: (shard) => { if (shards.owns(Number(shard))) onRing() }, onGap: onRing, onError })
   }
 
   /** Begins to listen. */

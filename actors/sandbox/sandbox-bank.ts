@@ -24,7 +24,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { sandboxBookings, sandboxDeliveries } from '../../storage/sandbox/sandbox-book.ts'
 import type { Queries } from '../../storage/db/transaction.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 import { creditBody } from './sandbox-credits.ts'
 import type { BankInbox, BankMessage, BankPartner, OrderStatus, PayeeVerifier, PaymentOrder, RecallPartner, RecallRequest, Submission } from '../providers/bank.ts'
 
@@ -90,24 +90,24 @@ interface Due {
 export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
   readonly #options: SandboxBankOptions
   #inbox: BankInbox | undefined
-  readonly #lookout: Lookout
+  readonly #poller: Poller
   /** Sent and not acknowledged yet, with the time they were sent: bounded by one batch and the resend time. */
   readonly #sent = new Map<string, number>()
 
   constructor(options: SandboxBankOptions) {
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#report(), onError: (error) => options.onError(error, 'sandbox bank') })
+    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#report(), onError: (error) => options.onError(error, 'sandbox bank') })
   }
 
   /** Starts sending messages. */
   start(inbox: BankInbox): void {
     this.#inbox = inbox
-    this.#lookout.start()
+    this.#poller.start()
   }
 
   /** Stops sending; what is under way is finished. */
   async stop(): Promise<void> {
-    await this.#lookout.stop()
+    await this.#poller.stop()
   }
 
   async submit(orders: readonly PaymentOrder[]): Promise<ReadonlyMap<string, Submission>> {

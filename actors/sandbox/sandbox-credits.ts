@@ -13,7 +13,7 @@ import { plainArray, plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { sandboxBookings } from '../../storage/sandbox/sandbox-book.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 import type { CreditInbox, CreditMessage, CreditPartner, CreditReturn } from '../providers/credits.ts'
 
 /** How often messages that are due are looked for: a credit is here well within a second. */
@@ -40,23 +40,23 @@ export interface SandboxCredit {
 
 export class SandboxCredits implements CreditPartner {
   readonly #options: SandboxCreditsOptions
-  readonly #lookout: Lookout
+  readonly #poller: Poller
   #inbox: CreditInbox | undefined
 
   constructor(options: SandboxCreditsOptions) {
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#report(), onError: (error) => options.onError(error, 'sandbox bank') })
+    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#report(), onError: (error) => options.onError(error, 'sandbox bank') })
   }
 
   /** Starts to say what is due. */
   start(inbox: CreditInbox): void {
     this.#inbox = inbox
-    this.#lookout.start()
+    this.#poller.start()
   }
 
   /** Says nothing more; what is under way is finished. */
   async stop(): Promise<void> {
-    await this.#lookout.stop()
+    await this.#poller.stop()
   }
 
   /** Money that comes in now, in the caller's transaction. */

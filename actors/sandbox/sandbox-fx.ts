@@ -16,7 +16,7 @@ import { plainArray, plainArrayOrNull, textArray } from '../../storage/db/array-
 import type { Database } from '../../storage/db/database.ts'
 import { through, type Queries, type TransactionClient } from '../../storage/db/transaction.ts'
 import { readRateShifts, writeRateShift } from '../../storage/exchange/rate-shifts.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from '../providers/fx.ts'
 import { messageId } from './sandbox-bank.ts'
 
@@ -42,7 +42,7 @@ export interface FxSimulation {
 
 export class SandboxFx implements FxPartner {
   readonly #options: SandboxFxOptions
-  readonly #lookout: Lookout
+  readonly #poller: Poller
   /** What is shifted, by connection. */
   #shifts: ReadonlyMap<string, readonly RateShift[]> = new Map()
   #inbox: FxInbox | undefined
@@ -51,17 +51,17 @@ export class SandboxFx implements FxPartner {
 
   constructor(options: SandboxFxOptions) {
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#report(), onError: (error) => options.onError(error, 'sandbox exchanges') })
+    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#report(), onError: (error) => options.onError(error, 'sandbox exchanges') })
   }
 
   /** Begins to report. */
   start(inbox: FxInbox): void {
     this.#inbox = inbox
-    this.#lookout.start()
+    this.#poller.start()
   }
 
   async stop(): Promise<void> {
-    await this.#lookout.stop()
+    await this.#poller.stop()
   }
 
   /** Reads what is shifted. @throws what the driver throws */

@@ -12,19 +12,19 @@ import { refuse, refuseField } from '../../lib/base/problems.ts'
 import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
 import { cancelled, changed, dueNow, opened, paused, resumed } from '../../lib/scheduled-payments/schedule.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
-import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import * as reads from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
-import type { PayableRecipient, RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import type { PayableRecipient, RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import { answerOnce, decideOnce } from '../commands/remembered.ts'
+import { runOnce, decideOnce } from '../commands/run-once.ts'
 import { checkSeries, firstOccurrence, railOfTerms } from './schedule-terms.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
 import type { occurrenceList, ScheduledPayment, ScheduledPaymentCreate, scheduledPaymentList, ScheduledPaymentUpdate } from '../../lib/scheduled-payments/scheduled-payment-schema.ts'
@@ -52,19 +52,19 @@ export interface ScheduledPaymentCommands {
   runNow(by: ByCaller, id: string, idempotency: Idempotency | null): Promise<CommandAnswer>
 }
 
-export interface ScheduledPaymentWorld {
+export interface ScheduledPaymentDeps {
   readonly database: Database
   readonly ids: IdSource
   readonly clock: { now(): number }
   readonly problemBase: string
   readonly orderNumbers: OrderNumbers
-  readonly recipients: RecipientDirectory
-  readonly balances: Pick<BalanceDirectory, 'find'>
+  readonly recipients: RecipientCache
+  readonly balances: Pick<BalanceCache, 'find'>
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
 /** The reads of scheduled payments. */
-export function createScheduledPaymentReads({ database }: Pick<ScheduledPaymentWorld, 'database'>): ScheduledPaymentReads {
+export function createScheduledPaymentReads({ database }: Pick<ScheduledPaymentDeps, 'database'>): ScheduledPaymentReads {
   const db = readDatabase(database)
   return {
     list: (query) => reads.listScheduledPayments(db, query),
@@ -88,7 +88,7 @@ function checkPayable(status: string | null): void {
 type SeenRecipient = PayableRecipient & { readonly onPlatform: boolean }
 
 /** The commands of scheduled payments. */
-export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): ScheduledPaymentCommands {
+export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): ScheduledPaymentCommands {
   const { database, ids, clock, orderNumbers, recipients } = world
 
   const txOf = (client: TransactionClient): ApprovalTx => ({ client, ids, now: clock.now() })
@@ -225,14 +225,14 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentWorld): Sc
       })
     },
 
-    cancel: (by, id, idempotency) => answerOnce(world, idempotency, 200, async (client) => {
+    cancel: (by, id, idempotency) => runOnce(world, idempotency, 200, async (client) => {
       const tx = txOf(client)
       const before = await locked(tx, by, id)
       checkAllowed('cancel', before)
       return versioned(await write(tx, by, 'cancelled', before, rows.withState(before, cancelled(before.state)))).view
     }),
 
-    runNow: (by, id, idempotency) => answerOnce(world, idempotency, 202, async (client) => {
+    runNow: (by, id, idempotency) => runOnce(world, idempotency, 202, async (client) => {
       const tx = txOf(client)
       const before = await locked(tx, by, id)
       const { status, next } = before.state

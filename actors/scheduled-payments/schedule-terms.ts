@@ -12,7 +12,7 @@ import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { occurrenceFrom, type Occurrence } from '../../lib/scheduled-payments/occurrences.ts'
 import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
 import { seriesFault, type ScheduleState } from '../../lib/scheduled-payments/schedule.ts'
-import type { PayableRecipient } from '../../storage/recipients/recipient-directory.ts'
+import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 
 /** What its payments will ask for. */
 export interface PaymentTerms {

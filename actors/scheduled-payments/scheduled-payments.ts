@@ -28,8 +28,8 @@ import { followOutcomes } from '../../storage/scheduled-payments/scheduled-payme
 import * as rows from '../../storage/scheduled-payments/scheduled-payments.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { blocked, moveSchedule, RECIPIENT_BLOCKED, STOPPED_STATUSES } from './change-schedule.ts'
-import { submitPayment, type FlowWorld, type PayWorld } from '../payments/submit-payment.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { submitPayment, type FlowDeps, type PayDeps } from '../payments/submit-payment.ts'
+import { Poller } from '../runtime/poller.ts'
 
 /** How often a node looks for what is due, and how much it takes at a time. */
 const TICK_MS = 1_000
@@ -46,7 +46,7 @@ export interface ScheduledPaymentsOptions {
   readonly shards: Shards
   readonly mailer: Mailer
   /** What payments are made with. */
-  readonly flow: FlowWorld & Pick<PayWorld, 'queue' | 'balances'>
+  readonly flow: FlowDeps & Pick<PayDeps, 'queue' | 'balances'>
   readonly onError: (error: unknown, what: string) => void
 }
 
@@ -72,14 +72,14 @@ const STOPPED = `The last ${FAILURES_MAX} payments in a row came to nothing, so 
 
 export class ScheduledPayments {
   readonly #options: ScheduledPaymentsOptions
-  readonly #making: Lookout
-  readonly #following: Lookout
+  readonly #making: Poller
+  readonly #following: Poller
 
   constructor(options: ScheduledPaymentsOptions) {
     this.#options = options
     const onError = (what: string) => (error: unknown) => options.onError(error, what)
-    this.#making = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: onError('scheduled payments that are due') })
-    this.#following = new Lookout({ everyMs: TICK_MS, look: () => this.#follow(), onError: onError('outcomes of scheduled payments') })
+    this.#making = new Poller({ everyMs: TICK_MS, poll: () => this.#poll(), onError: onError('scheduled payments that are due') })
+    this.#following = new Poller({ everyMs: TICK_MS, poll: () => this.#follow(), onError: onError('outcomes of scheduled payments') })
   }
 
   /** Begins to look for what is due. */
@@ -110,7 +110,7 @@ export class ScheduledPayments {
 
   // ── What is due ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
     const mine = plainArrayOrNull(owned)
@@ -156,14 +156,14 @@ export class ScheduledPayments {
       if (await findPayment(database, due.paymentId) !== null) return CREATED
       if (STOPPED_STATUSES.has(schedule.state.status)) return SKIPPED
     }
-    const asker = {
+    const caller = {
       customerId: schedule.customerId, shard: schedule.shard, createdBy: schedule.createdBy, createdByName: schedule.createdByName, createdVia: 'schedule' as const,
       shapedBy: schedule.editors.map((editor) => editor.id), termsSince: schedule.createdAt, spenderId: schedule.amountSetBy ?? schedule.createdBy,
       scheduledPaymentId: schedule.id, paymentId: due.paymentId, key: occurrenceKey(schedule.id, due.number), deadline: clock.now() + LIMITS.requestDeadlineMs,
       problemText: (problem: Problem) => JSON.stringify(refusalOf(problem)), problemStatus: ({ slug }: Problem) => PROBLEMS[slug].status,
     }
     try {
-      const outcome = await submitPayment(flow, asker, {
+      const outcome = await submitPayment(flow, caller, {
         sourceBalanceId: schedule.sourceBalanceId, recipientId: schedule.recipientId, amount: { amountMinor: schedule.amount.toString(), currency: schedule.currency },
         reference: schedule.reference, requestedRail: schedule.requestedRail, purposeCode: schedule.purposeCode, chargeBearer: schedule.chargeBearer, metadata: schedule.metadata,
       })

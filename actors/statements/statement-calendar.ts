@@ -14,7 +14,7 @@ import { insertJob } from '../../storage/jobs/jobs.ts'
 import { balancesOfMonth, beginCalendar, moveCalendar, withDueShard, type CalendarPlace } from '../../storage/statements/statement-calendar.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { StatementRequest } from './statement-job.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 const TICK_MS = 1_000
 /** Balances looked at in one transaction. */
@@ -30,11 +30,11 @@ export interface StatementCalendarOptions {
 
 export class StatementCalendar {
   readonly #options: StatementCalendarOptions
-  readonly #lookout: Lookout
+  readonly #poller: Poller
 
   constructor(options: StatementCalendarOptions) {
     this.#options = options
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#look(), onError: (error) => options.onError(error, 'monthly statements') })
+    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'monthly statements') })
   }
 
   /** Begins to look; a new installation begins with the month that it is. */
@@ -42,15 +42,15 @@ export class StatementCalendar {
     const { database, clock } = this.#options
     const { from } = monthOf(dateIn(clock.now(), 'UTC'))
     await beginCalendar(database, from, monthlyDueAt(from))
-    this.#lookout.start()
+    this.#poller.start()
   }
 
   /** Stops looking; what was begun is finished. */
   async stop(): Promise<void> {
-    await this.#lookout.stop()
+    await this.#poller.stop()
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, clock, shards } = this.#options
     let found: boolean
     do {

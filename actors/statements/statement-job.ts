@@ -30,7 +30,7 @@ export interface StatementRequest {
   readonly fails: boolean
 }
 
-export interface StatementJobWorld {
+export interface StatementJobDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -60,7 +60,7 @@ async function tellReady({ client, ids, now }: JobTx, { id, customerId, kind, fr
   return addresses.map((address) => ({ to: address, subject, text }))
 }
 
-export function statementJob(world: StatementJobWorld): JobWork {
+export function statementJob(world: StatementJobDeps): JobWork {
   const { database, clock, ids, documents } = world
   return {
     async run(job, context) {

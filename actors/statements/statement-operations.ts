@@ -21,7 +21,7 @@ import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { createJobView } from '../jobs/job-operations.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
-import { answerOnce, decideOnce, type RememberingWorld } from '../commands/remembered.ts'
+import { runOnce, decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { DownloadLink } from '../../lib/contract/download-link.ts'
 import type { SimStatement, Statement, statementList, StatementRequest } from '../../lib/statements/statement-schema.ts'
 import type { Command, CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
@@ -42,7 +42,7 @@ export interface StatementCommands {
   simulate(by: ByCaller, body: SimStatement, idempotency: Idempotency | null): Promise<CommandAnswer>
 }
 
-export interface StatementWorld extends RememberingWorld {
+export interface StatementDeps extends RunOnceDeps {
   readonly database: Database
   readonly ids: IdSource
   readonly clock: { now(): number }
@@ -67,7 +67,7 @@ function statementView(statement: StatementRecord): Versioned<Statement> {
 }
 
 /** The reads of statements. */
-export function createStatementReads({ database, clock, downloads }: Pick<StatementWorld, 'database' | 'clock' | 'downloads'>): StatementReads {
+export function createStatementReads({ database, clock, downloads }: Pick<StatementDeps, 'database' | 'clock' | 'downloads'>): StatementReads {
   const db = readDatabase(database)
   return {
     async list(query) {
@@ -108,7 +108,7 @@ export function fingerprintOf(question: unknown): string {
 }
 
 /** The commands of statements. */
-export function createStatementCommands(world: StatementWorld): StatementCommands {
+export function createStatementCommands(world: StatementDeps): StatementCommands {
   const { database, clock, ids, sandbox } = world
   const jobView = createJobView(world)
 
@@ -158,7 +158,7 @@ export function createStatementCommands(world: StatementWorld): StatementCommand
       const balance = await balanceOf(by, balanceId)
       const { statement, request } = await lastMonth(balance)
       const holder = await holderOf(database, balanceId)
-      return await answerOnce(world, idempotency, 202, async (client) => {
+      return await runOnce(world, idempotency, 202, async (client) => {
         const now = clock.now()
         let statementId = statement?.id ?? null
         if (statementId === null) {

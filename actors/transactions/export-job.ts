@@ -42,7 +42,7 @@ export interface ExportRequest {
   readonly sandbox: boolean
 }
 
-export interface ExportJobWorld {
+export interface ExportJobDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -83,7 +83,7 @@ export interface ExportOrder {
  *
  * @throws ProblemError where no further try can help
  */
-export async function makeExport(world: ExportJobWorld, order: ExportOrder, context: JobContext): Promise<JobOutcome> {
+export async function makeExport(world: ExportJobDeps, order: ExportOrder, context: JobContext): Promise<JobOutcome> {
   const { request } = order
   if (request.sandbox && request.columns?.some((column) => column.includes(FAIL_TOKEN)) === true) refuse('internal-error', 'The sandbox was asked to let this job fail.')
   const exported = request.format === 'camt053' || request.format === 'mt940' ? await statementFile(world, order, context) : await listFile(world, order, context)
@@ -93,7 +93,7 @@ export async function makeExport(world: ExportJobWorld, order: ExportOrder, cont
 }
 
 /** The list in a table or as JSON. */
-async function listFile(world: ExportJobWorld, { customerId, request }: ExportOrder, context: JobContext): Promise<{ readonly file: StoredFile; readonly rows: number }> {
+async function listFile(world: ExportJobDeps, { customerId, request }: ExportOrder, context: JobContext): Promise<{ readonly file: StoredFile; readonly rows: number }> {
   const { database, clock, documents } = world
   const { format, timezone, decimalSeparator, includeAnnotations } = request
   const columns = request.columns?.filter(isExportColumn) ?? defaultColumns(includeAnnotations)
@@ -124,7 +124,7 @@ async function listFile(world: ExportJobWorld, { customerId, request }: ExportOr
 }
 
 /** The lines of one balance, as a statement without a number. */
-async function statementFile(world: ExportJobWorld, { id, customerId, request }: ExportOrder, context: JobContext): Promise<{ readonly file: StoredFile; readonly rows: number }> {
+async function statementFile(world: ExportJobDeps, { id, customerId, request }: ExportOrder, context: JobContext): Promise<{ readonly file: StoredFile; readonly rows: number }> {
   const { database, clock, documents } = world
   const format = request.format as 'camt053' | 'mt940'
   const now = clock.now()
@@ -145,7 +145,7 @@ async function statementFile(world: ExportJobWorld, { id, customerId, request }:
 }
 
 /** The export and the attachments of its transactions that are clean, in one package. */
-async function packed({ database, clock, ids }: ExportJobWorld, { customerId, request }: ExportOrder, exported: StoredFile, { signal }: JobContext): Promise<StoredFile> {
+async function packed({ database, clock, ids }: ExportJobDeps, { customerId, request }: ExportOrder, exported: StoredFile, { signal }: JobContext): Promise<StoredFile> {
   const now = clock.now()
   async function* entries(): AsyncGenerator<ZipEntry> {
     yield { path: exported.fileName, file: exported }
@@ -165,7 +165,7 @@ async function packed({ database, clock, ids }: ExportJobWorld, { customerId, re
   })
 }
 
-export function exportJob(world: ExportJobWorld): JobWork {
+export function exportJob(world: ExportJobDeps): JobWork {
   return {
     run: (job, context) => makeExport(world, { id: job.id, customerId: job.tenantId, request: job.request as ExportRequest }, context),
   }

@@ -24,7 +24,7 @@ import type { IdentityReads } from '../identity/identity.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import { createJobView } from '../jobs/job-operations.ts'
 import { compileList } from '../../lib/contract/query.ts'
-import { decideOnce, type RememberingWorld } from '../commands/remembered.ts'
+import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { ExportRequest } from '../../lib/transactions/export-schema.ts'
 import { transactionList } from '../../lib/transactions/transaction-schema.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
@@ -43,7 +43,7 @@ export interface ExportCommands {
   create(by: ByCaller, command: Command<ExportRequest>): Promise<CommandAnswer>
 }
 
-export interface ExportWorld extends RememberingWorld {
+export interface ExportDeps extends RunOnceDeps {
   readonly database: Database
   readonly ids: IdSource
   readonly clock: { now(): number }
@@ -64,7 +64,7 @@ function inBody(error: unknown): unknown {
 }
 
 /** The commands of exports. */
-export function createExportCommands(world: ExportWorld): ExportCommands {
+export function createExportCommands(world: ExportDeps): ExportCommands {
   const { database, clock, ids, identity, sandbox, findIdempotencyRecord } = world
   const db = readDatabase(database)
   const parse = compileList(transactionList, createCursors(world.cursorKey))

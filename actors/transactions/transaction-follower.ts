@@ -9,7 +9,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { followTransactions } from '../../storage/transactions/transactions.ts'
-import { Lookout } from '../runtime/lookout.ts'
+import { Poller } from '../runtime/poller.ts'
 
 const TICK_MS = 250
 /** Commands a second of this node that are a flood. A rested follower keeps up with fewer. */
@@ -33,7 +33,7 @@ export interface TransactionFollowerOptions {
 
 export class TransactionFollower {
   readonly #options: TransactionFollowerOptions
-  readonly #lookout: Lookout
+  readonly #poller: Poller
   #stopping = false
   #lagMs = 0
   /** Monotonic milliseconds; before then nothing is done. */
@@ -43,7 +43,7 @@ export class TransactionFollower {
   constructor(options: TransactionFollowerOptions) {
     this.#options = options
     this.#seen = { at: performance.now(), commands: options.commands() }
-    this.#lookout = new Lookout({ everyMs: TICK_MS, look: () => this.#follow(), onError: (error) => options.onError(error, 'transactions') })
+    this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#follow(), onError: (error) => options.onError(error, 'transactions') })
   }
 
   /** How old the oldest event was that the last pass of this node found, seconds. */
@@ -51,13 +51,13 @@ export class TransactionFollower {
 
   /** Begins to follow. */
   start(): void {
-    this.#lookout.start()
+    this.#poller.start()
   }
 
   /** Stops after the pass that was begun. */
   async stop(): Promise<void> {
     this.#stopping = true
-    await this.#lookout.stop()
+    await this.#poller.stop()
   }
 
   async #follow(): Promise<void> {

@@ -36,7 +36,7 @@ export interface TransactionCommands {
   deleteAnnotation(by: ByCaller, transactionId: string, id: string, expected: number | bigint | null): Promise<void>
 }
 
-export interface TransactionWorld {
+export interface TransactionDeps {
   readonly database: Database
   readonly clock: { now(): number }
   readonly ids: IdSource
@@ -46,7 +46,7 @@ const gone = (): never => refuse('not-found', 'No such resource exists in this t
 const stale = (): never => refuse('precondition-failed', 'The resource has changed since it was read.')
 const shown = (record: AnnotationRecord): Versioned<Annotation> => ({ version: record.version, view: annotationJson(record) })
 
-export function createTransactions({ database, clock, ids }: TransactionWorld): { readonly reads: TransactionReads; readonly commands: TransactionCommands } {
+export function createTransactions({ database, clock, ids }: TransactionDeps): { readonly reads: TransactionReads; readonly commands: TransactionCommands } {
   const db = readDatabase(database)
 
   const reads: TransactionReads = {

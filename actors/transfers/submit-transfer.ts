@@ -8,7 +8,7 @@ import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/base/money.ts'
 import type { CreateTransfer, TransferCreated } from '../../lib/transfers/transfer.ts'
 import { refuseField, type Problem } from '../../lib/base/problems.ts'
 import { planTransfer } from '../../lib/sandbox/triggers.ts'
-import type { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import { balanceActor } from '../balances/balance.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { transferSubject } from './transfer-orders.ts'
@@ -17,7 +17,7 @@ import type { ActorSystem } from '../runtime/system.ts'
 import type { StoredOutcome } from '../../storage/commit/commit.ts'
 import type { Refused } from '../../lib/balances/decision.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
-import type { Asker } from '../commands/asker.ts'
+import type { Caller } from '../commands/caller.ts'
 
 /** A transfer as the API takes it, checked for shape. */
 export interface TransferInput {
@@ -30,14 +30,14 @@ export interface TransferInput {
 }
 
 /** Dependencies of transfers. */
-export interface TransferWorld {
+export interface TransferDeps {
   readonly system: ActorSystem
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
   readonly ids: IdSource
   readonly clock: Clock
   /** In a sandbox an amount decides whether the partner carries the transfer. */
   readonly sandbox: boolean
-  readonly balances: BalanceDirectory
+  readonly balances: BalanceCache
   readonly gate: ScreeningGate
 }
 
@@ -54,12 +54,12 @@ export type TransferOutcome =
  * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
  *   repeat under the same key.
  */
-export async function submitTransfer(world: TransferWorld, asker: Asker, input: TransferInput): Promise<TransferOutcome> {
+export async function submitTransfer(world: TransferDeps, caller: Caller, input: TransferInput): Promise<TransferOutcome> {
   const { currency } = input.amount
   const amount = BigInt(input.amount.amountMinor)
   if (input.toBalanceId === input.fromBalanceId) refuseField('/toBalanceId', 'invalid_value', 'The two balances must be different.')
   const to = await world.balances.find(input.toBalanceId)
-  if (to === null || to.customerId !== asker.customerId) refuseField('/toBalanceId', 'not_found', 'No such balance.')
+  if (to === null || to.customerId !== caller.customerId) refuseField('/toBalanceId', 'not_found', 'No such balance.')
   if (to.currency !== currency) refuseField('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
   // What may have to wait for people, and what nobody can screen just now, does not happen at once: it goes by the partner, where
   // the gate is asked again.
@@ -68,15 +68,15 @@ export async function submitTransfer(world: TransferWorld, asker: Asker, input: 
   let creditRefused = false
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const command: CreateTransfer = {
-      kind: 'create_transfer', customerId: asker.customerId, key: asker.key, problemText: asker.problemText,
-      problemStatus: asker.problemStatus, transferId: world.ids.next(), entryId: world.ids.next(), eventId: world.ids.next(),
+      kind: 'create_transfer', customerId: caller.customerId, key: caller.key, problemText: caller.problemText,
+      problemStatus: caller.problemStatus, transferId: world.ids.next(), entryId: world.ids.next(), eventId: world.ids.next(),
       number: orderNumber('TRF', await world.orderNumbers.take()), toBalanceId: input.toBalanceId,
       toConnectionId: to.connectionId, byPartner: held || (world.sandbox && planTransfer(amount).viaPartner), holdId: world.ids.next(), amount, currency,
-      reference: input.reference ?? null, createdBy: asker.createdBy, createdVia: asker.createdVia,
+      reference: input.reference ?? null, createdBy: caller.createdBy, createdVia: caller.createdVia,
       externalId: input.externalId ?? null, externalIdOwner, creditRefused, policyRefusal: policyRefusal(amount, currency),
       metadata: inStoredOrder(input.metadata ?? {}), valueDate: dateIn(world.clock.now(), 'UTC'),
     }
-    const outcome = await world.system.ask(balanceActor, input.fromBalanceId, asker.shard, command, asker.deadline)
+    const outcome = await world.system.ask(balanceActor, input.fromBalanceId, caller.shard, command, caller.deadline)
     switch (outcome.kind) {
       case 'decided':
         if (outcome.reply.kind !== 'transfer_created' && outcome.reply.kind !== 'refused') throw new Error('A balance has answered another question.')

@@ -1,7 +1,7 @@
 /** Transfers as operations of the API. */
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 import type { TransferCreate } from '../../lib/transfers/transfer-schema.ts'
-import { submitTransfer, type TransferWorld } from './submit-transfer.ts'
+import { submitTransfer, type TransferDeps } from './submit-transfer.ts'
 import { transferAnswer, type Answers } from '../commands/answers.ts'
 
 /** Writes. A refusal is an answer too; only operating errors and bugs are thrown. */
@@ -10,8 +10,8 @@ export interface TransferCommands {
 }
 
 /** Builds the operations on transfers. */
-export function createTransferCommands(world: TransferWorld, { answer }: Answers): TransferCommands {
+export function createTransferCommands(world: TransferDeps, { answer }: Answers): TransferCommands {
   return {
-    createTransfer: (command) => answer(command, (asker, body) => submitTransfer(world, asker, body), ({ transfer }) => transferAnswer(transfer, false)),
+    createTransfer: (command) => answer(command, (caller, body) => submitTransfer(world, caller, body), ({ transfer }) => transferAnswer(transfer, false)),
   }
 }

@@ -14,7 +14,7 @@ import { refuse } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { Database } from '../../storage/db/database.ts'
-import type { InternalAccountDirectory, InternalAccountReader } from '../../storage/journal/internal-accounts.ts'
+import type { InternalAccountCache, InternalAccountReader } from '../../storage/journal/internal-account-cache.ts'
 import { takesMoney } from '../../storage/balances/balance-funds.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { askTransferAt, lockTransfer, takeDueTransfers, writeTransfer, type DueTransfer } from '../../storage/transfers/transfers.ts'
@@ -22,7 +22,7 @@ import type { ScreeningGate } from '../../lib/compliance/screening.ts'
 import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
 import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
 import type { BookTransferPartner } from '../providers/book-transfers.ts'
-import { DueRows } from '../runtime/due-rows.ts'
+import { DueRowPoller } from '../runtime/due-row-poller.ts'
 
 /** How often a node looks, and how many transfers it takes at a time. */
 const TICK_MS = 250
@@ -38,7 +38,7 @@ const FAILED_CODE = 'TECH'
 export interface TransferOrdersOptions {
   readonly database: Database
   /** Every move is a transaction, and finds its accounts within it. */
-  readonly accounts: Pick<InternalAccountDirectory, 'within'>
+  readonly accounts: Pick<InternalAccountCache, 'within'>
   readonly partner: BookTransferPartner
   /** Asked before the partner is told of a transfer. */
   readonly gate: ScreeningGate
@@ -48,7 +48,7 @@ export interface TransferOrdersOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-export class TransferOrders extends DueRows<DueTransfer> {
+export class TransferOrders extends DueRowPoller<DueTransfer> {
   readonly #options: TransferOrdersOptions
 
   constructor(options: TransferOrdersOptions) {

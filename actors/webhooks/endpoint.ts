@@ -17,7 +17,7 @@ import type { StoredAttempt } from '../../storage/webhooks/webhook-queries.ts'
 import { readEndpointSettings, type EndpointSettings } from '../../storage/webhooks/webhook-endpoints.ts'
 import { claimDeliveries, discardDeliveries, releaseDeliveries, type ClaimedDelivery, type FinishedAttempt } from '../../storage/webhooks/webhook-queue.ts'
 import type { SignBatch } from '../../workers/pool/pool.ts'
-import { Line, type AttemptResult, type ResolveHost } from './sender.ts'
+import { ReceiverClient, type AttemptResult, type ResolveHost } from './sender.ts'
 
 /** A claim lasts for an attempt and for the wait before it. A dead node's deliveries are taken up after this. */
 const CLAIM_MS = 20_000
@@ -41,7 +41,7 @@ export interface Sockets {
 }
 
 /** What the actors of all endpoints share. */
-export interface EndpointWorld {
+export interface EndpointDeps {
   readonly database: Database
   readonly clock: Clock
   readonly secrets: Pick<SecretBox, 'open'>
@@ -74,8 +74,8 @@ export const secretContext = (endpointId: string): string => `webhook_endpoint $
 export class EndpointActor {
   readonly id: string
   readonly shard: number
-  readonly #world: EndpointWorld
-  readonly #line: Line
+  readonly #world: EndpointDeps
+  readonly #line: ReceiverClient
   #known: Known | null = null
   #waiting: Waiting[] = []
   readonly #underWay = new Map<string, Promise<void>>()
@@ -93,11 +93,11 @@ export class EndpointActor {
   /** When it last had something to do, epoch milliseconds. */
   busyAt: number
 
-  constructor(id: string, shard: number, world: EndpointWorld) {
+  constructor(id: string, shard: number, world: EndpointDeps) {
     this.id = id
     this.shard = shard
     this.#world = world
-    this.#line = new Line({ policy: world.policy, resolve: world.resolve, connections: LIMITS.webhookInFlightMax, now: () => world.clock.now() })
+    this.#line = new ReceiverClient({ policy: world.policy, resolve: world.resolve, connections: LIMITS.webhookInFlightMax, now: () => world.clock.now() })
     this.busyAt = world.clock.now()
   }
 

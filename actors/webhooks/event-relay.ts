@@ -17,12 +17,12 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import { streakOf } from '../../lib/webhooks/streak.ts'
 import type { TargetPolicy } from '../../lib/webhooks/target.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { Notifications } from '../../storage/notices/notifications.ts'
+import { PgListener } from '../../storage/db/pg-listener.ts'
 import { disableHopeless } from '../../storage/webhooks/webhook-endpoints.ts'
 import { dropOrphans, dueEndpoints, finishAttempts, openWebhookDatabase, type FinishedAttempt } from '../../storage/webhooks/webhook-queue.ts'
 import { readAnnouncement, relayEvents, WEBHOOK_CHANNEL } from '../../storage/webhooks/webhook-relay.ts'
 import type { SignBatch } from '../../workers/pool/pool.ts'
-import { EndpointActor, type EndpointWorld } from './endpoint.ts'
+import { EndpointActor, type EndpointDeps } from './endpoint.ts'
 import { createResolve, type ResolveHost } from './sender.ts'
 
 /** How long the relay waits for more events after it heard of one: a burst is one pass. */
@@ -73,8 +73,8 @@ interface Finished {
 export class Webhooks {
   readonly #options: WebhooksOptions
   readonly #database: Database
-  readonly #notifications: Notifications
-  readonly #world: EndpointWorld
+  readonly #notifications: PgListener
+  readonly #world: EndpointDeps
   readonly #actors = new Map<string, EndpointActor>()
   /** Of shards that have gone, while what they have under way ends. */
   readonly #leaving = new Set<EndpointActor>()
@@ -106,7 +106,7 @@ export class Webhooks {
       finish: (attempt) => this.#finish(attempt),
       sockets: { take: (onFree) => this.#takeSocket(onFree), give: () => this.#giveSocket() },
     }
-    this.#notifications = new Notifications({
+    this.#notifications = new PgListener({
       url: options.databaseUrl, channel: WEBHOOK_CHANNEL, onMessage: (payload) => this.#heard(payload), onGap: () => this.#look(), onError,
     })
   }

@@ -65,7 +65,7 @@ const failed = (errorKind: ErrorKind, errorMessage: string, rest: Partial<Attemp
   ({ succeeded: false, responseStatus: null, errorKind, errorMessage: errorMessage.slice(0, MESSAGE_LENGTH_MAX), responseSnippet: null, resolvedAddress: null, retryAfterMs: null, ...rest })
 
 /** The line to one endpoint. */
-export class Line {
+export class ReceiverClient {
   readonly #policy: TargetPolicy
   readonly #resolve: ResolveHost
   readonly #connections: number

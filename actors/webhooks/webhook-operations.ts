@@ -33,7 +33,7 @@ import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import { CONTRACT_VERSION } from '../../lib/contract/version.ts'
-import { answerOnce } from '../commands/remembered.ts'
+import { runOnce } from '../commands/run-once.ts'
 import type { deliveryList, IntegratorWebhookUpdate, IntegratorWebhookWrite, SandboxReset, SimWebhookEvent, webhookList } from '../../lib/webhooks/webhook-schema.ts'
 import type { Log } from '../../lib/base/log.ts'
 import type { CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
@@ -70,7 +70,7 @@ export interface WebhookCommands {
   resetSandbox(by: ByCaller, body: SandboxReset, idempotency: Idempotency | null): Promise<CommandAnswer>
 }
 
-export interface WebhookWorld {
+export interface WebhookDeps {
   readonly database: Database
   readonly clock: { now(): number }
   readonly ids: IdSource
@@ -85,7 +85,7 @@ export interface WebhookWorld {
 }
 
 /** The reads. */
-export function createWebhookReads({ database, clock }: Pick<WebhookWorld, 'database' | 'clock'>): WebhookReads {
+export function createWebhookReads({ database, clock }: Pick<WebhookDeps, 'database' | 'clock'>): WebhookReads {
   const db = readDatabase(database)
   return {
     list: (query) => listEndpoints(db, query),
@@ -115,7 +115,7 @@ const TITLES = {
 } as const
 
 /** Tells those who may manage endpoints: members of the customer, or staff of the operator. */
-export function createEndpointOwners({ database, ids, clock, mailer, log }: Pick<WebhookWorld, 'database' | 'ids' | 'clock' | 'mailer' | 'log'>): EndpointOwners {
+export function createEndpointOwners({ database, ids, clock, mailer, log }: Pick<WebhookDeps, 'database' | 'ids' | 'clock' | 'mailer' | 'log'>): EndpointOwners {
   const roles = [
     ...MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('webhooks.manage')),
     ...STAFF_ROLES.filter((role) => grantOfRole(role).capabilities.has('integration.manage')),
@@ -167,7 +167,7 @@ function refuseField(error: FieldError): never {
 const VERBS = { created: 'was added', updated: 'was changed', secret_rotated: 'has a new secret', deleted: 'was removed' } as const
 
 /** Puts the commands together. */
-export function createWebhookCommands(world: WebhookWorld & { readonly owners: EndpointOwners }): WebhookCommands {
+export function createWebhookCommands(world: WebhookDeps & { readonly owners: EndpointOwners }): WebhookCommands {
   const { database, clock, ids, secrets, random, policy, resolve, webhooks, owners } = world
   const db = readDatabase(database)
 
@@ -349,7 +349,7 @@ export function createWebhookCommands(world: WebhookWorld & { readonly owners: E
     async simulate(by, { type, objectId, status, amount }, idempotency) {
       if (!maySubscribe('customer', type)) refuseField({ field: '/type', code: 'invalid_value', message: 'Events of this type are sent to operators only.' })
       const { tenant } = by
-      const answer = await answerOnce(world, idempotency, 202, async (client) => {
+      const answer = await runOnce(world, idempotency, 202, async (client) => {
         const eventId = ids.next()
         await writeEvent(client, {
           id: eventId, createdAt: clock.now(), ...await deliveries.operatorOf(client, tenant.id), shard: shardOf(tenant.id), type, object: objectOf(type),
@@ -362,7 +362,7 @@ export function createWebhookCommands(world: WebhookWorld & { readonly owners: E
       return answer
     },
 
-    resetSandbox: async (by, { webhooks: reactivate = true, deliveries: forget = true }, idempotency) => await answerOnce(world, idempotency, 200, async (client) => {
+    resetSandbox: async (by, { webhooks: reactivate = true, deliveries: forget = true }, idempotency) => await runOnce(world, idempotency, 200, async (client) => {
       const { id: tenantId } = by.tenant
       const reactivated = reactivate ? await deliveries.reactivatePaused(client, tenantId, clock.now()) : []
       const deliveriesDeleted = forget ? await deliveries.deleteDeliveries(client, tenantId) : 0

@@ -19,12 +19,12 @@ import type { Refused } from '../../lib/balances/decision.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { createPayment, type CreatePayment, type PaymentCreated } from '../../lib/payments/create-payment.ts'
 import { sandboxPayee } from '../../lib/sandbox/payees.ts'
-import { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import type { StoredOutcome } from '../../storage/commit/commit.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { createReads } from '../../http/server/reads.ts'
-import { RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 
 /**
  * The size that served it best. Payments a second over 64 requests on two cores, hot balance: 696 with 4 connections, 715
@@ -61,7 +61,7 @@ export function rowLockCommands({ database, databaseUrl, poolMax, ids, clock, pr
     system: system as unknown as ActorSystem, queue: queue as unknown as PaymentQueue, approvals: null as unknown as Approvals,
     payees: { verifyPayee: async (question) => sandboxPayee(question) },
     ids, clock, sandbox: true, database,
-    balances: new BalanceDirectory(database), recipients: new RecipientDirectory(database), orderNumbers: new OrderNumbers(database),
+    balances: new BalanceCache(database), recipients: new RecipientCache(database), orderNumbers: new OrderNumbers(database),
   }, createAnswers({
     database, problemBase,
     findIdempotencyRecord: async (id) => {

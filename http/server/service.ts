@@ -54,7 +54,7 @@ import { IdleBalances } from '../../actors/accounts/idle-balances.ts'
 import { KeyExpiry } from '../../actors/identity/key-expiry.ts'
 import { InProcessShards } from '../../actors/runtime/in-process-shards.ts'
 import { ShardBell } from '../../actors/runtime/shard-bell.ts'
-import { Lookout } from '../../actors/runtime/lookout.ts'
+import { Poller } from '../../actors/runtime/poller.ts'
 import { ActorSystem } from '../../actors/runtime/system.ts'
 import { ScheduledPayments } from '../../actors/scheduled-payments/scheduled-payments.ts'
 import { TransactionFollower } from '../../actors/transactions/transaction-follower.ts'
@@ -73,12 +73,12 @@ import { createSecretBox } from '../../lib/security/secret-box.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { loadBankDirectory } from '../../storage/recipients/bank-directory-file.ts'
 import { loadUkModulusTable } from '../../storage/recipients/uk-modulus-files.ts'
-import { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import { Database, type SecondConnection } from '../../storage/db/database.ts'
 import { statusesOf } from '../../storage/documents/documents.ts'
 import { startEmbeddedPostgres } from '../../storage/embedded/embedded.ts'
 import { createMailOutbox } from '../../storage/notices/mail-outbox.ts'
-import { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { migrate } from '../../storage/schema/migrate.ts'
 import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { maintainPartitions, makePartitions, type PartitionReport } from '../../storage/db/partitions.ts'
@@ -229,8 +229,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   }
   // Waited for, because what is written before its partition exists has to be moved later. What is to be dropped can wait.
   await makePartitions(database, clock.now(), partitionReport)
-  const maintenance = new Lookout({
-    everyMs: MAINTENANCE_MS, look: () => maintainPartitions(database, clock.now(), partitionReport), onError: (error) => log.warn({ err: error }, 'partitions could not be looked after'),
+  const maintenance = new Poller({
+    everyMs: MAINTENANCE_MS, poll: () => maintainPartitions(database, clock.now(), partitionReport), onError: (error) => log.warn({ err: error }, 'partitions could not be looked after'),
   })
   maintenance.start()
   maintenance.nudge()
@@ -273,13 +273,13 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const instance = randomUUID()
   const shards = openShards(config, { log, clock, databaseUrl, instance })
   const bank = new SandboxBank({ database, clock, shards, onError })
-  const accounts = new InternalAccountDirectory(database, ids)
+  const accounts = new InternalAccountCache(database, ids)
   const screener = overrides.screener ?? sandboxScreener
   const gate = new ComplianceGate({ screener, database, system })
   // A single node has nobody to tell.
   const bell = shards.owned() === null ? null : new ShardBell({ url: databaseUrl, database, shards, channel: 'payment_waits', onRing: () => queue.look(), onError })
   const queue: PaymentQueue = new PaymentQueue({ system, database, accounts, bank, screener, ids, clock, shards, elsewhere: (shard) => bell?.ring(shard), onError })
-  const balances = new BalanceDirectory(database)
+  const balances = new BalanceCache(database)
   const credits = new SandboxCredits({ database, clock, shards, onError })
   const incoming = new IncomingPayments({ system, database, accounts, balances, partner: credits, screener, ids, clock, shards, onError })
   started.defer(async () => { await credits.stop(); await incoming.stop() })

@@ -44,7 +44,7 @@ export interface LookupFault {
 export type BankLookup = { readonly found: BankFound } | { readonly fault: LookupFault }
 
 /** What is looked into. */
-export interface LookupWorld {
+export interface LookupDeps {
   readonly ukModulus: UkModulusTable
   /** Names of banks, and the codes there are, as far as somebody has listed them. */
   readonly banks?: BankDirectory
@@ -60,7 +60,7 @@ const compact = (text: string): string => text.replaceAll(/[\s-]/g, '').toUpperC
 const fault = (parameter: LookupFault['parameter'], code: FieldErrorCode | null, message: string): BankLookup => ({ fault: { parameter, code, message } })
 
 /** The bank of an IBAN, which may be grouped. What is inside it is checked as it would be for a recipient. */
-export function lookupIban({ ukModulus, banks, sandbox }: LookupWorld, text: string): BankLookup {
+export function lookupIban({ ukModulus, banks, sandbox }: LookupDeps, text: string): BankLookup {
   const iban = compact(text)
   const country = iban.slice(0, 2)
   const context = { bank: {}, bankCountry: country, ukModulus, sandbox }
@@ -78,7 +78,7 @@ export function lookupIban({ ukModulus, banks, sandbox }: LookupWorld, text: str
 }
 
 /** The bank that has a code in a country: its BIC, or what the country's own payments name banks by. */
-export function lookupBank({ ukModulus, banks, sandbox }: LookupWorld, { country, code: text }: { readonly country: string; readonly code: string }): BankLookup {
+export function lookupBank({ ukModulus, banks, sandbox }: LookupDeps, { country, code: text }: { readonly country: string; readonly code: string }): BankLookup {
   if (!isCountry(country)) return fault('country', 'invalid_value', 'Is no country of ISO 3166.')
   const code = compact(text)
   const context = { bank: {}, bankCountry: country, ukModulus, sandbox }

@@ -64,7 +64,7 @@ export interface CheckedRecipient {
 export type Validation = { readonly errors: readonly FieldError[] } | { readonly recipient: CheckedRecipient }
 
 /** What validation looks things up in. */
-export interface ValidationWorld {
+export interface ValidationDeps {
   readonly ukModulus: UkModulusTable
   /** What codes of banks there are; where it is absent, or has no list of a country, their form is enough. */
   readonly banks?: BankDirectory
@@ -84,7 +84,7 @@ function fault(field: string, code: FieldErrorCode, message: string, params?: Fi
 }
 
 /** Checks a recipient whose members have the right types. */
-export function validateRecipient(world: ValidationWorld, input: RecipientInput): Validation {
+export function validateRecipient(world: ValidationDeps, input: RecipientInput): Validation {
   const errors: FieldError[] = []
   const wrongCurrency = currencyFault(input.currency)
   if (wrongCurrency !== null) errors.push({ field: '/currency', ...wrongCurrency })
@@ -200,7 +200,7 @@ function checkErrors(context: CheckContext, market: Market, sent: BankValues): F
 }
 
 /** Codes that are in none of the lists there are, or whose bank is reached by no rail of the currency. What is wrong already is left alone. */
-function listErrors({ banks, sandbox }: ValidationWorld, currency: CurrencyCode, { bankCountry, bank }: { readonly bankCountry: string; readonly bank: BankValues }, known: readonly FieldError[]): FieldError[] {
+function listErrors({ banks, sandbox }: ValidationDeps, currency: CurrencyCode, { bankCountry, bank }: { readonly bankCountry: string; readonly bank: BankValues }, known: readonly FieldError[]): FieldError[] {
   if (banks === undefined) return []
   const country = bankingCountry(bankCountry)
   return LISTED_KINDS.flatMap((kind) => {

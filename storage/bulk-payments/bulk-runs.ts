@@ -8,7 +8,7 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import { IS_OWN_ACCOUNT } from '../accounts/account-details.ts'
 import { BULK_COLUMNS, bulkRecord, type BulkColumns, type BulkRecord } from './bulk-payments.ts'
 import type { Database } from '../db/database.ts'
-import { REVIEWED_DIGEST } from '../recipients/recipient-directory.ts'
+import { REVIEWED_DIGEST } from '../recipients/recipient-cache.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
 /** A row that is being made a payment. */

@@ -6,7 +6,7 @@ import { formatMajor } from '../../lib/base/money.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { NoticeType } from '../../lib/notices/notices.ts'
-import { IN_STRETCH, type Stretch } from '../outbox/event-place.ts'
+import { IN_EVENT_RANGE, type EventRange } from '../outbox/outbox-cursor.ts'
 import { insertNotices, peopleInRoles } from '../notices/notices.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
@@ -29,7 +29,7 @@ const WANTED = `select o.type, o.object_id, o.customer_id, o.amount, o.currency,
     when 'payment.created' then (select p.number from payment p where p.id = o.object_id)
     else (select i.payer_name from incoming_payment i where i.id = o.object_id) end
   from outbox o left join setting s on s.owner_id = o.customer_id and s.name = 'alerts'
-  where ${IN_STRETCH} and not o.sandbox and o.type in ('balance.low', 'incoming_payment.received', 'payment.created') and case o.type
+  where ${IN_EVENT_RANGE} and not o.sandbox and o.type in ('balance.low', 'incoming_payment.received', 'payment.created') and case o.type
     when 'balance.low' then ${setting('balanceLow', true)}
     when 'incoming_payment.received' then ${setting('incoming', false)} and ${above('incoming')}
     when 'payment.created' then ${setting('largePayment', false)} and ${above('largePayment')} else false end
@@ -61,7 +61,7 @@ const ALERTS = {
 } as const satisfies Record<string, Alert>
 
 /** Tells of the events of a stretch. @returns the mails to be sent now that it is written */
-export async function tellAlerts(client: TransactionClient, ids: IdSource, { bounds }: Pick<Stretch, 'bounds'>, now: number): Promise<AlertMail[]> {
+export async function tellAlerts(client: TransactionClient, ids: IdSource, { bounds }: Pick<EventRange, 'bounds'>, now: number): Promise<AlertMail[]> {
   const { rows } = await client.query<Wanted>({ name: 'wanted_alerts', text: WANTED, values: [...bounds], rowMode: 'array' })
   const mails: AlertMail[] = []
   const people = new Map<string, Promise<string[]>>()

@@ -10,7 +10,7 @@ import type { Database } from '../db/database.ts'
 /** About 500 bytes each: more than are made in their half minute by a node that does little else. */
 const REMEMBERED_MAX = 50_000
 
-export class QuoteDirectory {
+export class QuoteCache {
   readonly #database: Database
   readonly #remembered = new LRUCache<string, QuoteRecord>({ max: REMEMBERED_MAX })
 

@@ -6,7 +6,7 @@
 import { referencesIn } from '../../lib/funds-requests/creditor-reference.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Database } from '../db/database.ts'
-import { EventPlace, IN_STRETCH } from '../outbox/event-place.ts'
+import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { countArrival, lockFundsRequestOfReference, type FundsRequestTx } from './funds-requests.ts'
 import { inTransaction } from '../db/transaction.ts'
 
@@ -16,7 +16,7 @@ const EVENTS_MAX = 20_000
 // The events first, then their arrivals by id: joined, the two would be read whole as soon as statistics are a moment old.
 // All of them are locked before the first request is: a member who counts one of them at this moment locks in the same order.
 const ARRIVALS = `select i.id, i.amount::text, i.balance_id, i.currency, i.reference from incoming_payment i
-  where i.id = any (array(select o.object_id from outbox o where ${IN_STRETCH} and o.type = 'incoming_payment.received' and not o.sandbox))
+  where i.id = any (array(select o.object_id from outbox o where ${IN_EVENT_RANGE} and o.type = 'incoming_payment.received' and not o.sandbox))
     and i.status = 'received' and i.reference ilike '%RF%' order by i.received_at, i.id for update of i`
 
 type ArrivalRow = [id: string, amount: string, balanceId: string, currency: string, reference: string]
@@ -29,7 +29,7 @@ type ArrivalRow = [id: string, amount: string, balanceId: string, currency: stri
  */
 export async function matchArrivals(database: Database, ids: IdSource, now: number): Promise<boolean> {
   return await inTransaction(database, async (client) => {
-    const place = await EventPlace.take(client, 'funds_request_matching', now)
+    const place = await OutboxCursor.take(client, 'funds_request_matching', now)
     if (place === null) return false
     const stretch = await place.next(EVENTS_MAX)
     if (stretch === null) return false

@@ -69,7 +69,7 @@ export interface ChainPass {
   readonly holes: readonly string[]
 }
 
-interface Stretch {
+interface EventRange {
   readonly chainId: string
   readonly since: bigint
   readonly until: bigint
@@ -105,13 +105,13 @@ export async function newestBlock(database: Database): Promise<{ readonly number
 }
 
 /** Balances with lines that are not chained, as many as a pass takes, and how many such lines there are in all. */
-async function findDue(client: TransactionClient): Promise<{ readonly due: readonly Stretch[]; readonly lag: number }> {
+async function findDue(client: TransactionClient): Promise<{ readonly due: readonly EventRange[]; readonly lag: number }> {
   const { rows } = await client.query<{ id: string; since: string; sequence: string; lag: string }>({
     name: 'chain_due', values: [CHAINS_MAX],
     text: `select b.id, coalesce(c.sequence, 0) as since, b.sequence, sum(b.sequence - coalesce(c.sequence, 0)) over () as lag
       from balance b left join journal_chain c on c.chain_id = b.id where b.sequence > coalesce(c.sequence, 0) order by b.id limit $1`,
   })
-  const due: Stretch[] = []
+  const due: EventRange[] = []
   let room = PASS_LINES_MAX
   for (const { id: chainId, since: from, sequence } of rows) {
     if (room === 0) break
@@ -132,7 +132,7 @@ const HEADS = `insert into journal_chain (chain_id, sequence, hash) select chain
   on conflict (chain_id) do update set sequence = excluded.sequence, hash = excluded.hash`
 
 /** A journal with a hole is left as it is: what is missing cannot be hashed. */
-async function chainBalances(client: TransactionClient, due: readonly Stretch[], block: bigint): Promise<readonly { readonly chainId: string; readonly lines: number }[]> {
+async function chainBalances(client: TransactionClient, due: readonly EventRange[], block: bigint): Promise<readonly { readonly chainId: string; readonly lines: number }[]> {
   const { rows } = await client.query<{ chain_id: string; lines: string }>({
     name: 'chain_balances', values: [plainArray(due.map(({ chainId }) => chainId)), plainArray(due.map(({ since }) => since)), plainArray(due.map(({ until }) => until)), block],
     text: `with written as (

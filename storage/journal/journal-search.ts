@@ -15,7 +15,7 @@ export interface Sought {
 }
 
 /** Lines from one sequence up to another, which is not among them. */
-export interface Stretch {
+export interface EventRange {
   readonly from: bigint
   readonly before: bigint
 }
@@ -37,7 +37,7 @@ const LIKELY = `with chained as (
   having greatest(min(first_sequence), $2::bigint) < least(max(last_sequence) + 1, $3::bigint) order by min(first_sequence)`
 
 /** The stretches of a journal in which it can be, in order. @throws DatabaseUnavailable */
-export async function likelyStretches(database: Database, balanceId: string, { from, before }: Stretch, { kinds, amountFrom, amountTo, valueFrom, valueTo }: Sought): Promise<Stretch[]> {
+export async function likelyStretches(database: Database, balanceId: string, { from, before }: EventRange, { kinds, amountFrom, amountTo, valueFrom, valueTo }: Sought): Promise<EventRange[]> {
   const rows = await database.query<[string, string]>({
     name: 'likely_stretches', text: LIKELY, values: [balanceId, from, before, kinds === null ? null : textArray(kinds), amountFrom, amountTo, valueFrom, valueTo],
   })

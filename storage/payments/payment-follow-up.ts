@@ -8,7 +8,7 @@
 import type { IdSource } from '../../lib/base/ids.ts'
 import { tellAlerts } from '../customers/alerts.ts'
 import type { Database } from '../db/database.ts'
-import { EventPlace, IN_STRETCH } from '../outbox/event-place.ts'
+import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { insertNotices } from '../notices/notices.ts'
 import { inTransaction } from '../db/transaction.ts'
 
@@ -17,7 +17,7 @@ const EVENTS_MAX = 20_000
 
 // The events first, then their payments by id: joined, the two would be read whole as soon as statistics are a moment old.
 const ENDED = (type: 'completed' | 'failed' | 'returned') =>
-  `p.id = any (array(select o.object_id from outbox o where ${IN_STRETCH} and o.type = 'payment.${type}' and not o.sandbox))`
+  `p.id = any (array(select o.object_id from outbox o where ${IN_EVENT_RANGE} and o.type = 'payment.${type}' and not o.sandbox))`
 
 // Whoever changes a recipient holds its row alone; in the order of their ids nobody waits for a pass that waits for them.
 const PAID = `with paid as (
@@ -50,7 +50,7 @@ const NOTHING: FollowUp = { more: false, mails: [] }
  */
 export async function followUpPayments(database: Database, ids: IdSource, now: number): Promise<FollowUp> {
   return await inTransaction(database, async (client) => {
-    const place = await EventPlace.take(client, 'payment_follow_up', now)
+    const place = await OutboxCursor.take(client, 'payment_follow_up', now)
     if (place === null) return NOTHING
     const stretch = await place.next(EVENTS_MAX)
     if (stretch === null) return NOTHING

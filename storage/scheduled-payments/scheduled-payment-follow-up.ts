@@ -4,7 +4,7 @@
  */
 import type { PaymentStatus } from '../../lib/payments/payment.ts'
 import type { PaymentOutcome } from '../../lib/scheduled-payments/schedule.ts'
-import { EventPlace, IN_STRETCH } from '../outbox/event-place.ts'
+import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
 /** Events of one pass. */
@@ -29,7 +29,7 @@ const WAITING = `select from scheduled_occurrence where outcome is null and stat
 // The events first, then the few payments among them that schedules wait for. In the order in which schedules are locked.
 const ENDED = `select c.payment_id, c.scheduled_payment_id, p.status, p.failure::json->>'message' from scheduled_occurrence c join payment p on p.id = c.payment_id
   where c.outcome is null and c.status <> 'refused'
-    and c.payment_id = any (array(select o.object_id from outbox o where ${IN_STRETCH} and o.object = 'payment' and not o.sandbox and o.status = any ($4)))
+    and c.payment_id = any (array(select o.object_id from outbox o where ${IN_EVENT_RANGE} and o.object = 'payment' and not o.sandbox and o.status = any ($4)))
   order by c.scheduled_payment_id, p.updated_at, c.payment_id`
 
 /**
@@ -39,7 +39,7 @@ const ENDED = `select c.payment_id, c.scheduled_payment_id, p.status, p.failure:
  * @returns what it returned, and whether more events wait
  */
 export async function followOutcomes<Result>(client: TransactionClient, now: number, tell: (ended: EndedPayment) => Promise<Result>): Promise<{ readonly results: readonly Result[]; readonly more: boolean }> {
-  const place = await EventPlace.take(client, 'scheduled_payment_follow_up', now)
+  const place = await OutboxCursor.take(client, 'scheduled_payment_follow_up', now)
   if (place === null) return { results: [], more: false }
   const stretch = await place.next(EVENTS_MAX)
   if (stretch === null) return { results: [], more: false }

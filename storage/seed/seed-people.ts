@@ -29,7 +29,7 @@ export interface SandboxPeople {
   readonly members: { readonly owner: SandboxPerson; readonly approver: SandboxPerson; readonly preparer: SandboxPerson }
 }
 
-export interface SeedPeopleWorld {
+export interface SeedPeopleDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -57,7 +57,7 @@ interface Wanted {
  *
  * @throws what the driver throws; then nothing was written
  */
-export async function seedPeople(world: SeedPeopleWorld, sandbox: { readonly operatorId: string; readonly customerId: string }): Promise<SandboxPeople> {
+export async function seedPeople(world: SeedPeopleDeps, sandbox: { readonly operatorId: string; readonly customerId: string }): Promise<SandboxPeople> {
   const { database } = world
   const [owner, approver, preparer] = MEMBERS.map((role) => wanted(world, role, 'customer')) as [Wanted, Wanted, Wanted]
   const staff = STAFF.map((role) => wanted(world, role, 'operator'))
@@ -82,7 +82,7 @@ export async function seedPeople(world: SeedPeopleWorld, sandbox: { readonly ope
   return { staff: staff.map(({ person }) => person), members: { owner: owner.person, approver: approver.person, preparer: preparer.person } }
 }
 
-function wanted({ secrets }: SeedPeopleWorld, role: MemberRole | StaffRole, level: Wanted['level']): Wanted {
+function wanted({ secrets }: SeedPeopleDeps, role: MemberRole | StaffRole, level: Wanted['level']): Wanted {
   const word = role === 'operator_admin' ? 'admin' : role
   const email = level === 'customer' ? `${word}@example.com` : `${word}@operator.example.com`
   return {
@@ -97,7 +97,7 @@ function wanted({ secrets }: SeedPeopleWorld, role: MemberRole | StaffRole, leve
 }
 
 /** Whether the person exists with the second factor that belongs to this secret; their password may be another by now. */
-async function isThere(client: pg.ClientBase, { secrets }: SeedPeopleWorld, { person }: Wanted): Promise<boolean> {
+async function isThere(client: pg.ClientBase, { secrets }: SeedPeopleDeps, { person }: Wanted): Promise<boolean> {
   const { rows: [user] } = await client.query<{ id: string }>('select id from platform_user where email_key = $1', [emailKey(person.email)])
   if (user === undefined) return false
   const factors = await lockFactors(client, user.id)
@@ -106,7 +106,7 @@ async function isThere(client: pg.ClientBase, { secrets }: SeedPeopleWorld, { pe
 
 async function make(
   client: pg.ClientBase,
-  { clock, ids, secrets }: SeedPeopleWorld,
+  { clock, ids, secrets }: SeedPeopleDeps,
   { person, name, level }: Wanted,
   { operatorId, customerId, passwordHash }: { readonly operatorId: string; readonly customerId: string; readonly passwordHash: string },
 ): Promise<void> {

@@ -29,7 +29,7 @@ import { writeEffects } from '../approvals/approvals.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import { commit, type CommitTurn } from '../commit/commit.ts'
 import type { Database } from '../db/database.ts'
-import { InternalAccountDirectory } from '../journal/internal-accounts.ts'
+import { InternalAccountCache } from '../journal/internal-account-cache.ts'
 import { seedActivity } from './seed-activity.ts'
 import { through } from '../db/transaction.ts'
 import { sandboxBookings } from '../sandbox/sandbox-book.ts'
@@ -45,7 +45,7 @@ export interface SandboxContent {
   }
 }
 
-export interface SeedWorld {
+export interface SeedDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -77,7 +77,7 @@ const CHUNK_ROWS = 1_000
  *
  * @throws what the driver throws; then nothing was written.
  */
-export async function seedSandbox(world: SeedWorld & { readonly kept: SandboxContent | null; readonly secrets?: Pick<SecretBox, 'derive'> }): Promise<SandboxContent> {
+export async function seedSandbox(world: SeedDeps & { readonly kept: SandboxContent | null; readonly secrets?: Pick<SecretBox, 'derive'> }): Promise<SandboxContent> {
   return await inTransaction(world, async (tx) => {
     await tx.client.query(`select pg_advisory_xact_lock(${SEED_LOCK})`)
     const found = await findSeed(tx)
@@ -115,7 +115,7 @@ export interface SandboxOperator {
 }
 
 /** Makes an operator with an active connection to the sandbox bank. */
-export async function createSandboxOperator(world: SeedWorld, name = OPERATOR_NAME): Promise<SandboxOperator> {
+export async function createSandboxOperator(world: SeedDeps, name = OPERATOR_NAME): Promise<SandboxOperator> {
   return await inTransaction(world, (tx) => insertOperator(tx, name))
 }
 
@@ -125,12 +125,12 @@ export async function createSandboxOperator(world: SeedWorld, name = OPERATOR_NA
  *
  * @throws what the driver throws; then nothing was written.
  */
-export async function createSandboxCustomers(world: SeedWorld & SandboxOperator, specs: readonly CustomerSpec[]): Promise<CreatedCustomer[]> {
+export async function createSandboxCustomers(world: SeedDeps & SandboxOperator, specs: readonly CustomerSpec[]): Promise<CreatedCustomer[]> {
   return await inTransaction(world, (tx) => insertCustomers(tx, world, specs))
 }
 
 /** Makes one such customer. */
-export async function createSandboxCustomer(world: SeedWorld & SandboxOperator, spec: CustomerSpec): Promise<CreatedCustomer> {
+export async function createSandboxCustomer(world: SeedDeps & SandboxOperator, spec: CustomerSpec): Promise<CreatedCustomer> {
   const [created] = await createSandboxCustomers(world, [spec])
   return created!
 }
@@ -143,7 +143,7 @@ interface Transaction {
   readonly now: number
   /** What the keys of a tenant are made of: random bytes, or those that follow from the service's secret. */
   readonly keyBytes: (tenantId: string) => (bytes: number) => Uint8Array
-  readonly accounts: InternalAccountDirectory
+  readonly accounts: InternalAccountCache
 }
 
 /** What an earlier seed made. */
@@ -434,7 +434,7 @@ async function insertRows(client: pg.PoolClient, table: string, rows: readonly R
   }
 }
 
-async function inTransaction<Result>(world: SeedWorld & { readonly secrets?: Pick<SecretBox, 'derive'> }, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+async function inTransaction<Result>(world: SeedDeps & { readonly secrets?: Pick<SecretBox, 'derive'> }, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
   const { database, clock, ids, secrets, random = randomBytes } = world
   const keyBytes = (tenantId: string) => (secrets === undefined ? random : derivedBytes(secrets, tenantId))
   return await database.hold(async (client, broken) => {
@@ -442,7 +442,7 @@ async function inTransaction<Result>(world: SeedWorld & { readonly secrets?: Pic
     const within = { ...through(client), assertFree: () => undefined }
     try {
       await client.query('begin')
-      const result = await work({ client, ids, now: clock.now(), keyBytes, accounts: new InternalAccountDirectory(within, ids) })
+      const result = await work({ client, ids, now: clock.now(), keyBytes, accounts: new InternalAccountCache(within, ids) })
       await client.query('commit')
       return result
     } catch (error) {

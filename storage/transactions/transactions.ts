@@ -23,7 +23,7 @@ import { JOURNAL_TYPES } from '../../lib/ledger/journal-line.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
-import { EventPlace, IN_STRETCH } from '../outbox/event-place.ts'
+import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { inTransaction, type TransactionClient } from '../db/transaction.ts'
 
 /** Events of one pass; it ends within half a second, and what is left is the next one's. */
@@ -171,7 +171,7 @@ export interface Followed {
  */
 export async function followTransactions(database: Database, now: number): Promise<Followed> {
   return await inTransaction(database, async (client) => {
-    const place = await EventPlace.take(client, 'transaction_following', now)
+    const place = await OutboxCursor.take(client, 'transaction_following', now)
     if (place === null) return { more: false, lagMs: null }
     // What is lost with the last moments of a server is lost together with the place, and made again.
     await client.query('set local synchronous_commit = off')
@@ -182,7 +182,7 @@ export async function followTransactions(database: Database, now: number): Promi
     if (stretch !== null) {
       const { rows } = await client.query<[string, number]>({
         name: 'transactions_followed', rowMode: 'array', values: [...stretch.bounds],
-        text: `select o.object_id, min(extract(epoch from o.created_at) * 1000)::float8 from outbox o where ${IN_STRETCH} and not o.sandbox group by 1`,
+        text: `select o.object_id, min(extract(epoch from o.created_at) * 1000)::float8 from outbox o where ${IN_EVENT_RANGE} and not o.sandbox group by 1`,
       })
       lagMs = Math.max(0, now - rows.reduce((oldest, [, at]) => Math.min(oldest, at), now))
       await makeTransactions(client, rows.map(([id]) => id))

@@ -11,7 +11,7 @@ import { RETRY_WINDOW_MS } from '../../lib/webhooks/schedule.ts'
 import { TEST_EVENT_TYPE } from '../../lib/webhooks/event-types.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
-import { EventPlace, IN_STRETCH } from '../outbox/event-place.ts'
+import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { inTransaction } from '../db/transaction.ts'
 
 /** Where nodes are told that deliveries are due, or that endpoints have changed. */
@@ -26,7 +26,7 @@ const ANNOUNCED_MAX = 190
 // operators, whatever an endpoint asks for.
 const MATCHES = `select o.id, o.created_at::text, o.type, e.id, e.shard, e.status
   from outbox o join webhook_endpoint e on e.tenant_id in (o.customer_id, o.operator_id) and o.type = any(e.events)
-  where ${IN_STRETCH} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id)
+  where ${IN_EVENT_RANGE} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id)
     and (o.object <> 'compliance_hold' or e.tenant_id = o.operator_id) order by o.written_in, o.id`
 
 const INSERT = `with rows as materialized (
@@ -61,7 +61,7 @@ export interface RelayPass {
  */
 export async function relayEvents(database: Database, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
   return await inTransaction(database, async (client) => {
-    const place = await EventPlace.take(client, 'webhook_relay', now)
+    const place = await OutboxCursor.take(client, 'webhook_relay', now)
     if (place === null) return { deliveries: 0, events: true, again: false, wanted: true }
     const ask: Ask = async <Row extends unknown[]>(name: string, text: string, values: unknown[]) =>
       (await client.query({ name, text, values, rowMode: 'array' })).rows as unknown as Row[]
@@ -89,7 +89,7 @@ export function readAnnouncement(text: string): Announcement | null {
 
 type Ask = <Row extends unknown[]>(name: string, text: string, values: unknown[]) => Promise<Row[]>
 
-async function relay(ask: Ask, place: EventPlace, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
+async function relay(ask: Ask, place: OutboxCursor, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
   // After the place: an endpoint that is not seen here was made after all events of this pass.
   const [wanting] = await ask<[boolean]>('relay_wanted', 'select exists (select from webhook_endpoint)', [])
   const wanted = wanting?.[0] === true

@@ -12,8 +12,8 @@ import { ManualClock } from '../../lib/base/clock.ts'
 import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 import type { ShardHome, Shards, ShardsState } from '../../lib/shards/shards.ts'
 import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
-import { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
-import { RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import { BalanceCache } from '../../storage/balances/balance-cache.ts'
+import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import { ids, MONDAY, newKey, problemStatus, problemText } from '../support/commands.ts'
 import { auditIsClean, openLedger, type Ledger } from '../support/ledger.ts'
 import { until } from '../support/until.ts'
@@ -47,13 +47,13 @@ async function openNode(t: Test, ledger: Ledger, between: (bank: SandboxBank) =>
     await system.close()
   }
   t.teardown(stop)
-  const world = { system, queue, payees: bank, recipients: new RecipientDirectory(database), balances: new BalanceDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
+  const world = { system, queue, payees: bank, recipients: new RecipientCache(database), balances: new BalanceCache(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
   return {
     queue, system, bank, errors, stop,
     async pay(amount, reference = 'Invoice 1', offeredTo = queue) {
       const input: PaymentInput = { sourceBalanceId: ledger.balances[0]!, recipientId: ledger.recipient.id, amount: { amountMinor: String(amount), currency: 'EUR' }, reference }
-      const asker = { customerId: ledger.customerId, shard: ledger.shard, createdBy: ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key' as const, key: newKey(), deadline: Infinity, problemText, problemStatus }
-      const outcome = await submitPayment({ ...world, queue: offeredTo }, asker, input)
+      const caller = { customerId: ledger.customerId, shard: ledger.shard, createdBy: ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key' as const, key: newKey(), deadline: Infinity, problemText, problemStatus }
+      const outcome = await submitPayment({ ...world, queue: offeredTo }, caller, input)
       if (outcome.kind !== 'payment_created') throw new Error(`the payment was not made: ${JSON.stringify(outcome)}`)
       return outcome.payment.id
     },
@@ -439,7 +439,7 @@ async function openDyingNode(t: Test, ledger: Ledger, last: (bank: SandboxBank, 
   await queue.start()
   // Its timers end; its calls do not, so nobody waits for them.
   t.teardown(async () => { void queue.stop(); await system.close() })
-  const world = { system, queue, payees: bank, recipients: new RecipientDirectory(database), balances: new BalanceDirectory(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
+  const world = { system, queue, payees: bank, recipients: new RecipientCache(database), balances: new BalanceCache(database), orderNumbers: new OrderNumbers(database), ids, clock, sandbox: true }
   return {
     async pay(amount) {
       const outcome = await submitPayment(world, { customerId: ledger.customerId, shard: ledger.shard, createdBy: ledger.apiKeyId, createdByName: 'Key', createdVia: 'api_key' as const, key: newKey(), deadline: Infinity, problemText, problemStatus },

@@ -8,7 +8,7 @@ import type { Transfer } from '../../lib/transfers/transfer-schema.ts'
 import { systemClock } from '../../lib/base/clock.ts'
 import { createIdSource } from '../../lib/base/ids.ts'
 import { Database } from '../../storage/db/database.ts'
-import { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { apart, becomes, events } from '../http/transfers/support.ts'
 import { until } from '../support/until.ts'
 import { createWorld, transferBody, type World } from '../support/world.ts'
@@ -27,7 +27,7 @@ async function orders(world: World, partner: BookTransferPartner, nodes: number)
   const ids = createIdSource(systemClock)
   const errors: unknown[] = []
   const running = Array.from({ length: nodes }, (_, nth) => new TransferOrders({
-    database, accounts: new InternalAccountDirectory(database, ids), partner, gate: { screen: async () => new Map() }, clock: { now: () => world.now() }, ids,
+    database, accounts: new InternalAccountCache(database, ids), partner, gate: { screen: async () => new Map() }, clock: { now: () => world.now() }, ids,
     shards: new InProcessShards(`node ${nth}`), onError: (error) => { errors.push(error) },
   }))
   for (const each of running) each.start()

@@ -22,7 +22,7 @@ import { auditIsClean, openLedger } from '../support/ledger.ts'
 import { Random } from '../support/random.ts'
 import { until } from '../support/until.ts'
 import { asked, faultsOf, hearers, SEEDS, tell, type Change } from './history.ts'
-import { command, freshKey, openNodes, Talker, type Node } from './nodes.ts'
+import { command, freshKey, openNodes, Client, type Node } from './nodes.ts'
 
 const WORDS = 450
 const ASKERS = 10
@@ -55,7 +55,7 @@ const MOVES: Readonly<Record<BulkStatus, readonly ('submit' | 'revalidate' | 'ca
 
 type Hearer = Node & { readonly commands: BulkPaymentCommands & BulkUploadCommands & BulkSubmissionCommands }
 
-class Files extends Talker<Hearer> {
+class Files extends Client<Hearer> {
   #made = 0
 
   async next(): Promise<void> {

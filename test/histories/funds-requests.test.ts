@@ -19,7 +19,7 @@ import { auditIsClean, openLedger } from '../support/ledger.ts'
 import { Random } from '../support/random.ts'
 import { until } from '../support/until.ts'
 import { asked, faultsOf, hearers, SEEDS, tell, type Change } from './history.ts'
-import { command, credited, freshKey, openNodes, Talker, type Node } from './nodes.ts'
+import { command, credited, freshKey, openNodes, Client, type Node } from './nodes.ts'
 
 const WORDS = 700
 const ASKERS = 12
@@ -36,7 +36,7 @@ const LATE = ['invalid-transition', 'not-cancellable'] as const
 type Hearer = Node & { readonly commands: FundsRequestCommands }
 type Made = Pick<FundsRequest, 'id' | 'reference' | 'balanceId'> & { readonly link: string; readonly amount: number }
 
-class Requests extends Talker<Hearer> {
+class Requests extends Client<Hearer> {
   readonly #made: Made[] = []
   /** Money that quotes nothing. */
   readonly #plain: { readonly id: string; readonly balanceId: string }[] = []

@@ -12,7 +12,7 @@ import { bulkPaymentSubject } from '../../actors/bulk-payments/approve-bulk-paym
 import { DuePayments } from '../../actors/payments/due-payments.ts'
 import { IncomingPayments } from '../../actors/incoming-payments/incoming-payments.ts'
 import { PaymentQueue } from '../../actors/payments/payment-queue.ts'
-import type { PayWorld } from '../../actors/payments/submit-payment.ts'
+import type { PayDeps } from '../../actors/payments/submit-payment.ts'
 import { FundsRequests } from '../../actors/funds-requests/funds-request-poller.ts'
 import { Jobs } from '../../actors/jobs/jobs.ts'
 import type { CreditMessage } from '../../actors/providers/credits.ts'
@@ -30,9 +30,9 @@ import { sandboxScreener } from '../../lib/sandbox/sandbox-screener.ts'
 import type { Clock, ManualClock } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
 import { BankDirectory } from '../../lib/recipients/bank-directory.ts'
-import { BalanceDirectory } from '../../storage/balances/balance-directory.ts'
+import { BalanceCache } from '../../storage/balances/balance-cache.ts'
 import { Database } from '../../storage/db/database.ts'
-import { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { createReads } from '../../http/server/reads.ts'
 import { loadUkModulusTable } from '../../storage/recipients/uk-modulus-files.ts'
@@ -64,7 +64,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
   }
   const shared = { database, clock, ids, shards, onError }
   const system = new ActorSystem({ databaseUrl, lanes: 1, clock, onBug: onError })
-  const accounts = new InternalAccountDirectory(database, ids)
+  const accounts = new InternalAccountCache(database, ids)
   const bank = new SandboxBank(shared)
   // Never started: payments wait until a history says what the bank makes of them.
   const queue = new PaymentQueue({ ...shared, system, accounts, bank, screener: sandboxScreener })
@@ -72,7 +72,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
   const validation = { ukModulus: await loadUkModulusTable(null), banks: new BankDirectory([]), sandbox: true }
   const recipients = createRecipientService({ ...shared, databaseUrl, mailer, ...validation, payees: bank, problemBase: PROBLEM_BASE })
   const orderNumbers = new OrderNumbers(database)
-  const paying: PayWorld = { ids, clock, sandbox: true, system, queue, recipients: recipients.directory, balances: new BalanceDirectory(database), payees: bank, orderNumbers }
+  const paying: PayDeps = { ids, clock, sandbox: true, system, queue, recipients: recipients.directory, balances: new BalanceCache(database), payees: bank, orderNumbers }
   const bulkPayments = new BulkPayments({ ...shared, queue, sandbox: true })
   const approvals = new Approvals({
     ...shared, mailer,
@@ -93,7 +93,7 @@ async function openNode(ledger: Ledger, bugs: string[]) {
     due: new DuePayments({ ...shared, system, recipients: recipients.directory, queue, sandbox: true }),
     schedules: new ScheduledPayments({ ...shared, mailer, flow: paying }),
     fundsRequests: new FundsRequests(shared),
-    incoming: new IncomingPayments({ ...shared, system, accounts, balances: new BalanceDirectory(database), partner: { giveBack: async () => [] }, screener: sandboxScreener }),
+    incoming: new IncomingPayments({ ...shared, system, accounts, balances: new BalanceCache(database), partner: { giveBack: async () => [] }, screener: sandboxScreener }),
     jobs: new Jobs({ ...shared, mailer, kinds: bulk.jobs }),
   }
   await recipients.start()
@@ -144,7 +144,7 @@ export function credited({ connectionId, shard }: Pick<Ledger, 'connectionId' | 
 }
 
 /** Who says whatever comes to mind to some nodes, of the customer of one ledger, while a clock that everybody goes by is moved by hand. */
-export abstract class Talker<Hearer> {
+export abstract class Client<Hearer> {
   readonly tally = new Tally()
   protected readonly ledger: Ledger
   protected readonly clock: ManualClock

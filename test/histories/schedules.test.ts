@@ -20,7 +20,7 @@ import { auditIsClean, openLedger, type Ledger } from '../support/ledger.ts'
 import { Random } from '../support/random.ts'
 import { until } from '../support/until.ts'
 import { asked, faultsOf, hearers, overloaded, SEEDS, tell, type Change } from './history.ts'
-import { command, credited, freshKey, openNodes, Talker, type Node } from './nodes.ts'
+import { command, credited, freshKey, openNodes, Client, type Node } from './nodes.ts'
 
 const WORDS = 700
 const ASKERS = 12
@@ -51,7 +51,7 @@ const MOVES: Readonly<Record<ScheduleStatus, readonly (typeof ALL_MOVES)[number]
 type Commands = ScheduledPaymentCommands
 type Hearer = Node & { readonly commands: Commands }
 
-class Schedules extends Talker<Hearer> {
+class Schedules extends Client<Hearer> {
   readonly #context: MoveContext
   #made = 0
   #isBlocked = false

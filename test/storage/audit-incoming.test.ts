@@ -7,7 +7,7 @@ import { writeEffects } from '../../storage/approvals/approvals.ts'
 import { commit } from '../../storage/commit/commit.ts'
 import { audit } from '../../storage/audit/audit.ts'
 import { changeIncoming, lockIncoming } from '../../storage/incoming-payments/incoming-payments.ts'
-import { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
 import { openBooks, type Books } from './books.ts'
 
@@ -17,7 +17,7 @@ const HIT = { provider: 'sandbox', findings: [], decides: null }
 async function incoming(books: Books) {
   const { client, clock, ids, sandbox, database } = books
   const balanceId = sandbox.customer.balances.EUR
-  const accounts = new InternalAccountDirectory(database, ids)
+  const accounts = new InternalAccountCache(database, ids)
   const balance = async () => (await loadBalances({ query: async (statement) => ({ rows: await database.query(statement) }) }, [balanceId], false)).get(balanceId)!
   const scope = await balance()
   const internal = await accounts.accountsWith(scope, 'review_held', scope.customerId)

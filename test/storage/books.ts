@@ -12,7 +12,7 @@ import { createTransfer } from '../../lib/transfers/transfer.ts'
 import { commit, type CommitCommand } from '../../storage/commit/commit.ts'
 import { Connection } from '../../storage/db/connection.ts'
 import { Database } from '../../storage/db/database.ts'
-import { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { createReads } from '../../http/server/reads.ts'
 import { seedSandbox, type SandboxContent } from '../../storage/seed/seed.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
@@ -37,7 +37,7 @@ export async function openBooks(t: Test) {
   const clock = new ManualClock(START)
   const ids = createIdSource(clock)
   const sandbox = await seedSandbox({ database, clock, ids, kept: null })
-  const accounts = new InternalAccountDirectory(database, ids)
+  const accounts = new InternalAccountCache(database, ids)
   const reads = createReads({ database, clock, drainPerSecond: () => 10 })
   let numbers = 0n
 

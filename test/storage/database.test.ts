@@ -2,7 +2,7 @@
 import t from 'tap'
 import { DatabaseUnavailable } from '../../storage/db/connection.ts'
 import { Database, SecondConnection } from '../../storage/db/database.ts'
-import { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
+import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { inTransaction, through } from '../../storage/db/transaction.ts'
 import { systemClock } from '../../lib/base/clock.ts'
@@ -90,7 +90,7 @@ t.test('what is remembered hides nothing', async (t) => {
   const database = new Database(url, 2)
   t.teardown(async () => { await database.close(); await drop() })
   const ids = createIdSource(systemClock)
-  const accounts = new InternalAccountDirectory(database, ids)
+  const accounts = new InternalAccountCache(database, ids)
   const scope = { operatorId: ids.next(), connectionId: ids.next(), currency: 'EUR' }
   const undone = await inTransaction(database, async (client) => {
     const made = await accounts.within(client).accounts(scope)

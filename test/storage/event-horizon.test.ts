@@ -6,7 +6,7 @@ import { HorizonWatch } from '../../actors/runtime/horizon-watch.ts'
 import { ManualClock, systemClock } from '../../lib/base/clock.ts'
 import type { Statement } from '../../storage/db/connection.ts'
 import { Database } from '../../storage/db/database.ts'
-import { EventPlace, IN_STRETCH } from '../../storage/outbox/event-place.ts'
+import { OutboxCursor, IN_EVENT_RANGE } from '../../storage/outbox/outbox-cursor.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { createEmptyDatabase, createTestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -33,10 +33,10 @@ async function open(t: Test) {
   /** One pass of a follower. */
   const follow = (role?: string) => inTransaction(database, async (client) => {
     if (role !== undefined) await client.query(`set local role ${role}`)
-    const place = await EventPlace.take(client, 'webhook_relay', systemClock.now())
+    const place = await OutboxCursor.take(client, 'webhook_relay', systemClock.now())
     const stretch = await place?.next(3)
     if (place == null || stretch == null) return
-    const { rows } = await client.query<{ id: string }>(`select o.id from outbox o where ${IN_STRETCH}`, [...stretch.bounds])
+    const { rows } = await client.query<{ id: string }>(`select o.id from outbox o where ${IN_EVENT_RANGE}`, [...stretch.bounds])
     followed.push(...rows.map(({ id }) => id))
     await place.move(stretch)
   })
@@ -124,16 +124,16 @@ t.test('a horizon that stands still is told of, with whose transaction it is', a
   const [stranger, ours] = [await clientOf(other.url), await clientOf(url)]
   await begun(stranger)
   await another(database)
-  await watch.look()
+  await watch.poll()
   t.equal(watch.ageSeconds, 0, 'that of another database is none')
   await begun(ours)
   const { rows: [mine] } = await ours.query<{ pid: number; transaction: string }>('select pg_backend_pid() as pid, pg_current_xact_id()::text as transaction')
   await another(database)
-  await watch.look()
+  await watch.poll()
   t.ok(watch.ageSeconds > 0 && watch.ageSeconds < 30)
   t.strictSame(told, [])
   await ours.query('commit')
-  await watch.look()
+  await watch.poll()
   t.equal(watch.ageSeconds, 0)
 
   const blind = new Database(url, 1)
@@ -147,10 +147,10 @@ t.test('a horizon that stands still is told of, with whose transaction it is', a
   await ours.query('begin; select pg_current_xact_id()')
   const { rows: [now] } = await ours.query<{ transaction: string }>('select pg_current_xact_id()::text as transaction')
   await another(database)
-  await aged.look()
+  await aged.poll()
   clock.advance(31_000)
-  await aged.look()
-  await aged.look()
+  await aged.poll()
+  await aged.poll()
   t.strictSame(told, [{ transaction: now!.transaction, pid: mine!.pid, ageMs: 31_000 }], 'once a minute, also where nobody may see when it began')
   await ours.query('rollback')
   await stranger.query('rollback')

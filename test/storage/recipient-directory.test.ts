@@ -1,7 +1,7 @@
 /** What a node remembers of recipients, and forgets in time. */
 import t from 'tap'
 import type { Database } from '../../storage/db/database.ts'
-import { RecipientDirectory } from '../../storage/recipients/recipient-directory.ts'
+import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 
 /** A database whose answers come when the test says so. */
 function slowDatabase() {
@@ -13,7 +13,7 @@ function slowDatabase() {
 
 t.test('many who ask at once share one read, and what was read is remembered', async (t) => {
   const { database, waiting } = slowDatabase()
-  const directory = new RecipientDirectory(database)
+  const directory = new RecipientCache(database)
   const asked = [directory.find('r'), directory.find('r'), directory.find('r')]
   t.equal(waiting.length, 1)
   waiting[0]!(1)
@@ -24,7 +24,7 @@ t.test('many who ask at once share one read, and what was read is remembered', a
 
 t.test('what is forgotten while it is read is answered once and not kept', async (t) => {
   const { database, waiting } = slowDatabase()
-  const directory = new RecipientDirectory(database)
+  const directory = new RecipientCache(database)
   for (const forget of [() => directory.forget('r'), () => directory.forgetOf('c'), () => directory.forgetAll()]) {
     const before = directory.find('r')
     forget()
@@ -41,7 +41,7 @@ t.test('what is forgotten while it is read is answered once and not kept', async
 
 t.test('a read that fails is tried again', async (t) => {
   let calls = 0
-  const directory = new RecipientDirectory({ query: async () => { calls += 1; throw new Error('gone') } } as unknown as Database)
+  const directory = new RecipientCache({ query: async () => { calls += 1; throw new Error('gone') } } as unknown as Database)
   await t.rejects(directory.find('r'), { message: 'gone' })
   await t.rejects(directory.find('r'), { message: 'gone' })
   t.equal(calls, 2)

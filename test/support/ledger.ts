@@ -6,8 +6,8 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { audit } from '../../storage/audit/audit.ts'
 import { Database } from '../../storage/db/database.ts'
-import { InternalAccountDirectory } from '../../storage/journal/internal-accounts.ts'
-import { RecipientDirectory, type PayableRecipient } from '../../storage/recipients/recipient-directory.ts'
+import { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
+import { RecipientCache, type PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import { createSandboxCustomer, createSandboxOperator, type SandboxOperator } from '../../storage/seed/seed.ts'
 import { ids } from './commands.ts'
 import { createTestDatabase } from './postgres.ts'
@@ -23,7 +23,7 @@ export interface Ledger extends SandboxOperator {
   readonly balances: readonly string[]
   /** An active recipient in euro. */
   readonly recipient: PayableRecipient
-  readonly accounts: InternalAccountDirectory
+  readonly accounts: InternalAccountCache
   /** Rows as arrays. */
   read<Row extends unknown[]>(text: string, values?: unknown[]): Promise<Row[]>
   /** Posted and held of one balance. */
@@ -47,8 +47,8 @@ export async function openLedger(t: Test, amounts: readonly (bigint | { readonly
     (await database.pool.query({ text, values, rowMode: 'array' })).rows as Row[]
   return {
     ...operator, url: testDatabase.url, database, clock, read, customerId: customer.id, apiKeyId: customer.apiKeyId, shard: shardOf(customer.id),
-    balances: customer.balanceIds, accounts: new InternalAccountDirectory(database, ids),
-    recipient: await new RecipientDirectory(database).find(customer.recipients!.EUR) as PayableRecipient,
+    balances: customer.balanceIds, accounts: new InternalAccountCache(database, ids),
+    recipient: await new RecipientCache(database).find(customer.recipients!.EUR) as PayableRecipient,
     async funds(balanceId) {
       const [row] = await read<[string, string, string, string]>('select posted, held, version, sequence from balance where id = $1', [balanceId])
       const [posted, held, version, sequence] = row!.map(BigInt) as [bigint, bigint, bigint, bigint]

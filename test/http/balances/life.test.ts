@@ -129,11 +129,11 @@ t.test('sub-balances that stay empty for a year are closed where the customer wa
   await client.post('/simulations/incoming-payments', { balanceId: used!.id, amount: { amountMinor: '5', currency: 'NOK' } })
   await until('the money is there', async () => (await client.balance(used!.id)).bookBalance.amountMinor === '5')
   await world.query(`update balance set updated_at = updated_at - interval '366 days' where id = $1`, [used!.id])
-  await idle.look()
+  await idle.poll()
   t.strictSame(await statuses(), { 'NOK account': 'active', Empty: 'active', Used: 'active', Young: 'active' }, 'nobody asked for it')
   const path = `/customers/${owner.tenantId}/settings/preferences`
   t.equal((await owner.send('PATCH', path, { closeEmptyBalances: true }, { 'if-match': '*' })).status, 200)
-  await idle.look()
+  await idle.poll()
   t.strictSame(await statuses(), { 'NOK account': 'active', Empty: 'closed', Used: 'active', Young: 'active' })
   t.equal(young!.status, 'active')
   t.strictSame(failures, [])

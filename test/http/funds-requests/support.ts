@@ -6,7 +6,7 @@ import { entry } from '../../../lib/ledger/entry.ts'
 import { writeEffects } from '../../../storage/approvals/approvals.ts'
 import { Database } from '../../../storage/db/database.ts'
 import { matchArrivals } from '../../../storage/funds-requests/funds-request-matching.ts'
-import { InternalAccountDirectory } from '../../../storage/journal/internal-accounts.ts'
+import { InternalAccountCache } from '../../../storage/journal/internal-account-cache.ts'
 import { inTransaction } from '../../../storage/db/transaction.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
@@ -52,7 +52,7 @@ export async function arrive(world: World, { amount, reference, currency = 'EUR'
       name: 'test_balance', text: 'select customer_id, operator_id, connection_id, shard from balance where id = $1', values: [balanceId],
     })
     const [customerId, operatorId, connectionId, shard] = balance!
-    const accounts = await new InternalAccountDirectory(database, ids).accounts({ operatorId, connectionId, currency })
+    const accounts = await new InternalAccountCache(database, ids).accounts({ operatorId, connectionId, currency })
     await inTransaction(database, async (client) => {
       await client.query(
         `insert into incoming_payment (id, customer_id, balance_id, operator_id, connection_id, shard, status, currency, amount, payer_name, reference, value_date, received_at, credited_at, updated_at)

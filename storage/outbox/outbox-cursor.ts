@@ -22,16 +22,16 @@ const CLOCK_SLACK_MS = 2 * 86_400_000
 const OLDEST = new Map<Follower, string>()
 
 /** Which events `o` a stretch holds; its `bounds` are the first three parameters. By the index `outbox_written_in`. */
-export const IN_STRETCH = 'o.written_in >= $1::text::xid8 and o.written_in < $2::text::xid8 and o.created_at >= $3'
+export const IN_EVENT_RANGE = 'o.written_in >= $1::text::xid8 and o.written_in < $2::text::xid8 and o.created_at >= $3'
 
 /** Events that come next. */
-export interface Stretch {
+export interface EventRange {
   readonly bounds: readonly [from: string, until: string, since: string]
   /** There are more behind them. */
   readonly more: boolean
 }
 
-export class EventPlace {
+export class OutboxCursor {
   /** The database is a copy in another cluster, whose transactions are counted anew: what was followed cannot be told from what was not. */
   readonly #restored: boolean
   readonly #client: TransactionClient
@@ -59,7 +59,7 @@ export class EventPlace {
   }
 
   /** Takes the place until the transaction ends; null while somebody else has it. `now` is epoch milliseconds. */
-  static async take(client: TransactionClient, follower: Follower, now: number): Promise<EventPlace | null> {
+  static async take(client: TransactionClient, follower: Follower, now: number): Promise<OutboxCursor | null> {
     const { rows: [lock] } = await client.query<[boolean]>({ name: `${follower}_lock`, text: `select pg_try_advisory_xact_lock(${FOLLOWERS[follower]})`, rowMode: 'array' })
     if (lock?.[0] !== true) return null
     const { rows: [place] } = await client.query<[string, boolean, Date | null, string, string[], string]>({
@@ -71,14 +71,14 @@ export class EventPlace {
     const stands = OLDEST.get(follower) === oldest
     OLDEST.set(follower, oldest)
     const horizon = stands ? (await eventHorizon(through(client), { underWay, newest })).horizon : oldest
-    return new EventPlace(client, { follower, now, position, horizon, restored, movedAt })
+    return new OutboxCursor(client, { follower, now, position, horizon, restored, movedAt })
   }
 
   /**
    * The next events, about `max` of them or, with null, all; null when there are none. In a restored database everything so far
    * is passed over, and `onRestored` is told.
    */
-  async next(max: number | null, onRestored?: () => void): Promise<Stretch | null> {
+  async next(max: number | null, onRestored?: () => void): Promise<EventRange | null> {
     if (this.#restored) {
       onRestored?.()
       await this.#moveTo(this.#horizon)
@@ -94,13 +94,13 @@ export class EventPlace {
   }
 
   /** A stretch has been dealt with. While nothing happens nothing is written: there is none then. */
-  async move({ bounds: [, until] }: Stretch): Promise<void> {
+  async move({ bounds: [, until] }: EventRange): Promise<void> {
     await this.#moveTo(until)
   }
 
   async #transactionOf(which: string, end: string, values: unknown[]): Promise<string | undefined> {
     const { rows: [row] } = await this.#client.query<[string]>({
-      name: `events_${which}`, values, rowMode: 'array', text: `select o.written_in::text from outbox o where ${IN_STRETCH} order by o.written_in ${end}`,
+      name: `events_${which}`, values, rowMode: 'array', text: `select o.written_in::text from outbox o where ${IN_EVENT_RANGE} order by o.written_in ${end}`,
     })
     return row?.[0]
   }

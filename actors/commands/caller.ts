@@ -3,7 +3,7 @@ import type { CommandKey } from '../../lib/balances/decision.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 
 /** Who asks, under which key, and how a refusal is put into words. */
-export interface Asker {
+export interface Caller {
   readonly customerId: string
   readonly shard: number
   readonly createdBy: string

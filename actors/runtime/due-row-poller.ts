@@ -5,7 +5,7 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
-import { Lookout } from './lookout.ts'
+import { Poller } from './poller.ts'
 
 /** Which rows are taken, and until when. Times are epoch milliseconds. */
 export interface DueClaim {
@@ -16,7 +16,7 @@ export interface DueClaim {
   readonly max: number
 }
 
-export interface DueRowsOptions<Row> {
+export interface DueRowPollerOptions<Row> {
   readonly clock: Clock
   readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
@@ -32,15 +32,15 @@ export interface DueRowsOptions<Row> {
   readonly nameOf: (row: Row) => string
 }
 
-export abstract class DueRows<Row> extends Lookout {
-  readonly #options: DueRowsOptions<Row>
+export abstract class DueRowPoller<Row> extends Poller {
+  readonly #options: DueRowPollerOptions<Row>
 
-  constructor(options: DueRowsOptions<Row>) {
-    super({ everyMs: options.everyMs, look: () => this.#look(), onError: (error) => options.onError(error, options.what) })
+  constructor(options: DueRowPollerOptions<Row>) {
+    super({ everyMs: options.everyMs, poll: () => this.#poll(), onError: (error) => options.onError(error, options.what) })
     this.#options = options
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { clock, shards, take, takenMs, max, follow, nameOf, onError } = this.#options
     const [now, owned] = [clock.now(), shards.owned()]
     const due = await take({ now, until: now + takenMs, shards: plainArrayOrNull(owned), max })

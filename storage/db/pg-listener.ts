@@ -9,7 +9,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
-export interface NotificationOptions {
+export interface PgListenerOptions {
   readonly url: string
   readonly channel: string
   /** Called with each payload. */
@@ -30,8 +30,8 @@ const HEARD_MAX = 1_000
 const HEARD_LOOK_MS = 5
 const LISTENERS = `select pid from pg_stat_activity where application_name = $1 and datname = current_database() and pid <> pg_backend_pid()`
 
-export class Notifications {
-  readonly #options: NotificationOptions
+export class PgListener {
+  readonly #options: PgListenerOptions
   #client: pg.Client | null = null
   #timer: NodeJS.Timeout | undefined
   #stopped = false
@@ -39,7 +39,7 @@ export class Notifications {
   /** Which connections have acted on a message, by its payload. */
   readonly #heard = new Map<string, Set<number>>()
 
-  constructor(options: NotificationOptions) {
+  constructor(options: PgListenerOptions) {
     this.#options = options
   }
 

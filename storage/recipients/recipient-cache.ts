@@ -59,7 +59,7 @@ export interface PayableRecipient extends RecipientSnapshot {
   readonly rails: { readonly version: number; readonly table: RailTable }
 }
 
-export class RecipientDirectory {
+export class RecipientCache {
   readonly #database: Database
   readonly #remembered = new LRUCache<string, PayableRecipient>({ max: REMEMBERED_MAX })
   /** Reads under way, so that many payments to one recipient at once share one. */

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts'
 
 const REMEMBERED_MAX = 20_000
 
-export class FeatureDirectory {
+export class FeatureCache {
   readonly #database: Database
   /** Also while it is being read, so that many requests at once share one look. */
   readonly #remembered = new LRUCache<string, Promise<FeatureFlags>>({ max: REMEMBERED_MAX })

@@ -11,7 +11,7 @@ import { etagOf } from '../../lib/commands/etag.ts'
 import { problemStatus } from '../../lib/base/problem-document.ts'
 import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
 
-export interface RememberingWorld {
+export interface RunOnceDeps {
   readonly database: Database
   readonly clock: { now(): number }
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
@@ -23,7 +23,7 @@ export interface RememberingWorld {
  *
  * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused` and others that are not kept, and what the work throws
  */
-export async function answerOnce(world: RememberingWorld, idempotency: Idempotency | null, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<object>): Promise<CommandAnswer> {
+export async function runOnce(world: RunOnceDeps, idempotency: Idempotency | null, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<object>): Promise<CommandAnswer> {
   return await underKey(world, idempotency, async (client) => {
     const body = JSON.stringify(await work(client))
     await remember(world, client, idempotency, { status, body, resourceId: null })
@@ -39,7 +39,7 @@ export interface Done {
 }
 
 /** The same for a command that makes something, or whose answer has a version. @throws the same */
-export async function decideOnce(world: RememberingWorld, { idempotency }: Pick<Command<unknown>, 'idempotency'>, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<Done>): Promise<CommandAnswer> {
+export async function decideOnce(world: RunOnceDeps, { idempotency }: Pick<Command<unknown>, 'idempotency'>, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<Done>): Promise<CommandAnswer> {
   return await underKey(world, idempotency, async (client) => {
     const { shown, made } = await work(client)
     const body = JSON.stringify(shown.view)
@@ -49,7 +49,7 @@ export async function decideOnce(world: RememberingWorld, { idempotency }: Pick<
 }
 
 /** Does the work, or keeps the no that it comes to; what it wrote until then is undone. */
-async function keepingNoes(world: RememberingWorld, client: TransactionClient, idempotency: Idempotency, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
+async function keepRefusal(world: RunOnceDeps, client: TransactionClient, idempotency: Idempotency, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
   await client.query('savepoint command')
   try {
     return await work(client)
@@ -72,7 +72,7 @@ function isKept(problem: Problem): boolean {
  * The answer that the key has, or that of the work. Whoever has a connection waits for no second one, so what the key has is
  * read before the transaction begins; what has come since is read when it is over.
  */
-async function underKey(world: RememberingWorld, idempotency: Idempotency | null, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
+async function underKey(world: RunOnceDeps, idempotency: Idempotency | null, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
   const { database, clock, findIdempotencyRecord } = world
   if (idempotency === null) return await inTransaction(database, work)
   for (;;) {
@@ -81,7 +81,7 @@ async function underKey(world: RememberingWorld, idempotency: Idempotency | null
       refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', { extra: { firstUsedAt: record.createdAt } })
     }
     if (record?.answer != null) return { ...record.answer, replayed: true }
-    const answer = await inTransaction(database, async (client) => (await takeKey(client, idempotency.id, clock.now()) ? await keepingNoes(world, client, idempotency, work) : null))
+    const answer = await inTransaction(database, async (client) => (await takeKey(client, idempotency.id, clock.now()) ? await keepRefusal(world, client, idempotency, work) : null))
     if (answer !== null) return answer
   }
 }
@@ -99,7 +99,7 @@ async function takeKey(client: TransactionClient, id: string, now: number): Prom
   return rowCount === 0
 }
 
-async function remember({ clock }: RememberingWorld, client: TransactionClient, idempotency: Idempotency | null, kept: { readonly status: number; readonly body: string; readonly resourceId: string | null }): Promise<void> {
+async function remember({ clock }: RunOnceDeps, client: TransactionClient, idempotency: Idempotency | null, kept: { readonly status: number; readonly body: string; readonly resourceId: string | null }): Promise<void> {
   if (idempotency === null) return
   const at = timestamp(clock.now())
   await client.query({

@@ -11,7 +11,7 @@ export interface KnownBalance {
   readonly connectionId: string
 }
 
-export class BalanceDirectory {
+export class BalanceCache {
   readonly #database: Database
   readonly #remembered: LRUCache<string, KnownBalance>
 

@@ -23,7 +23,7 @@ export interface InternalAccountReader {
   accountsWith(scope: AccountScope, key: AccountKey, customerId: string): Promise<InternalAccounts>
 }
 
-export class InternalAccountDirectory implements InternalAccountReader {
+export class InternalAccountCache implements InternalAccountReader {
   readonly #database: Pick<Database, 'query' | 'assertFree'>
   readonly #ids: IdSource
   /** Bounded by connections x currencies, both of which an operator configures. Only what is committed. */
