@@ -143,7 +143,7 @@ async function write(client: pg.PoolClient, effects: Effects, now: number): Prom
   for (const p of effects.payments ?? []) {
     await insert(client, 'payment', {
       id: p.id, customer_id: p.customerId, operator_id: p.operatorId, connection_id: p.connectionId, shard: p.shard,
-      number: p.number, external_id: p.externalId, status: p.status, version: 1, source_balance_id: p.sourceBalanceId,
+      number: p.number, external_id: p.externalId, status: p.status, version: 1, source_balance_id: p.sourceBalanceId, paying_balance_id: p.payingBalanceId,
       recipient_id: p.recipientId, hold_id: p.holdId, currency: p.currency, amount: p.amount, fee: p.fee, rail: p.rail,
       execution_date: p.executionDate, created_by: p.createdBy, created_via: p.createdVia, details: p.details,
       metadata: p.metadata, created_at: at, updated_at: at,

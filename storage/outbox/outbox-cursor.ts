@@ -10,10 +10,8 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import { eventHorizon, SNAPSHOT_COLUMNS } from './event-horizon.ts'
 import { through, type TransactionClient } from '../db/transaction.ts'
-
-/** Who follows, by the table of its one row, with its lock; any fixed number does, these spell "hook", "paid", "fund", "schd" and "trac". */
-const FOLLOWERS = { webhook_relay: 0x686f6f6b, payment_follow_up: 0x70616964, funds_request_matching: 0x66756e64, scheduled_payment_follow_up: 0x73636864, transaction_following: 0x74726163 } as const
-export type Follower = keyof typeof FOLLOWERS
+import { FOLLOWERS, type Follower } from './followers.ts'
+import { renumberEvents } from './restored-outbox.ts'
 
 /** Events are stamped by the clock of the node that wrote them; no node is this far behind another. */
 const CLOCK_SLACK_MS = 2 * 86_400_000
@@ -32,8 +30,6 @@ export interface EventRange {
 }
 
 export class OutboxCursor {
-  /** The database is a copy in another cluster, whose transactions are counted anew: what was followed cannot be told from what was not. */
-  readonly #restored: boolean
   readonly #client: TransactionClient
   readonly #follower: Follower
   readonly #now: number
@@ -41,12 +37,11 @@ export class OutboxCursor {
   readonly #horizon: string
   readonly #since: string
 
-  private constructor(client: TransactionClient, { follower, now, position, horizon, restored, movedAt }: {
+  private constructor(client: TransactionClient, { follower, now, position, horizon, movedAt }: {
     readonly follower: Follower
     readonly now: number
     readonly position: string
     readonly horizon: string
-    readonly restored: boolean
     readonly movedAt: Date | null
   }) {
     this.#client = client
@@ -54,36 +49,33 @@ export class OutboxCursor {
     this.#now = now
     this.#position = position
     this.#horizon = horizon
-    this.#restored = restored
     this.#since = timestamp((movedAt === null ? now : Math.min(movedAt.getTime(), now)) - CLOCK_SLACK_MS)
   }
 
-  /** Takes the place until the transaction ends; null while somebody else has it. `now` is epoch milliseconds. */
-  static async take(client: TransactionClient, follower: Follower, now: number): Promise<OutboxCursor | null> {
+  /**
+   * Takes the cursor until the transaction ends; null while another follower has it. `now` is epoch milliseconds.
+   *
+   * In a database that was restored into a cluster with lower transaction numbers, the events are renumbered first
+   * (restored-outbox.ts), and `onRestored` is told.
+   */
+  static async take(client: TransactionClient, follower: Follower, now: number, onRestored?: () => void): Promise<OutboxCursor | null> {
     const { rows: [lock] } = await client.query<[boolean]>({ name: `${follower}_lock`, text: `select pg_try_advisory_xact_lock(${FOLLOWERS[follower]})`, rowMode: 'array' })
     if (lock?.[0] !== true) return null
-    const { rows: [place] } = await client.query<[string, boolean, Date | null, string, string[], string]>({
-      name: `${follower}_place`, rowMode: 'array',
-      text: `select f.position::text, f.position > pg_snapshot_xmax(s), f.moved_at, pg_snapshot_xmin(s)::text, ${SNAPSHOT_COLUMNS} from ${follower} f, pg_current_snapshot() s`,
-    })
-    const [position, restored, movedAt, oldest, underWay, newest] = place as [string, boolean, Date | null, string, string[], string]
+    let [position, restored, movedAt, oldest, underWay, newest] = await readPosition(client, follower)
+    if (restored) {
+      if (!await renumberEvents(client)) return null
+      onRestored?.();
+      [position, , movedAt, oldest, underWay, newest] = await readPosition(client, follower)
+    }
     // Transactions come and go within milliseconds. Only when the same one is the oldest twice is it worth asking whose it is.
     const stands = OLDEST.get(follower) === oldest
     OLDEST.set(follower, oldest)
     const horizon = stands ? (await eventHorizon(through(client), { underWay, newest })).horizon : oldest
-    return new OutboxCursor(client, { follower, now, position, horizon, restored, movedAt })
+    return new OutboxCursor(client, { follower, now, position, horizon, movedAt })
   }
 
-  /**
-   * The next events, about `max` of them or, with null, all; null when there are none. In a restored database everything so far
-   * is passed over, and `onRestored` is told.
-   */
-  async next(max: number | null, onRestored?: () => void): Promise<EventRange | null> {
-    if (this.#restored) {
-      onRestored?.()
-      await this.#moveTo(this.#horizon)
-      return null
-    }
+  /** The next events, about `max` of them or, with null, all; null when there are none. */
+  async next(max: number | null): Promise<EventRange | null> {
     const from = this.#position
     const newest = await this.#transactionOf('newest', 'desc limit 1', [from, this.#horizon, this.#since])
     if (newest === undefined) return null
@@ -113,3 +105,13 @@ export class OutboxCursor {
 }
 
 const after = (transaction: string): string => String(BigInt(transaction) + 1n)
+
+type PositionRow = [position: string, restored: boolean, movedAt: Date | null, oldest: string, underWay: string[], newest: string]
+
+async function readPosition(client: TransactionClient, follower: Follower): Promise<PositionRow> {
+  const { rows: [row] } = await client.query<PositionRow>({
+    name: `${follower}_place`, rowMode: 'array',
+    text: `select f.position::text, f.position > pg_snapshot_xmax(s), f.moved_at, pg_snapshot_xmin(s)::text, ${SNAPSHOT_COLUMNS} from ${follower} f, pg_current_snapshot() s`,
+  })
+  return row as PositionRow
+}

@@ -171,12 +171,12 @@ export interface Followed {
  */
 export async function followTransactions(database: Database, now: number): Promise<Followed> {
   return await inTransaction(database, async (client) => {
-    const place = await OutboxCursor.take(client, 'transaction_following', now)
+    let restored = false
+    const place = await OutboxCursor.take(client, 'transaction_following', now, () => { restored = true })
     if (place === null) return { more: false, lagMs: null }
     // What is lost with the last moments of a server is lost together with the place, and made again.
     await client.query('set local synchronous_commit = off')
-    let restored = false
-    const stretch = await place.next(EVENTS_MAX, () => { restored = true })
+    const stretch = await place.next(EVENTS_MAX)
     if (restored) await beginBackfill(client)
     let lagMs = 0
     if (stretch !== null) {

@@ -54,18 +54,18 @@ export interface RelayPass {
 }
 
 /**
- * Makes one pass. `now` is epoch milliseconds; `onRestored` is told when the database is a copy in another cluster, where
- * what was not relayed cannot be told from what was.
+ * Makes one pass. `now` is epoch milliseconds; `onRestored` is told when the database was restored into another
+ * cluster and its events were renumbered.
  *
  * @throws DatabaseUnavailable, OutcomeUnknown and what the driver throws; the next pass does what this one has not
  */
 export async function relayEvents(database: Database, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
   return await inTransaction(database, async (client) => {
-    const place = await OutboxCursor.take(client, 'webhook_relay', now)
+    const place = await OutboxCursor.take(client, 'webhook_relay', now, onRestored)
     if (place === null) return { deliveries: 0, events: true, again: false, wanted: true }
     const ask: Ask = async <Row extends unknown[]>(name: string, text: string, values: unknown[]) =>
       (await client.query({ name, text, values, rowMode: 'array' })).rows as unknown as Row[]
-    return await relay(ask, place, ids, now, onRestored)
+    return await relay(ask, place, ids, now)
   })
 }
 
@@ -89,11 +89,11 @@ export function readAnnouncement(text: string): Announcement | null {
 
 type Ask = <Row extends unknown[]>(name: string, text: string, values: unknown[]) => Promise<Row[]>
 
-async function relay(ask: Ask, place: OutboxCursor, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
+async function relay(ask: Ask, place: OutboxCursor, ids: IdSource, now: number): Promise<RelayPass> {
   // After the place: an endpoint that is not seen here was made after all events of this pass.
   const [wanting] = await ask<[boolean]>('relay_wanted', 'select exists (select from webhook_endpoint)', [])
   const wanted = wanting?.[0] === true
-  const stretch = await place.next(wanted ? EVENTS_MAX : null, onRestored)
+  const stretch = await place.next(wanted ? EVENTS_MAX : null)
   if (stretch === null) return { deliveries: 0, events: false, again: false, wanted }
   const matches = wanted ? await ask<Match>('relay_matches', MATCHES, [...stretch.bounds, TEST_EVENT_TYPE]) : []
   if (matches.length > 0) await deliver(ask, ids, now, matches)
