@@ -182,13 +182,16 @@ async function* scheduleStory(desk: Desk): Story {
     if (answer.status === 200) amount = next
     return true
   }
+  /** The day that was asked for last: while it is not to be seen, it may still be made, at either amount. */
+  let asked = 0
   for (let left = random.int(...RUNS); left > 0; left--) {
     let seen = await past()
     while (seen === null) { yield; seen = await past() }
     const last = seen[0]?.number ?? 0
     // A day that is being made may have either amount, so edits wait until none is.
-    if (random.chance(0.4) && !seen.some(({ status }) => status === 'due') && !await edit()) return
+    if (random.chance(0.4) && last >= asked && !seen.some(({ status }) => status === 'due') && !await edit()) return
     if (!isYes('run', await run(last))) break
+    asked = last + 1
     // Most wait until it is made; others pause or cancel at the same moment.
     if (random.chance(0.6)) {
       while (!(await past())?.some(({ number, status }) => number > last && status !== 'due')) { yield; if (await hasStopped()) break }
