@@ -1,65 +1,85 @@
 /**
- * Admission: commands that cannot be answered soon are refused at once, and no caller takes the places of the others.
+ * Admission: refuses at once a command that cannot be answered soon, and keeps one caller from taking all places.
  *
- * Without it a flood is accepted, waits in queues, and is answered after its callers have given up. With it the accepted
- * keep the latency they have at the peak, and the rest hear 503 with Retry-After within milliseconds (I8).
+ * Without admission a flood is accepted, waits in queues, and is answered after its callers have given up. With it,
+ * accepted commands keep the latency that they have at the peak, and the others get 503 with Retry-After within
+ * milliseconds (I8).
  *
- * What it promises
- *  * A command is under way from the moment when its caller is known, its limits were asked and its body has arrived whole,
- *    until its answer is handed to the socket. What still arrives is not under way (http/access/arrivals.ts).
- *  * When the node is full, tenants that hold more than their share are refused, and within a tenant keys and people that hold
- *    more than theirs; the others get in (lib/security/fair-share.ts).
- *  * An overload is a node that is full while its event loop is busy. It ends when the loop has been idle enough for CALM_MS,
- *    or when nobody was refused for as long; refusals alone neither begin nor prolong it.
- *  * While the node is full, commands of a key that this node knows are refused before anything of them is read. While the event
- *    loop is late so is every request, since whatever is accepted then makes everybody later: but for health checks, and commands
- *    of keys that this node knows and that hold less than their share of the places of an overload.
+ * Promises
+ *  * A command is under way from the moment when its caller is known, its limits were checked and its body has arrived
+ *    whole, until its answer is handed to the socket. While its body arrives it is not under way
+ *    (http/access/arrivals.ts).
+ *  * When the node is full, it refuses tenants that hold more than their share of the places, and within a tenant the
+ *    keys and people that hold more than theirs; the others are admitted (lib/security/fair-share.ts).
+ *  * An overload is a node that is full while its event loop is busy. The overload ends when, for CALM_MS, the loop was
+ *    idle enough or no command was refused. Refusals alone neither begin nor prolong an overload.
+ *  * While the node is full, a refused command of a key that this node knows is refused before its body is read.
+ *  * While the event loop runs late, every request is refused, because each accepted request delays all others.
+ *    Exceptions are health checks, and commands of keys that this node knows and that hold less than their share of the
+ *    places of an overload.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { FairShare, type Party } from '../../lib/security/fair-share.ts'
 import { refuse } from '../../lib/base/problems.ts'
 
-/** Commands under way at a time. At 4 000 a second this is 60 ms of work: two commits' worth, enough to fill every commit. */
+/**
+ * Commands under way at a time. At 4 000 a second this is 60 ms of work: two commits' worth, enough to fill every
+ * commit.
+ */
 const COMMANDS_MAX = 256
 /**
- * And in an overload: to turn a flood away takes half of the thread, so whatever is
- * let in makes the refused wait as well. In floods of three times the peak (two cores that Postgres and the flood share, 6 s each;
- * p99 of what was accepted as a multiple of the peak's, p99 of a refusal, and how many were accepted of those at the peak):
- * 64: 0.9 to 2.5, 55 to 168 ms, 0.3 to 0.6; 32: 0.5 and 0.7, 35 and 69 ms, 0.3 and 0.6; 16: 0.1 to 0.4, 19, 20, 52 and 61 ms,
- * 0.3 to 0.6; 8: 0.2, 21 ms, 0.3.
+ * Commands under way at a time during an overload. Refusing a flood takes half of the thread, so each accepted command
+ * also delays the refusals. Measured in floods of three times the peak (two cores shared with Postgres and the flood,
+ * 6 s each). For each value: p99 of the accepted commands as a multiple of the p99 at the peak; p99 of a refusal;
+ * accepted commands as a fraction of those accepted at the peak.
+ *  * 64: 0.9 to 2.5; 55 to 168 ms; 0.3 to 0.6
+ *  * 32: 0.5 and 0.7; 35 and 69 ms; 0.3 and 0.6
+ *  * 16: 0.1 to 0.4; 19, 20, 52 and 61 ms; 0.3 to 0.6
+ *  * 8: 0.2; 21 ms; 0.3
  */
 const COMMANDS_MAX_IN_OVERLOAD = 16
 /**
- * Not even a tenant without any command under way gets in beyond this. Tenants that come one after the other while all before
- * them still hold their share come to COMMANDS_MAX × (1 + 1/2 + 1/3 …): this is reached by some thirty of them.
+ * Places beyond which every command is refused, also of a tenant without any command under way. Tenants that arrive one
+ * after the other, while all earlier tenants still hold their share, take COMMANDS_MAX × (1 + 1/2 + 1/3 …) places
+ * together: some thirty tenants reach this ceiling.
  */
 const COMMANDS_CEILING = 4 * COMMANDS_MAX
-/** An overload ends after so long without one look at which the loop was busy and somebody was refused. */
+/** An overload ends after this time without a check that found the loop busy and a command refused since the last. */
 const CALM_MS = 1_000
-/** Part of the time between two looks that the event loop was not idle. A flood keeps it at 1.0, slow clients below 0.1. */
+/**
+ * Busy fraction of the event loop between two checks from which it counts as busy. Flood: 1.0; slow clients: below 0.1.
+ */
 const BUSY_UTILIZATION = 0.75
-/** How late timers may run before new work is refused, milliseconds. A busy loop of ours runs 5 to 15 ms late. */
+/** Lateness of timers from which new requests are refused, milliseconds. A busy loop here runs 5 to 15 ms late. */
 const LOOP_DELAY_MAX_MS = 150
-/** Timers and utilization are looked at this often; one that is late may be a single long turn, three in a row are an overload. */
+/**
+ * Time between two checks of lateness and utilization. One late check may be a single long turn; only LATE_LOOKS late
+ * checks in a row refuse requests.
+ */
 const LOOP_LOOK_MS = 100
 const LATE_LOOKS = 3
 const RETRY_AFTER_SECONDS = 1
 
-/** The places of commands. */
+/** The places of commands under way on one node. */
 export interface CommandPlaces {
   /** Takes a place. @throws ProblemError `service-unavailable` when the node is full and the party holds its share */
   enter(party: Party): void
-  /** Refuses a party as `enter` would, and takes nothing: before a file is read, which nobody wants to send twice. */
+  /**
+   * Refuses a party as `enter` would, but takes no place: for use before a file is read, so that it is not sent twice.
+   */
   check(party: Party): void
-  /** Takes a place without asking: for a command whose file has been read. */
+  /** Takes a place without a check: for a command whose file has already been read. */
   enterAnyway(party: Party): void
   /** Gives a place back. */
   leave(party: Party): void
 }
 
 export interface Admission extends CommandPlaces {
-  /** Puts the gate in front of a listener. `partyOf` is whose request it is as far as is known without asking Postgres, or null. */
+  /**
+   * Puts admission in front of a listener. `partyOf`: the request's party if known without a query to Postgres, else
+   * null.
+   */
   guard(next: RequestListener, partyOf: (request: IncomingMessage) => Party | null): RequestListener
   /** Commands under way, requests refused so far, and whether this node is in an overload. */
   readonly counters: { readonly underWay: number; readonly refused: number; readonly overloaded: boolean }
@@ -69,15 +89,15 @@ export interface Admission extends CommandPlaces {
 export interface AdmissionOptions {
   /** The body of the 503 for a request path. */
   readonly refusal: (path: string) => { readonly body: string; readonly requestId: string }
-  /** What becomes of the rest of the body of a request that was refused before it was read. */
+  /** Disposes of the rest of a body whose request was refused before the body was read. */
   readonly linger?: (request: IncomingMessage) => void
-  /** False takes requests however late the event loop runs. */
+  /** False accepts requests however late the event loop runs. */
   readonly refuseWhenLate?: boolean
-  /** The part of the time since it was last called that the event loop was not idle, 0 to 1. */
+  /** Returns the fraction of the time since its last call in which the event loop was not idle, 0 to 1. */
   readonly utilization?: () => number
 }
 
-/** Says with each call how busy the event loop was since the one before. */
+/** Makes a function that returns how busy the event loop was since its last call. */
 function utilizationOfLoop(): () => number {
   let before = performance.eventLoopUtilization()
   return () => {
@@ -88,11 +108,12 @@ function utilizationOfLoop(): () => number {
   }
 }
 
-/** The admission of one node. */
+/** Builds the admission of one node. */
 export function createAdmission({ refusal, linger = (request) => request.resume(), refuseWhenLate = true, utilization = utilizationOfLoop() }: AdmissionOptions): Admission {
   const places = new FairShare(COMMANDS_CEILING)
   let refused = 0
-  // Not node's own histogram of delays: reset, it needs two turns for a sample, so it has none just when turns are longest.
+  // Node's own histogram of delays is not used: after a reset it needs two turns for a sample, so it has none while
+  // turns are longest.
   let due = performance.now() + LOOP_LOOK_MS
   let lateLooks = 0
   let busy = false
@@ -132,7 +153,7 @@ export function createAdmission({ refusal, linger = (request) => request.resume(
     response.writeHead(503, ['Content-Type', 'application/problem+json', 'Content-Length', `${Buffer.byteLength(body)}`, 'Content-Language', 'en',
       'Cache-Control', 'no-store', 'Retry-After', `${RETRY_AFTER_SECONDS}`, 'X-Request-Id', requestId])
     response.end(body)
-    // The body was not read; a small one is skipped, a large one is not worth the connection.
+    // The body was not read. A small rest is skipped; for a large rest the connection is closed.
     linger(request)
   }
 
@@ -155,7 +176,7 @@ export function createAdmission({ refusal, linger = (request) => request.resume(
           return
         }
       }
-      // Whose command it is costs 1.5 µs to find out, so only a full node asks.
+      // Finding the party costs 1.5 µs, so only a full node looks for it.
       if (command && places.held >= capacity()) {
         const party = partyOf(request)
         if (party !== null && isRefused(party)) { turnAway(request, response); return }
@@ -168,7 +189,7 @@ export function createAdmission({ refusal, linger = (request) => request.resume(
   }
 }
 
-/** What a caller is told. */
+/** Detail of the 503 for a refused command. */
 export const TOO_MANY = 'Too many requests are under way. Send the same request again shortly.'
 
 const isHealthCheck = (url: string | undefined): boolean => url === '/health' || url === '/ready' || url === '/v1/health' || url === '/v1/ready'

@@ -1,13 +1,15 @@
 /**
- * Bodies that have not arrived yet: what each of them may take, and until when.
+ * Bodies of requests while they arrive: how many may arrive at a time, and how slowly.
  *
- * What it promises
- *  * A request whose body is still arriving is no command under way (http/access/admission.ts). It has a place among those that arrive,
- *    shared fairly by tenant and key, or by address where nobody is signed in: who holds many places keeps nobody else out.
- *  * A body has GRACE_MS to begin, and from then on arrives at BYTES_PER_SECOND_MIN or faster; otherwise its client hears 408
- *    and the connection is closed. Time in which this node does not read, or does not run, is not held against the client.
- *  * What is left of a body after its answer has LINGER_MS to arrive; then the connection is closed.
- *  * A body that arrives together with its headers, as nearly all do, is read however many others of its party arrive.
+ * Promises
+ *  * A request whose body is still arriving is not a command under way (http/access/admission.ts). It holds a place
+ *    among the arriving bodies. These places are shared fairly by tenant and key, or by address for callers who are not
+ *    signed in, so a caller that holds many places does not keep others out.
+ *  * A body must begin within GRACE_MS, and from then on arrive at BYTES_PER_SECOND_MIN or faster. Otherwise the client
+ *    gets 408 and the connection is closed. Time in which this node does not read, or does not run, does not count.
+ *  * The rest of a body after its answer has LINGER_MS to arrive; then the connection is closed.
+ *  * A body that arrives together with its headers, as nearly all bodies do, is read however many others of its party
+ *    are arriving.
  */
 import type { IncomingMessage } from 'node:http'
 import { FairShare, type Party } from '../../lib/security/fair-share.ts'
@@ -15,19 +17,21 @@ import { ProblemError, refuse } from '../../lib/base/problems.ts'
 
 /** JSON bodies that arrive at a time: at 256 KiB each 128 MiB in the worst case. */
 const BODIES_MAX = 512
-/** Files that arrive at a time. Each holds some 400 KiB between the socket and storage, and asks the database for every 256 KiB. */
+/**
+ * Files that arrive at a time. Each holds some 400 KiB between socket and storage, and queries Postgres every 256 KiB.
+ */
 const UPLOADS_MAX = 64
-/** Parties that came later may hold so many times more places, while those that came first still hold theirs. */
+/** Multiple of the maximum that later parties may reach in total while the earlier parties still hold their places. */
 const CEILING = 4
 const GRACE_MS = 5_000
-/** 256 KiB in a minute, which the server allows for a whole request (http/server/server.ts). */
+/** 256 KiB in one minute, which is the time the server allows for a whole request (http/server/server.ts). */
 const BYTES_PER_SECOND_MIN = 4_096
-/** What was not read before the answer: a small body comes within this, and a large one is not worth the connection. */
+/** Time for the rest of a body after its answer: enough for a small rest; for a large one the connection is closed. */
 const LINGER_MS = 5_000
 const LOOK_MS = 250
 const RETRY_AFTER_SECONDS = 1
 
-/** How long clients may take; only tests have less patience. */
+/** Time limits for clients; only tests set shorter ones. */
 export interface ArrivalPatience {
   readonly graceMs?: number
   readonly lingerMs?: number
@@ -37,7 +41,7 @@ export interface ArrivalPatience {
 interface Arrival {
   readonly request: IncomingMessage
   readonly connectionBytes: number
-  /** Looks at which the client was waited for. */
+  /** Checks so far at which this node was waiting for the client. */
   looks: number
   readonly late: () => void
 }
@@ -58,7 +62,7 @@ export class Arrivals {
     this.#lookMs = lookMs
   }
 
-  /** JSON bodies and files that arrive now. */
+  /** JSON bodies and files that are arriving now. */
   get counters(): { readonly bodies: number; readonly uploads: number } {
     return { bodies: this.#bodies.held, uploads: this.#uploads.held }
   }
@@ -66,19 +70,19 @@ export class Arrivals {
   /**
    * Reads the rest of a JSON body with `read`, which must begin to read at once.
    *
-   * @throws ProblemError `service-unavailable` when too many of this party arrive, `request-timeout` when the body is too slow;
-   *   whatever `read` throws
+   * @throws ProblemError `service-unavailable` when too many bodies of this party are arriving, `request-timeout` when
+   *   the body is too slow; and every error of `read`
    */
   body<Result>(request: IncomingMessage, party: Party, read: () => Promise<Result>): Promise<Result> {
     return request.complete ? read() : this.#wait(this.#bodies, BODIES_MAX, { request, party, read, onLate: undefined })
   }
 
-  /** The same for a form with a file; `onLate` ends what takes the file. */
+  /** Does the same for a form with a file. `onLate` stops the consumer of the file. */
   upload<Result>(request: IncomingMessage, party: Party, read: () => Promise<Result>, onLate: (error: Error) => void): Promise<Result> {
     return this.#wait(this.#uploads, UPLOADS_MAX, { request, party, read, onLate })
   }
 
-  /** Gives what is left of an answered request's body a moment to arrive, so that the connection can be used again. */
+  /** Gives the rest of an answered request's body LINGER_MS to arrive, so that the connection can be used again. */
   linger(request: IncomingMessage): void {
     if (request.complete || request.destroyed) return
     this.#leftOver.set(request, 0)
@@ -89,7 +93,7 @@ export class Arrivals {
     readonly request: IncomingMessage; readonly party: Party; readonly read: () => Promise<Result>; readonly onLate: ((error: Error) => void) | undefined
   }): Promise<Result> {
     if (share.refuses(capacity, party)) {
-      // What came together with the headers is there when the parser of HTTP has ended its turn.
+      // Bytes that came together with the headers are available once the HTTP parser has ended its turn.
       await new Promise(setImmediate)
       if (request.complete) return await read()
       refuse('service-unavailable', 'Too many requests of this caller are still sending their bodies. Send the same request again shortly.', { retryAfterSeconds: RETRY_AFTER_SECONDS })
@@ -122,7 +126,7 @@ export class Arrivals {
   #look(): void {
     for (const arrival of this.#arriving) {
       const { request } = arrival
-      // The whole body has come, or bytes of it wait to be taken: the client is not what is waited for.
+      // The body is complete, or bytes of it wait to be read: this node is not waiting for the client.
       if (request.complete || request.readableLength > 0) continue
       if (request.destroyed) {
         arrival.late()

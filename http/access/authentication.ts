@@ -1,10 +1,11 @@
 /**
- * Who is calling: an API key, or a person with a session.
+ * Authentication: finds the caller of a request, an API key or a person with a session.
  *
- * Only the SHA-256 of a key or token is ever stored or kept in memory. Keys that were found are remembered: whoever changes
- * one tells every node, which forgets it at once; should the word not arrive, it is forgotten after a second. Sessions are
- * looked up every time: people are slow, and a session that was ended must be over everywhere. Keys that do not exist are
- * remembered for longer. How many look-ups of an address may fail is limited (http/access/failed-credentials.ts).
+ * Only the SHA-256 of a key or token is stored or kept in memory. Keys that were found are cached: a change of a key is
+ * announced to every node, which removes the key from its cache at once; if the announcement is lost, the cached key
+ * expires after one second. Sessions are looked up every time: people send few requests, and an ended session must be
+ * ended on every node. Unknown keys are cached for ten seconds. The number of failed look-ups per address is limited
+ * (http/access/failed-credentials.ts).
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -27,28 +28,28 @@ const HOW = 'Send an API key or a session token as "Authorization: Bearer <crede
 
 /** Keys kept in memory at once; each is a few hundred bytes. */
 const CACHE_MAX = 10_000
-/** A revoked key works this much longer at most, when the word of its revocation was lost. */
+/** How much longer a revoked key works at most, when the announcement of its revocation was lost. */
 const CACHE_TTL_MS = 1000
-/** A key that does not exist is not looked for again within this; a key that is made meanwhile has another text. */
+/** An unknown key is not looked up again within this time. A key that is created meanwhile has another text. */
 const UNKNOWN_TTL_MS = 10_000
-/** How often the use of a key is noted, at most. */
+/** The use of a key is recorded at most this often. */
 const KEY_USE_MS = 60_000
 
-/** A key with what has to be checked again on every request. */
+/** An authenticated key, with the properties that every request checks again. */
 export interface KeyCaller {
   readonly kind: 'key'
   readonly principal: Principal
   readonly tenant: Tenant
-  /** Whose share its commands take places of. */
+  /** The party whose share of places its commands take. */
   readonly party: Party
   readonly expiresAtMs: number | null
-  /** Null: every address. */
+  /** The allowed addresses; null allows every address. */
   readonly allowlist: BlockList | null
-  /** When a use was last noted, as far as this node knows. */
+  /** When a use was last recorded, as far as this node knows. */
   notedAtMs: number
 }
 
-/** A person. Which tenant they act for is for the request to say. */
+/** An authenticated person. The request names the tenant for which the person acts. */
 export interface SessionCaller {
   readonly kind: 'session'
   readonly session: SessionIdentity
@@ -58,17 +59,17 @@ export type Caller = KeyCaller | SessionCaller
 
 export interface Authentication {
   /**
-   * The caller behind a request, at once when it is a key that was seen within the last second. `beforeMfa` lets sessions in
-   * that still owe their second factor.
+   * Finds the caller of a request; returns without a promise for a key that was seen within the last second.
+   * `beforeMfa` also accepts sessions that still need their second factor.
    *
    * @throws ProblemError the 401s; `rate-limited` when too many credentials of the client's address were wrong
    */
   authenticate(context: Context, beforeMfa: boolean): Caller | Promise<Caller>
-  /** Whose request it is, when it brings a key that was seen within the last second; nothing is checked but that. */
+  /** The party of a request that carries a key seen within the last second, else null. Checks nothing else. */
   partyOf(request: IncomingMessage): Party | null
   /** Refuses addresses outside the key's list. */
   checkAddress(allowlist: BlockList, address: string): void
-  /** Notes that a key was used, about once a minute. */
+  /** Records that a key was used, about once a minute. */
   noteUse(caller: KeyCaller, address: string): void
 }
 
@@ -105,9 +106,9 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
     max: CACHE_MAX,
     ttl: CACHE_TTL_MS,
     perf: world.clock,
-    // Ask the clock every time; the default trusts a timer instead, which would not follow another clock than the system's.
+    // Read the clock every time. The default relies on a timer, which would not follow a clock other than the system's.
     ttlResolution: 0,
-    // Requests that miss at the same moment share one look-up.
+    // Requests that miss the cache at the same moment share one look-up.
     fetchMethod: load,
   })
   const unknown = new LRUCache<string, true>({ max: CACHE_MAX, ttl: UNKNOWN_TTL_MS, perf: world.clock, ttlResolution: 0 })
@@ -126,7 +127,10 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
     return caller
   }
 
-  /** What was being looked up when the key changed is given up by the cache; what the look-up then finds is new. */
+  /**
+   * Finds a key through the cache. If the key changes during the look-up, the cache abandons it and the key is loaded
+   * anew.
+   */
   async function fetchKey(sha256: string): Promise<KeyCaller | undefined> {
     try {
       return await callers.fetch(sha256)
@@ -185,7 +189,7 @@ export function createAuthentication(world: Pick<ReadServices, 'findApiKey' | 'i
         if (token === null || token === '') unauthenticated()
         return fromCookie(context, token, beforeMfa)
       }
-      // The scheme is case-insensitive; nearly everyone writes it like this.
+      // The scheme is case-insensitive, but nearly all clients write it in this form.
       const scheme = authorization.slice(0, BEARER.length)
       if (scheme !== BEARER && scheme.toLowerCase() !== 'bearer ') unauthenticated()
       const secret = authorization.slice(BEARER.length)

@@ -1,8 +1,8 @@
 /**
- * What a caller may do with one route: for which tenant, by scope or capability, and with which further proof.
+ * Authorisation: the checks of a caller for one route: the tenant, the scope or capability, and the step-up proof.
  *
- * Keys are bound to one tenant and know their scopes, so their checks touch nothing but memory. People have a role in each
- * of their tenants; staff also reach the customers of their operator, in operations that say so.
+ * A key is bound to one tenant and carries its scopes, so its checks need memory only. A person has a role in each of
+ * their tenants. Staff may also act for the customers of their operator, in operations that declare it.
  */
 import { capabilityForScope, grantOfRole, type Role } from '../../lib/identity/capabilities.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -13,11 +13,11 @@ import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
-/** Who calls, and whose data they work on; no tenant where the operation belongs to none. */
+/** The caller, and the tenant whose data the request works on; the tenant is null where the operation has none. */
 export interface Entry {
   readonly principal: Principal
   readonly tenant: Tenant | null
-  /** The role that the person acts in; null where the operation belongs to no tenant. */
+  /** The role in which the person acts; null where the operation has no tenant. */
   readonly role: Role | null
 }
 
@@ -28,11 +28,11 @@ export interface Authorisation {
   checkFeature(tenant: Tenant | null): Promise<void>
   /** @throws ProblemError 403 when a key may not call the route */
   checkScope(principal: Principal): void
-  /** The person as the member of the tenant that the request names. @throws ProblemError 400 and 403 */
+  /** Makes the person a member of the tenant that the request names. @throws ProblemError 400 and 403 */
   enter(session: SessionIdentity, header: string | undefined): Promise<Entry>
   /** @throws ProblemError 403 when the person's role does not allow the route */
   checkCapability(principal: Principal, tenant: Tenant | null): void
-  /** @throws ProblemError 403 when the person has to prove themselves first */
+  /** @throws ProblemError 403 when the person needs a step-up proof first */
   checkStepUp(session: SessionIdentity, tenant: Tenant | null, params: Readonly<Record<string, string>> | undefined): Promise<void>
 }
 
@@ -40,14 +40,14 @@ function refuseTenant(code: 'required' | 'invalid_format', message: string): nev
   refuse('malformed-request', message, { errors: [{ field: 'header.X-Tenant-Id', code, message }] })
 }
 
-/** The tenant that a header names, in lower case. */
+/** Reads the tenant from its header, in lower case. */
 function readTenant(header: string | undefined): string {
   if (header === undefined) refuseTenant('required', 'This operation needs an X-Tenant-Id header.')
   if (!UUID.test(header)) refuseTenant('invalid_format', 'X-Tenant-Id must be a UUID.')
   return header.toLowerCase()
 }
 
-/** A person who acts in these roles. */
+/** Makes the principal of a person who acts in these roles. */
 export function principalOfPerson(session: SessionIdentity, roles: readonly Role[]): Principal {
   const grants = roles.map((role) => grantOfRole(role))
   const [only] = grants
@@ -75,7 +75,7 @@ export function createAuthorisation(route: Route, world: Pick<ReadServices, 'ide
     if (route.sandbox !== undefined && !world.sandbox) refuse('feature-disabled', 'This environment has no sandbox.', { extra: { feature: 'sandbox' } })
   }
 
-  /** Staff have no membership of a customer; they reach it through their operator. */
+  /** Finds the operator membership through which staff act for a customer; staff have no membership of the customer. */
   async function staffOf(session: SessionIdentity, customerId: string): Promise<Membership | null> {
     const staff = session.memberships.filter((membership) => membership.level === 'operator')
     if (staff.length === 0) return null
@@ -134,7 +134,7 @@ export function createAuthorisation(route: Route, world: Pick<ReadServices, 'ide
         refuse('insufficient-scope', 'Only people of a developer\'s workspace may simulate.', { extra: { requiredCapability: 'developer' } })
       }
       if (callers === 'key') {
-        // A scope has one name for keys; what allows it to people depends on who they are.
+        // A key names one scope; the capability that stands for it depends on the tenant's kind.
         if (scope === null || principal.scopes.has(scope)) return
         lacks(capabilityForScope(scope, tenant?.kind ?? 'customer'))
       }

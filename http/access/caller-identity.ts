@@ -1,11 +1,11 @@
 /**
- * The identity of a caller as one value that can be sent to another node: decided once, by the node that the request
- * reached, from a credential that stays there.
+ * The identity of a caller as one value that can be sent to another node. The node that the request reached determines
+ * it from a credential; the credential stays on that node.
  *
- * What needs which part of it: the Idempotency-Key's scope and `createdBy` need the principal's id and the tenant; scopes and
- * capabilities of the operation need the key's scopes or the person's role; changes of sessions and step-up proofs need the
- * session's id and the hash of its token; the audit trail needs names, memberships and the client's address. Limits, the request
- * log and the last use of a key are written by the node that the request reached, and by no other.
+ * Uses of the parts: the Idempotency-Key's scope and `createdBy` use the principal's id and the tenant; the operation's
+ * scope and capability checks use the key's scopes or the person's role; changes of sessions and step-up proofs use the
+ * session's id and the hash of its token; the audit trail uses names, memberships and the client's address. Limits, the
+ * request log and the last use of a key are written only by the node that the request reached.
  */
 import type { Role } from '../../lib/identity/capabilities.ts'
 import { principalOfPerson } from './authorisation.ts'
@@ -15,12 +15,12 @@ import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 /** A session without its token. */
 type SessionWithoutToken = Omit<SessionIdentity, 'token'>
 
-/** A caller of a tenant's operation; nothing but JSON. */
+/** A caller of an operation that has a tenant; plain JSON. */
 export type CallerIdentity =
   | { readonly kind: 'key'; readonly id: string; readonly name: string; readonly scopes: readonly string[]; readonly live: boolean; readonly tenant: Tenant }
   | { readonly kind: 'session'; readonly role: Role; readonly session: SessionWithoutToken; readonly tenant: Tenant }
 
-/** What an endpoint works with. */
+/** The caller as an endpoint uses it. */
 export interface Caller {
   readonly principal: Principal
   readonly tenant: Tenant
@@ -28,14 +28,15 @@ export interface Caller {
   readonly session: SessionIdentity | null
 }
 
-/** The identity of a key that may act for the tenant. */
+/** Makes the identity of a key that may act for the tenant. */
 export function identityOfKey({ id, name, scopes, live }: Principal, tenant: Tenant): CallerIdentity {
   return { kind: 'key', id, name, scopes: [...scopes], live: live === true, tenant }
 }
 
 /**
- * The identity of a person who acts for the tenant in a role. Of the memberships two travel at most: the one of this tenant and
- * one as staff, which is what the audit trail asks for; people may have hundreds, and headers are bounded.
+ * Makes the identity of a person who acts for the tenant in a role. At most two memberships are sent: the one of this
+ * tenant and one as staff, which are all that the audit trail uses. A person may have hundreds, and headers are
+ * bounded.
  */
 export function identityOfPerson({ token: _, ...session }: SessionIdentity, role: Role, tenant: Tenant): CallerIdentity {
   const own = session.memberships.find(({ tenantId }) => tenantId === tenant.id)
@@ -44,7 +45,7 @@ export function identityOfPerson({ token: _, ...session }: SessionIdentity, role
   return { kind: 'session', role, session: { ...session, memberships: own === staff ? memberships.slice(0, 1) : memberships }, tenant }
 }
 
-/** The caller that an identity stands for. A person's scopes and capabilities are those that this node gives to the role. */
+/** Restores the caller of an identity. A person's scopes and capabilities are those that this node gives the role. */
 export function callerOf(identity: CallerIdentity): Caller {
   const { tenant } = identity
   if (identity.kind === 'session') {

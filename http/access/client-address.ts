@@ -1,22 +1,23 @@
 /**
- * Where a request comes from. Behind load balancers every connection is theirs, so what they say in X-Forwarded-For is read,
- * from its end, for as long as it was written by one of them. What anybody else says there is a claim, and nothing more.
+ * The address of a request's client. Behind load balancers the connection's address is that of a balancer, so
+ * X-Forwarded-For is read, from its end, for as long as the entry before was written by a trusted balancer. Entries by
+ * other senders are not believed.
  */
 import { isIP } from 'node:net'
 import type { Middleware } from 'koa'
 import { compileAllowlist, isAllowed, plainAddress } from '../../lib/security/ip-allowlist.ts'
 
-/** Addresses looked at; a chain of balancers is short, and a header may be long. */
+/** Addresses read at most: a chain of balancers is short, but a header may be long. */
 const HOPS_MAX = 16
 
-/** An address as balancers write it, some of them with a port; null when it is none. */
+/** Reads an address as balancers write it, some with a port; null when the text is not an address. */
 function addressOf(hop: string): string | null {
   const text = hop.trim()
   const address = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
   return isIP(address) === 0 || address.includes('%') ? null : plainAddress(address)
 }
 
-/** Gives requests the address of their client. `trusted` are addresses and CIDR blocks; with none it does nothing. */
+/** Sets the client's address on requests. `trusted` are addresses and CIDR blocks; an empty list changes nothing. */
 export function clientAddress(trusted: readonly string[]): Middleware {
   const proxies = compileAllowlist(trusted)
   if (proxies === null) return (_context, next) => next()

@@ -1,43 +1,44 @@
 /**
- * Look-ups of credentials: how many of them an address may have under way, and how many may fail.
+ * Look-ups of credentials: limits how many of an address run at a time, and how many may fail.
  *
- * What it promises
- *  * A credential that this node does not know is looked up only while its address is below its limit of failures; beyond it the
- *    answer is 429 before Postgres is asked. All nodes count together (http/access/rate-limits.ts).
- *  * An address has as many look-ups under way as it may still fail, and LOOK_UPS_MAX at most; the others wait their turn. So many
- *    at once pass the limit by none, and one address does not take Postgres away from the others.
- *  * A credential that was right when it was last seen here is looked up whatever its neighbours behind one address do. It is
- *    forgotten with its first failure.
+ * Promises
+ *  * A credential that this node does not know is looked up only while its address is below its limit of failures.
+ *    Beyond the limit the answer is 429 without a query to Postgres. All nodes count together
+ *    (http/access/rate-limits.ts).
+ *  * An address runs only as many look-ups at a time as may still fail, and at most LOOK_UPS_MAX; the others wait. So
+ *    simultaneous look-ups never exceed the limit, and one address does not take Postgres away from the others.
+ *  * A credential that was right at its last look-up on this node is always looked up, whatever the other clients of
+ *    its address do. With its first failure it loses this exception.
  */
 import { LRUCache } from 'lru-cache'
 import { ProblemError, type ProblemSlug, refuse } from '../../lib/base/problems.ts'
 import { addressBlock } from './rate-limits.ts'
 
-/** More at a time would wait for one of the connections of the pool. */
+/** Look-ups of one address at a time. More would only wait for a connection of the pool. */
 const LOOK_UPS_MAX = 32
-/** Look-ups of one address that wait; at a millisecond each this is a quarter of a second. */
+/** Look-ups of one address that wait. At one millisecond each, the last one waits a quarter of a second. */
 const WAITING_MAX = 256
-/** Credentials remembered as right; some hundred bytes each. */
+/** Credentials remembered as right; each takes some hundred bytes. */
 const PROVEN_MAX = 20_000
 const RETRY_AFTER_SECONDS = 1
 
-/** The answers to a credential that is not right, or no longer. */
+/** Problems that mean: the credential is wrong, or no longer valid. */
 const FAILURES: ReadonlySet<ProblemSlug> = new Set(['invalid-api-key', 'unauthenticated', 'session-expired'])
 
-/** The failures of addresses, as http/access/rate-limits.ts counts them. */
+/** The failures of addresses, counted by http/access/rate-limits.ts. */
 export interface FailureLimit {
-  /** How many more look-ups of an address may fail now. */
+  /** How many more look-ups of the address may fail now. */
   failuresLeft(address: string): number
   countFailure(address: string): void
-  /** @throws ProblemError `rate-limited`; `onRefusal` is given the headers of that answer first */
+  /** @throws ProblemError `rate-limited`; before that, `onRefusal` gets the headers of the answer */
   refuseFailing(address: string, onRefusal: (headers: readonly string[]) => void): never
 }
 
 /** One credential to look up. */
 export interface LookUp {
-  /** SHA-256 of the credential; it is kept in memory. */
+  /** SHA-256 of the credential; the hash is kept in memory. */
   readonly hash: string
-  /** Of the client. */
+  /** Address of the client. */
   readonly address: string
   readonly onRefusal: (headers: readonly string[]) => void
 }
@@ -52,7 +53,7 @@ export class FailedCredentials {
   readonly #proven = new LRUCache<string, true>({ max: PROVEN_MAX })
   readonly #turns = new Map<string, Turns>()
 
-  /** Without a limit failures are not counted; look-ups still wait their turn. */
+  /** With `limit` null, failures are not counted; look-ups still wait their turn. */
   constructor(limit: FailureLimit | null) {
     this.#limit = limit
   }
@@ -60,7 +61,7 @@ export class FailedCredentials {
   /**
    * Looks a credential up with `find`.
    *
-   * @throws ProblemError `rate-limited`, `service-unavailable`; whatever `find` throws
+   * @throws ProblemError `rate-limited`, `service-unavailable`; and every error of `find`
    */
   async lookUp<Found>({ hash, address: sentFrom, onRefusal }: LookUp, find: () => Promise<Found>): Promise<Found> {
     const address = addressBlock(sentFrom)
@@ -75,14 +76,14 @@ export class FailedCredentials {
         turns.underWay -= 1
       }
     } finally {
-      // Also when this one was refused: the next hears so too.
+      // Runs also after a refusal, so that the next look-up that waits is refused too.
       const next = turns.waiting.shift()
       if (next !== undefined) next()
       else if (turns.underWay === 0 && this.#turns.get(address) === turns) this.#turns.delete(address)
     }
   }
 
-  /** Resolves when the address has one more look-up under way. */
+  /** Resolves when the address may run one more look-up. */
   async #takeTurn(turns: Turns, address: string, onRefusal: (headers: readonly string[]) => void): Promise<void> {
     for (;;) {
       const left = this.#limit === null ? LOOK_UPS_MAX : Math.floor(this.#limit.failuresLeft(address))

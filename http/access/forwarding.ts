@@ -1,21 +1,25 @@
 /**
- * Commands go to the node that is home to their customer's shard; their answers come back unchanged.
+ * Forwards a command to the home node of its customer's shard, and returns the home's answer unchanged.
  *
- * What it promises
- *  * Reads are answered wherever they arrive: Postgres is the truth (I2). Everything else of a customer goes home, once:
- *    a forwarded request is never forwarded again, and is right wherever it ends up (I3).
- *  * Only a request that is known goes on: its caller is authenticated and allowed, its limits have been asked, and its body
- *    has arrived whole and is JSON. A body that arrives slowly takes nothing of any other node.
- *  * The credential stays where it arrived. What travels is the caller's identity (http/access/caller-identity.ts), the headers
- *    that operations read, and the body; all of it signed for one node, one moment and one use.
- *  * A node answers with a signature over its answer and the request that it answers. Any other answer is none.
- *  * While a shard has no home the caller waits a moment, then gets 503 with Retry-After. The same answer when the home
- *    goes away before it answered: the command may have happened, and its key finds the truth (I7).
- *  * The time a caller still waits travels along, as a duration: the clocks of two nodes differ. What was waited for a home
- *    is taken off it, so a command is never begun after its caller was told 503.
+ * Promises
+ *  * Reads are answered by the node that they reach, because Postgres is the truth (I2). Every other request of a
+ *    customer is forwarded to its home, once. A forwarded request is never forwarded again, and gets a correct answer
+ *    on any node (I3).
+ *  * Only a checked request is forwarded: its caller is authenticated and allowed, its limits were checked, and its
+ *    body has arrived whole and is JSON. A body that arrives slowly uses nothing of another node.
+ *  * The credential stays on the node that it reached. The forwarded request carries the caller's identity
+ *    (http/access/caller-identity.ts), the headers that operations read, and the body; all of it is signed for one
+ *    node, one time and one use.
+ *  * The home signs its answer together with the request. An answer without a valid signature is treated as no answer.
+ *  * While a shard has no home the caller waits for a moment, then gets 503 with Retry-After. The caller gets the same
+ *    answer when the home fails before it answers: the command may have been executed, and a retry with the same
+ *    Idempotency-Key finds its outcome (I7).
+ *  * The time that the caller still waits is sent along as a duration, because the clocks of two nodes differ. Time
+ *    spent waiting for a home is subtracted, so no command begins after its caller was answered 503.
  *
- * Measured in one process without a database (32 at a time, CPU of both nodes and the client together): a forwarded payment
- * takes 260 µs, one that is not forwarded 95 µs. The four signatures are some 14 µs of it; most is HTTP.
+ * Measured in one process without a database (32 requests at a time, CPU of both nodes and the client together): a
+ * forwarded payment takes 260 µs, a payment that is not forwarded 95 µs. The four signatures take some 14 µs; most of
+ * the rest is HTTP.
  */
 import { hash, randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -34,20 +38,20 @@ import { callerOf, type Caller, type CallerIdentity } from './caller-identity.ts
 import { createNodeConnections, NODE_ANSWER_HEADER, NODE_HEADER } from './node-connections.ts'
 import type { Log } from '../../lib/base/log.ts'
 
-/** The header with the caller, what is left of their patience and the digest of the body: base64url of JSON. */
+/** The header with the envelope: caller, remaining patience and digest of the body, as base64url of JSON. */
 const CALLER_HEADER = 'x-vostro-caller'
-/** What operations read of a request's headers. Nothing else travels, and no credential is among them. */
+/** Request headers that operations read. No other header is forwarded, and none of these carries a credential. */
 const FORWARDED_HEADERS = ['content-type', 'idempotency-key', 'if-match', 'user-agent', 'x-tenant-id', 'x-request-id'] as const
-/** Headers of one connection, not of the answer; and what each node says for itself. */
+/** Headers that belong to one connection, or that each node sets itself. */
 const HOP_HEADERS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', NODE_ANSWER_HEADER])
-/** What the way back may take longer than the caller waits. */
+/** Time for the answer's way back, beyond the time that the caller waits. */
 const HEADERS_GRACE_MS = 1_000
-/** How long a shard may be without a home before its callers are told; its lease moves within 5 s of a death. */
+/** How long a shard may be without a home before callers get 503. Its lease moves within 5 s after a node's death. */
 const HOMELESS_WAIT_MS = 2_000
 const HOMELESS_LOOK_MS = 50
 /** An answer is held until its signature is checked. The largest answer of a command has some 100 KB. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-/** In a request's state, where it is less than at first. */
+/** Name in the request's state of the remaining patience, set where it is less than at first. */
 const PATIENCE = 'patienceMs'
 
 /** The customer's home cannot be reached just now. */
@@ -55,9 +59,9 @@ export class HomeUnavailable extends OperatingError {
   override readonly name = 'HomeUnavailable'
 }
 
-/** A command that another node has sent, after its caller was authenticated there. */
+/** A command that another node has forwarded, after that node authenticated its caller. */
 export interface ForwardedCommand extends Caller {
-  /** Whether this is the text of the body that was signed; null is a request without a body. */
+  /** Whether this text is the body that was signed; null means a request without a body. */
   isBody(text: string | null): boolean
 }
 
@@ -65,16 +69,17 @@ export interface Forwarding {
   /** Answers the handshakes of other nodes. */
   readonly middleware: Middleware
   /**
-   * The command, when another node has sent this request; null when a client has.
-   * @throws ProblemError 401 for one that was sent before, or by a node whose clock differs too much
+   * Returns the command when another node has sent this request, or null when a client has.
+   * @throws ProblemError 401 for a request that was received before, or whose node's clock differs too much
    */
   receive(context: Context): ForwardedCommand | null
   /**
-   * The node that is home to the tenant; null when this one is, or may be. Resolves later only while there is none.
-   * @throws HomeUnavailable when there is none for 2 s
+   * Finds the home node of the tenant; null when this node is the home, or may be. Returns a promise only while there
+   * is no home.
+   * @throws HomeUnavailable when there is no home for 2 s
    */
   homeOf(tenantId: string, context: Context): NodeAddress | null | Promise<NodeAddress | null>
-  /** Sends the command home and answers with what comes back. @throws HomeUnavailable */
+  /** Sends the command to its home, and answers with the home's answer. @throws HomeUnavailable */
   forward(context: Context, home: NodeAddress, caller: CallerIdentity, body: string | null): Promise<void>
   close(): Promise<void>
 }
@@ -82,23 +87,23 @@ export interface Forwarding {
 export interface ForwardingOptions {
   readonly shards: Pick<Shards, 'homeOf'>
   readonly nodeSecret: string
-  /** One per start of this process: what other nodes know it by. */
+  /** Id of this start of the process, by which other nodes know it. */
   readonly instance: string
   readonly clock: Clock
   readonly log: Pick<Log, 'warn'>
 }
 
-/** What travels beside headers and body. */
+/** Data sent with a forwarded request, beside headers and body. */
 interface Envelope {
   readonly caller: CallerIdentity
-  /** The client's address, as the node saw it that the request reached. */
+  /** The client's address, as seen by the node that the request reached. */
   readonly address: string
   readonly patienceMs: number
-  /** SHA-256 of the body in hexadecimal, of no bytes where there is none. */
+  /** SHA-256 of the body in hexadecimal; of zero bytes when there is no body. */
   readonly bodySha256: string
 }
 
-/** How long the caller of a request still waits, milliseconds. */
+/** How long the caller of a request still waits, in milliseconds. */
 export function patienceMs(context: Context): number {
   return (context.state[PATIENCE] as number | undefined) ?? LIMITS.requestDeadlineMs
 }
@@ -153,7 +158,7 @@ export function createForwarding({ shards, nodeSecret, instance, clock, log }: F
       const { caller, address, patienceMs: left, bodySha256 } = JSON.parse(Buffer.from(envelope, 'base64url').toString()) as Envelope
       context.request.ip = address
       context.state[PATIENCE] = Math.min(left, LIMITS.requestDeadlineMs)
-      // What every answer says is said by the node that answers the client.
+      // The node that answers the client adds the common headers.
       context.state['headers'] = undefined
       context.state['seal'] = sealing(nonce)
       return { ...callerOf(caller), isBody: (text) => digestOf(text) === bodySha256 }
@@ -193,7 +198,7 @@ export function createForwarding({ shards, nodeSecret, instance, clock, log }: F
         const chunks: Buffer[] = []
         connections.to(home).dispatch({ path: req.url as string, method: req.method as Dispatcher.HttpMethod, headers, body, headersTimeout: patienceMs(context) + HEADERS_GRACE_MS }, {
           onRequestStart: (controller) => {
-            // The client has gone: its command may still be decided, but no answer is needed.
+            // The client has closed its connection. The command may still be decided, but its answer is not needed.
             res.once('close', () => { if (!res.writableFinished) controller.abort(new Error('The client closed the connection.')) })
           },
           onResponseStart: (_controller, statusCode, answerHeaders) => { status = statusCode; answered = answerHeaders },
@@ -230,7 +235,9 @@ const elsewhere = (home: ShardHome): NodeAddress | null => (home.kind === 'there
 
 const digestOf = (body: string | null): string => hash('sha256', body ?? '', 'hex')
 
-/** What the signature of a request binds together: the home, the time, the operation, the caller, the headers, and the body by its digest. */
+/**
+ * Lists the parts that a request's signature covers: home, time, operation, caller, headers, and digest of the body.
+ */
 function requestParts(
   { req }: Context, { to, time, nonce, envelope }: { readonly to: string; readonly time: string; readonly nonce: string; readonly envelope: string }, headers: IncomingHttpHeaders,
 ): string[] {
@@ -239,14 +246,14 @@ function requestParts(
 
 type Pair = readonly [name: string, value: string]
 
-/** Headers as they are written, name and value in turn. */
+/** Pairs up headers that are given as name and value in turn. */
 function pairsOf(headers: readonly string[]): Pair[] {
   const pairs: Pair[] = []
   for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at] as string, headers[at + 1] as string])
   return pairs
 }
 
-/** The headers of an answer as they go on to the client. */
+/** Selects the headers of an answer that are passed on to the client. */
 function endToEnd(headers: IncomingHttpHeaders): Pair[] {
   const pairs: Pair[] = []
   for (const [name, value] of Object.entries(headers)) {
@@ -256,12 +263,12 @@ function endToEnd(headers: IncomingHttpHeaders): Pair[] {
   return pairs
 }
 
-/** Headers in one order and one case, however they were written and read. */
+/** Writes headers in one order and one case, so that sender and receiver sign the same text. */
 function signedLines(pairs: readonly Pair[]): string[] {
   return pairs.map(([name, value]) => `${name.toLowerCase()}:${value}`).sort()
 }
 
-/** Texts that no other request of any node has. */
+/** Makes nonces that no other request of any node has. */
 function nonceSource(): () => string {
   const prefix = randomBytes(12).toString('base64url')
   let sent = 0
@@ -269,15 +276,16 @@ function nonceSource(): () => string {
 }
 
 /**
- * The nonces of requests that were received, for as long as their signatures are good: one that was signed as far ahead as
- * clocks may differ is good for twice that time. Two generations, so that forgetting costs nothing.
+ * The nonces of received requests, kept for as long as their signatures are valid. A request whose node's clock is
+ * ahead by the permitted difference is valid for twice that time. Two generations are kept, so forgetting costs
+ * nothing.
  */
 class SeenNonces {
   #recent = new Set<string>()
   #older = new Set<string>()
   #since = Number.NEGATIVE_INFINITY
 
-  /** Remembers the nonce. False when it is remembered already. */
+  /** Remembers the nonce. Returns false when it was remembered before. */
   isNew(nonce: string, now: number): boolean {
     if (now - this.#since > 2 * CLOCK_DIFFERENCE_MAX_MS || now < this.#since) {
       this.#older = this.#recent

@@ -1,9 +1,9 @@
 /**
- * Connections between the nodes of one cluster. Before anything of a request is sent over one, both ends have proven by a
- * handshake that they know NODE_SECRET, and the other end that it is the process that Redis names. A stranger at that address,
- * or a node that was started there anew, is sent nothing.
+ * Connections between the nodes of one cluster. Before a request is sent over a connection, a handshake proves that
+ * both ends know NODE_SECRET, and that the other end is the process that Redis names. A stranger at that address, or a
+ * node that was restarted there, gets nothing.
  *
- * The handshake is one request of plain HTTP, so it passes wherever the API passes:
+ * The handshake is one plain HTTP request, so it passes wherever the API passes:
  *
  *     GET /node-handshake              X-Vostro-Node: <time>.<nonce>.<signature over instance, time and nonce>
  *     204                              X-Vostro-Node-Answer: <signature over instance and nonce, with another key>
@@ -17,28 +17,31 @@ import { CLOCK_DIFFERENCE_MAX_MS, type NodeProof } from '../../lib/security/node
 import type { NodeAddress } from '../../lib/shards/shards.ts'
 import type { Log } from '../../lib/base/log.ts'
 
-/** The header with which a node proves that it sends, and the one with which the other node proves that it answers. */
+/** The header with the proof of the node that sends, and the header with the proof of the node that answers. */
 export const NODE_HEADER = 'x-vostro-node'
 export const NODE_ANSWER_HEADER = 'x-vostro-node-answer'
 export const HANDSHAKE_PATH = '/node-handshake'
 
-/** Connections kept to one other node. Commands wait for commits there, so it is their number at a time that is bounded. */
+/** Connections to one other node. Commands wait there for commits, so this bounds the commands sent at a time. */
 const CONNECTIONS_MAX = 128
-/** Other nodes to keep connections to; nodes that come back have new ones and leave theirs behind. */
+/**
+ * Nodes to which connections are kept. A restarted node counts as another node; beyond this number the oldest are
+ * closed.
+ */
 const NODES_MAX = 64
-/** Longer than a connection and an answer take between machines that are near each other; callers wait meanwhile. */
+/** Longer than a connection and an answer take between machines that are near each other. Callers wait meanwhile. */
 const CONNECT_MAX_MS = 1_000
 const HANDSHAKE_MAX_MS = 1_000
-/** Of the answer to a handshake; ours has some 400. */
+/** Size of the answer to a handshake; the service's own has some 400 bytes. */
 const HANDSHAKE_BYTES_MAX = 4 * 1024
-/** How long the body of an answer may stand still. */
+/** How long the body of an answer may make no progress. */
 const BODY_TIMEOUT_MS = 60_000
 const NONCE_BYTES = 16
 
 export interface NodeConnections {
-  /** Connections to another node; each proves itself before it is used. */
+  /** Returns the connections to another node. Each connection is proven before it is used. */
   to(node: NodeAddress): Pool
-  /** Answers a handshake. False when the request is none, or not by a node of this cluster. */
+  /** Answers a handshake. Returns false when the request is not a handshake, or not by a node of this cluster. */
   answerHandshake(context: Context): boolean
   close(): Promise<void>
 }
@@ -46,7 +49,7 @@ export interface NodeConnections {
 export interface NodeConnectionsOptions {
   readonly proof: NodeProof
   readonly clock: Clock
-  /** One per start of this process: what other nodes know it by. */
+  /** Id of this start of the process, by which other nodes know it. */
   readonly instance: string
   readonly log: Pick<Log, 'warn'>
 }
@@ -110,7 +113,10 @@ export function createNodeConnections({ proof, clock, instance, log }: NodeConne
   }
 }
 
-/** Sends the question over a new connection and waits for an answer that holds. The connection can be used for requests then. */
+/**
+ * Sends the question over a new connection and waits for a valid answer. After that the connection is ready for
+ * requests.
+ */
 function shakeHands(socket: Socket, host: string, question: string, holds: (answer: string) => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = ''

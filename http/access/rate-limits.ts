@@ -1,23 +1,24 @@
 /**
- * Rate limits: which policies apply to a call, and whether there is something left of each.
+ * Rate limits: determines the policies of a call, and admits the call while each of them has units left.
  *
- * What it promises
- *  * All policies of a call are looked at before any is taken from; a refused call takes nothing. Of several that are
- *    exhausted the one that takes longest to fill answers, and all are named.
- *  * The check comes before anything else about the request is looked at, so a 429 never uses up an Idempotency-Key.
- *  * Counting costs no round trip. One node counts in memory. Several tell one another through `RateCounters` what they
- *    have taken, SHARE_MS later; in between each may give away what another has given, which is less than a thousandth
- *    of the minute's quotas.
+ * Promises
+ *  * All policies of a call are checked before units are taken from any; a refused call takes nothing. When several are
+ *    exhausted, the answer gives the time of the policy that takes longest to refill, and names all of them.
+ *  * The limits are checked before the rest of the request is read, so a 429 never uses up an Idempotency-Key.
+ *  * Counting costs no round trip. A single node counts in memory. Several nodes exchange through `RateCounters` the
+ *    units they have taken, SHARE_MS later. Until then each node may also give away units that another has given, which
+ *    is less than a thousandth of the quotas per minute.
  *
- * Why the counting is our own and not the library's: rate-limiter-flexible counts in fixed windows (a client may use two
- * quotas around the edge of one) and answers by promise, one per policy. For the four policies of POST /payments it took
- * 2.0 to 3.2 µs and eight promises, ours with the text of its header 0.3 to 0.5 µs, of a request of about 70 µs. It does
- * what we cannot do better, counting in Redis (storage/redis/rate-counters.ts).
+ * Why the counting is done here and not by the library: rate-limiter-flexible counts in fixed windows (a client may use
+ * two quotas around the edge of a window) and answers with one promise per policy. For the four policies of
+ * POST /payments it took 2.0 to 3.2 µs and eight promises; the counting here takes 0.3 to 0.5 µs with the text of its
+ * header, of a request of about 70 µs. The library is used for counting in Redis (storage/redis/rate-counters.ts).
  *
- * What the limits and the request log cost, on two cores: the limits 0.35 µs of the node a call, the log 1.9 µs of the node and
- * 7.5 µs of Postgres (a thousand calls a statement). At 4 000 payments a second these cores have 500 µs for each, so together
- * 2 %. Of whole payments (100 balances, 64 connections, ten rounds in turn with and without both, others using the machine) the
- * node took 133 µs with and 139 µs without at best, 173 µs and 192 µs in the median: less than the machine varies.
+ * Cost of the limits and the request log, on two cores: the limits take 0.35 µs of the node per call; the log takes
+ * 1.9 µs of the node and 7.5 µs of Postgres (a thousand calls per statement). At 4 000 payments a second these cores
+ * have 500 µs for each payment, so both together take 2 %. Measured for whole payments (100 balances, 64 connections,
+ * ten rounds in turn with and without both, on a shared machine), the node took 133 µs with and 139 µs without at best,
+ * 173 µs and 192 µs in the median: the difference is less than the machine's variation.
  */
 import { isIPv6 } from 'node:net'
 import type { Clock } from '../../lib/base/clock.ts'
@@ -27,17 +28,17 @@ import { type Bucket, TokenBuckets } from '../../lib/security/token-buckets.ts'
 import type { Route } from '../route/route.ts'
 import { type Partition, POLICIES, type Policy, type PolicyId } from '../route/rate-policies.ts'
 
-/** Calls of one key under way on one node. */
+/** Calls of one key that one node executes at a time. */
 const CONCURRENCY_MAX = 256
 const CONCURRENCY = 'concurrency'
 const FAILED_CREDENTIALS = 'failed-credentials' satisfies PolicyId
 
-/** How often nodes tell one another what they have taken. */
+/** How often nodes exchange the units they have taken. */
 const SHARE_MS = 250
-/** A request takes two, so that half of one can be given back for a 304 and everything stays whole in Redis. */
+/** A request takes two shares, so that one can be given back for a 304 and the counts in Redis stay whole numbers. */
 const SHARES_PER_UNIT = 2
 
-/** Who calls, as far as limits are concerned. */
+/** The caller, as limits see it. */
 export interface LimitedCaller {
   readonly kind: 'key' | 'session'
   /** Id of the key or of the user. */
@@ -45,18 +46,18 @@ export interface LimitedCaller {
   readonly tenantId: string
 }
 
-/** What a call comes from and is about. */
+/** The client's address, and the resource that a call is about. */
 export interface CallPlace {
   readonly address: string
   readonly resourceId: string
 }
 const NOWHERE: CallPlace = { address: '', resourceId: '' }
 
-/** A call that was let in. */
+/** An admitted call. */
 export interface Pass {
   /** `RateLimit-Policy` and `RateLimit`, name and value in turn. */
   readonly headers: readonly string[]
-  /** To be called once when the call has been answered. */
+  /** To be called once, when the call has been answered. */
   settle(status: number): void
 }
 
@@ -65,12 +66,12 @@ export interface RouteLimits {
   readonly key: readonly Meter[]
   readonly session: readonly Meter[]
   readonly anonymous: readonly Meter[]
-  /** The same with the policy of searches. */
+  /** The same, with the policy of searches added. */
   readonly keySearch: readonly Meter[]
   readonly sessionSearch: readonly Meter[]
 }
 
-/** One quota of a policy with all its buckets. */
+/** One quota of a policy, with all its buckets. */
 interface Meter {
   readonly name: string
   readonly partition: Partition
@@ -81,7 +82,7 @@ interface Meter {
 const SEARCHES = /(?:^|&)(?:q|withTotal)=/
 const NO_METERS: readonly Meter[] = []
 
-/** The policies of a route for each kind of caller, from its declaration. */
+/** Lists the policies of a route for each kind of caller, from its declaration. */
 export function policiesOf(route: Pick<Route, 'method' | 'callers' | 'limits'>): { readonly key: PolicyId[]; readonly session: PolicyId[]; readonly anonymous: PolicyId[] } {
   if (route.limits === 'none') return { key: [], session: [], anonymous: [] }
   const own = route.limits ?? []
@@ -94,11 +95,11 @@ export function policiesOf(route: Pick<Route, 'method' | 'callers' | 'limits'>):
 
 export interface RateLimitsOptions {
   readonly clock: Clock
-  /** Null on a node that is alone. */
+  /** Null on a single node. */
   readonly counters?: RateCounters | null
-  /** Told when the counters cannot be reached. */
+  /** Called when the counters cannot be reached. */
   readonly onError?: (error: unknown, what: string) => void
-  /** Multiplies every quota: measuring what limits cost needs quotas that are never reached. */
+  /** Multiplies every quota. Measuring the cost of limits needs quotas that are never reached. */
   readonly scale?: number
 }
 
@@ -108,7 +109,7 @@ export class RateLimits implements Disposable {
   readonly #underWay = new Map<string, number>()
   readonly #concurrencyMax: number
   readonly #onError: (error: unknown, what: string) => void
-  /** The text of a policy header, per list of meters. */
+  /** The text of a policy header, for each list of meters. */
   readonly #policyTexts = new WeakMap<readonly Meter[], string>()
   readonly #timer: NodeJS.Timeout | null = null
   #refused = 0
@@ -120,7 +121,8 @@ export class RateLimits implements Disposable {
     for (const [id, policy] of Object.entries(POLICIES) as [PolicyId, Policy][]) {
       this.#meters.set(id, policy.quotas.map(({ units, windowSeconds }) => ({
         name: policy.name, partition: policy.partition, id: `${id}:${windowSeconds}`,
-        // A credential is looked up while one more may fail: with less than one unit no caller could ever begin.
+        // A credential is looked up only while one more may fail, so with less than one unit no credential could be
+        // looked up.
         buckets: new TokenBuckets({ units: id === FAILED_CREDENTIALS ? Math.max(1, units * scale) : units * scale, windowSeconds }),
       })))
     }
@@ -146,10 +148,10 @@ export class RateLimits implements Disposable {
   }
 
   /**
-   * Lets an authenticated call in. `from` says what policies are kept by that are not kept by caller: the client's address,
-   * and the id that the path names first.
+   * Admits an authenticated call. `from` holds the client's address and the first id in the path, for policies whose
+   * buckets are kept by address or resource.
    *
-   * @throws ProblemError `rate-limited`; `onRefusal` is given the headers of that answer first.
+   * @throws ProblemError `rate-limited`; before that, `onRefusal` gets the headers of the answer
    */
   admit(limits: RouteLimits, caller: LimitedCaller, querystring: string, onRefusal: (headers: readonly string[]) => void, from: CallPlace = NOWHERE): Pass | null {
     const searching = querystring !== '' && limits.keySearch.length > 0 && SEARCHES.test(querystring)
@@ -169,15 +171,15 @@ export class RateLimits implements Disposable {
     }, key ? caller.principalId : null, onRefusal)
   }
 
-  /** Lets a call without a credential in. @throws ProblemError `rate-limited` */
+  /** Admits a call without a credential. @throws ProblemError `rate-limited` */
   admitAnonymous(limits: RouteLimits, address: string, onRefusal: (headers: readonly string[]) => void): Pass | null {
     if (limits.anonymous.length === 0) return null
     return this.#take(limits.anonymous, () => addressBlock(address), null, onRefusal)
   }
 
   /**
-   * Counts an attempt to prove who one is against the e-mail address it names, whoever asks. The address of the client
-   * is counted where the route declares `login`.
+   * Counts an attempt to sign in against the e-mail address that it names, whichever client sends it. The client's
+   * address is counted where the route declares `login`.
    *
    * @throws ProblemError `rate-limited`
    */
@@ -185,20 +187,24 @@ export class RateLimits implements Disposable {
     this.#take(this.#meters.get('login-email') as readonly Meter[], () => email.trim().normalize('NFC').toLowerCase(), null, () => undefined)
   }
 
-  /** How many more credentials of an address may fail now; every node's are counted. */
+  /** How many more credentials of an address may fail now; failures on all nodes count. */
   failuresLeft(address: string): number {
     const { bucket } = this.#failures(address)
     return bucket.units
   }
 
-  /** Counts a credential of an address that was not right. */
+  /** Counts one wrong credential of an address. */
   countFailure(address: string): void {
     const { meter, bucket } = this.#failures(address)
     meter.buckets.give(bucket, -1)
     bucket.unshared += SHARES_PER_UNIT
   }
 
-  /** Refuses a credential unseen. @throws ProblemError `rate-limited`; `onRefusal` is given the headers of that answer first */
+  /**
+   * Refuses a credential without a look-up.
+   *
+   * @throws ProblemError `rate-limited`; before, `onRefusal` gets the answer's headers
+   */
   refuseFailing(address: string, onRefusal: (headers: readonly string[]) => void): never {
     const { meters, bucket } = this.#failures(address)
     this.#exhausted(meters, [bucket], false, onRefusal)
@@ -249,7 +255,7 @@ export class RateLimits implements Disposable {
       if (others === 0) this.#underWay.delete(keyId)
       else this.#underWay.set(keyId, others)
     }
-    // What was not sent again counts half.
+    // A 304 sends no body, so the call counts half.
     if (status !== 304) return
     for (const [index, { buckets }] of meters.entries()) {
       const bucket = taken[index] as Bucket
@@ -286,7 +292,7 @@ export class RateLimits implements Disposable {
     return ['RateLimit-Policy', policies, 'RateLimit', left]
   }
 
-  /** Tells the other nodes what was taken here, and takes what they took. */
+  /** Sends the units taken on this node to the others, and subtracts the units that the others took. */
   async #share(counters: RateCounters): Promise<void> {
     const work: Promise<void>[] = []
     for (const meters of this.#meters.values()) {
@@ -305,14 +311,16 @@ export class RateLimits implements Disposable {
     const own = bucket.unshared
     bucket.unshared = 0
     const total = await counters.add({ policy, windowSeconds: buckets.quota.windowSeconds, partition, units: own })
-    // The shared count starts again with its window; then all of it is new.
+    // The shared count restarts with its window; then all of it is new.
     const others = (total >= bucket.shared ? total - bucket.shared : total) - own
     bucket.shared = total
     if (others > 0) buckets.give(bucket, -others / SHARES_PER_UNIT)
   }
 }
 
-/** What counts as one client: an IPv4 address, or the /64 of an IPv6 address, which one line is given whole. */
+/**
+ * The block that counts as one client: an IPv4 address, or the /64 of an IPv6 address, since one line gets a whole /64.
+ */
 export function addressBlock(address: string): string {
   const mapped = address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address
   if (!isIPv6(mapped)) return mapped

@@ -1,12 +1,13 @@
 /**
- * The request log: every authenticated call is remembered on its way out and written later, many at a time.
+ * The request log: remembers every authenticated call when it is answered, and writes many calls at a time.
  *
- * What it promises
- *  * A call is seen in the log API_REQUEST_LOG_FLUSH_MS after it was answered, or sooner when there are many.
- *  * Nothing waits for it: a call adds one object to an array. Measured with the limits, see http/access/rate-limits.ts.
- *  * Bounded (I8): while the database does not take the log, up to PENDING_MAX calls are kept and later ones are counted
- *    as dropped. A batch that failed is sent again; one that had been written although its answer was lost counts twice.
- *  * Everything remembered is written before the service stops.
+ * Promises
+ *  * A call is visible in the log API_REQUEST_LOG_FLUSH_MS after its answer, or sooner when there are many calls.
+ *  * No request waits for the log: a call adds one object to an array. For the cost see http/access/rate-limits.ts.
+ *  * The log is bounded (I8): while Postgres does not accept it, up to PENDING_MAX calls are kept; later calls are
+ *    counted as dropped. A failed batch is sent again; a batch that was written although its answer was lost counts
+ *    twice.
+ *  * All remembered calls are written before the service stops.
  */
 import type { Middleware } from 'koa'
 import type { Clock } from '../../lib/base/clock.ts'
@@ -14,9 +15,11 @@ import type { LoggedRequest } from '../../storage/integration/request-log.ts'
 import type { Pass } from './rate-limits.ts'
 import type { Route } from '../route/route.ts'
 
-/** Calls in one statement. Rendering this many takes the event loop about 2 ms, which is as long as anybody may wait. */
+/**
+ * Calls in one statement. Rendering this many takes the event loop about 2 ms, the longest that others may wait for it.
+ */
 const BATCH_MAX = 1_000
-/** Calls kept while the database does not take them: ten seconds of a busy node, some 10 MB. */
+/** Calls kept while Postgres does not accept them: ten seconds of a busy node, some 10 MB. */
 const PENDING_MAX = 50_000
 
 export interface RequestLogOptions {
@@ -40,7 +43,7 @@ export class RequestLog {
     this.#timer.unref()
   }
 
-  /** Calls written and calls dropped so far, and those that wait. */
+  /** Calls written and calls dropped so far, and calls that wait. */
   get counters(): { readonly written: number; readonly dropped: number; readonly pending: number } {
     return { written: this.#written, dropped: this.#dropped, pending: this.#pending.length }
   }
@@ -52,11 +55,14 @@ export class RequestLog {
       return
     }
     this.#pending.push(request)
-    // After a failure the timer decides when to try again, not the next call.
+    // After a failed write the timer retries; the next call does not.
     if (this.#pending.length >= BATCH_MAX && this.#writing === null && !this.#failed) void this.flush()
   }
 
-  /** Writes what is remembered now. Resolves when it is written, or when a batch has failed and waits for the next time. */
+  /**
+   * Writes all remembered calls. Resolves when they are written, or when a batch has failed and waits for the next
+   * flush.
+   */
   async flush(): Promise<void> {
     while (this.#writing !== null) await this.#writing
     if (this.#pending.length === 0) return
@@ -64,7 +70,7 @@ export class RequestLog {
     await this.#writing
   }
 
-  /** Writes the rest and stops. */
+  /** Writes the remaining calls and stops. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.flush()
@@ -90,7 +96,7 @@ export class RequestLog {
   }
 }
 
-/** What an endpoint leaves for the way out: who called what, and what its limits still have to be told. */
+/** The account of a call: the caller and the operation, and the pass whose limits must still be settled. */
 export interface Account {
   readonly route: Pick<Route, 'operationId' | 'method' | 'path'>
   readonly kind: 'key' | 'session'
@@ -99,7 +105,7 @@ export interface Account {
   pass: Pass | null
 }
 
-/** Closes the account of each authenticated call when it has been answered: its limits are told, and it is logged. */
+/** Closes the account of each authenticated call when it has been answered: settles its limits, and logs the call. */
 export function accounting(log: RequestLog | null, clock: Clock): Middleware {
   return async (context, next) => {
     const started = performance.now()

@@ -1,36 +1,36 @@
 /**
- * What answers tell browsers: never to guess a type, never to leak an address, to come by TLS, and which consoles may
- * read them.
+ * Security headers: they tell browsers never to guess a type, never to send a referrer, to use TLS, and which consoles
+ * may read the answers.
  *
- * Origins are matched whole against a list; none is reflected, none is a pattern. An API key is no credential for a
- * browser, so a call that carries one gets no CORS headers whatever its origin.
+ * Origins are compared whole with a list; no origin is reflected, and none is a pattern. An API key is not a credential
+ * for browsers, so a call with one gets no CORS headers, whatever its origin.
  */
 import type { Middleware } from 'koa'
 
-/** A year, the least that browsers' preload lists take. */
+/** One year, the least that browsers' preload lists accept. */
 const HSTS = 'max-age=31536000; includeSubDomains'
-/** JSON shows nothing, runs nothing and is framed by nobody. */
+/** JSON displays nothing, runs nothing and must not be framed. */
 const API_CONTENT_POLICY = `default-src 'none'; frame-ancestors 'none'`
-/** How long a browser may remember what a preflight said, seconds; the longest that any honours. */
+/** How long a browser may cache the answer to a preflight, seconds; the longest time that any browser uses. */
 const PREFLIGHT_SECONDS = 7_200
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-CSRF-Token, X-Request-Id, X-Tenant-Id'
 const RESPONSE_HEADERS = 'Content-Disposition, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, X-Contract-Version, X-Request-Id'
 
 export interface SecurityOptions {
-  /** Where clients reach the service; null where it listens, which is not by TLS. */
+  /** Address at which clients reach the service; null where that is the address it listens on, which has no TLS. */
   readonly publicUrl: string | null
   readonly consoleOrigins: readonly string[]
 }
 
-/** The headers of every answer, name and value in turn. */
+/** Builds the headers of every answer, name and value in turn. */
 export function securityHeaders({ publicUrl }: Pick<SecurityOptions, 'publicUrl'>, contentPolicy: string = API_CONTENT_POLICY): readonly string[] {
   const headers = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer', 'Content-Security-Policy', contentPolicy]
   if (publicUrl?.startsWith('https:') === true) headers.push('Strict-Transport-Security', HSTS)
   return headers
 }
 
-/** Gives answers their security headers, and registered origins leave to read them. */
+/** Adds the security headers to answers, and permits registered origins to read them. */
 export function security(options: SecurityOptions): Middleware {
   const common = securityHeaders(options)
   const origins = new Set(options.consoleOrigins)
