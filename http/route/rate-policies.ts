@@ -1,4 +1,4 @@
-/** Rate limit policies: how many calls of which kind in which time. */
+/** Rate-limit policies: how many calls of each kind are permitted in a period. */
 import type { Quota } from '../../lib/security/token-buckets.ts'
 
 export interface Policy {
@@ -15,7 +15,7 @@ export const POLICIES = {
   'anon-ip': per('anon-ip', 'address', [60, 60]),
   login: per('login', 'address', [100, 300]),
   'login-email': per('login', 'email', [5, 900]),
-  // Counts the credentials of an address that were not right; what is right takes nothing from it.
+  // Counts the wrong credentials of an address; right credentials take nothing.
   'failed-credentials': per('failed-credentials', 'address', [60, 60]),
   'key-read': per('key-read', 'key', [30_000, 60]),
   'key-write': per('key-write', 'key', [12_000, 60]),
@@ -24,7 +24,8 @@ export const POLICIES = {
   tenant: per('tenant', 'tenant', [90_000, 60]),
   money: per('money', 'customer', [12_000, 60]),
   quotes: per('quotes', 'customer', [6_000, 60]),
-  // Account names of others can be probed through these: per minute against a script, per day against a patient one.
+  // These operations can be used to probe the account names of others: the limit per minute stops a script, the limit
+  // per day a patient one.
   verify: per('verify', 'customer', [600, 60], [20_000, 86_400]),
   search: per('search', 'principal', [600, 60]),
   export: per('export', 'customer', [20, 3_600]),
@@ -37,9 +38,9 @@ export const POLICIES = {
 
 export type PolicyId = keyof typeof POLICIES
 
-/** What a route may declare on top of the policies that every call of its kind is under. */
+/** Policies that a route may declare in addition to those of its kind of call. */
 export type RoutePolicy =
   | 'money' | 'quotes' | 'verify' | 'export' | 'upload' | 'customer-create' | 'webhook-test' | 'webhook-redeliver' | 'simulate' | 'login'
 
-/** What a bucket is kept per. */
+/** The property of a call by which its buckets are kept. */
 export type Partition = 'address' | 'email' | 'key' | 'user' | 'principal' | 'customer' | 'tenant' | 'resource'

@@ -1,5 +1,5 @@
 /**
- * A route says everything about an operation once. Validation, the OpenAPI document, the reference page and the
+ * A route declares everything about an operation once. Validation, the OpenAPI document, the reference page and the
  * contract tests read this declaration; nothing about an operation is written in a second place.
  */
 import type { Static, TSchema } from 'typebox'
@@ -20,8 +20,8 @@ import type { Answer } from '../../lib/commands/answer.ts'
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 /**
- * Who may call:
- *  - `key`      an API key with the scope, or a signed-in person whose role has the capability that stands for it
+ * The permitted callers:
+ *  - `key`      an API key with the scope, or a signed-in person whose role has the scope's capability
  *  - `session`  a signed-in person, never a key
  *  - `staff`    a signed-in person of the operator
  *  - `public`   anyone
@@ -34,11 +34,11 @@ export type Tag =
 
 export type { Scope }
 
-/** The names in braces of a path. */
+/** The names in braces in a path. */
 export type PathParameter<Path extends string> =
   Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParameter<Rest> : never
 
-/** What a handler gets. Everything in it has been checked. */
+/** The input of a handler. All of it has been checked. */
 export interface RouteContext<Path extends string, Caller extends Callers, List, Query, Body> {
   readonly requestId: string
   /** Path of the request as it was sent, starting `/v1/`. */
@@ -46,24 +46,26 @@ export interface RouteContext<Path extends string, Caller extends Callers, List,
   readonly principal: Caller extends 'public' ? null : Principal
   /** Null also where the operation belongs to no tenant. */
   readonly tenant: Caller extends 'public' ? null : Tenant
-  /** Who is signed in; null for keys. */
+  /** The session of the signed-in person; null for keys. */
   readonly session: Caller extends 'session' | 'staff' ? SessionIdentity : SessionIdentity | null
-  /** Where the request comes from; null where the declaration lets keys in and a key calls: nothing asks for it there. */
+  /**
+   * The client's address and user agent; null when a key calls an operation that permits keys, because none uses it.
+   */
   readonly source: Caller extends 'key' ? Source | null : Source
   /**
-   * The version that `If-Match` named, to be written on; null where the client sent none or does not mind which one it is.
-   * The row may have moved on since it was compared, so the write compares it again.
+   * The version that `If-Match` named, which the write must replace. Null when the client sent none, or sent `*`. The
+   * row may have changed since the version was compared, so the write compares it again.
    */
   readonly expectedVersion: number | bigint | null
-  /** Ids in lower case. */
+  /** Ids are in lower case. */
   readonly params: Readonly<Record<PathParameter<Path>, string>>
   readonly list: List extends ListDeclaration ? ListQuery<List> : null
   readonly query: Query extends TSchema ? Static<Query> : Record<never, never>
   readonly body: Body extends TSchema ? Static<Body> : null
-  /** Reads the multipart body; null where the operation takes none, or where it takes JSON as well and that was sent. */
+  /** Reads the multipart body; null where the operation takes none, or takes JSON as well and JSON was sent. */
   readonly upload: ReadUpload | null
   readonly idempotency: Idempotency | null
-  /** Of the clock: until when the caller waits. A command that is not decided by then is refused undecided. */
+  /** Time of the clock until which the caller waits. A command that is not decided by then is refused undecided. */
   readonly deadline: number
 }
 
@@ -71,29 +73,32 @@ export interface Success {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
   readonly schema?: TSchema
-  /** Media type of the body, JSON unless said otherwise. */
+  /** Media type of the body; JSON by default. */
   readonly contentType?: string
-  /** The answer carries an ETag. On reads it also means: `If-None-Match` is honoured. */
+  /** The answer carries an ETag. On reads, `If-None-Match` is honoured too. */
   readonly etag?: boolean
   readonly location?: boolean
-  /** The same body under another status, where what was asked for may have to wait. */
+  /** A second status with the same body, where the request may have to wait. */
   readonly or?: { readonly status: 202; readonly description: string; readonly location?: boolean }
 }
 
-/** A step-up of a route. */
+/** The step-up proof that a route needs. */
 export interface StepUp<Path extends string> {
   readonly action: StepUpAction
   /** The path parameter that a challenge with a subject must name. */
   readonly subject?: PathParameter<Path>
-  /** Only a challenge that names this subject will do. */
+  /** Only a challenge that names this subject is accepted. */
   readonly bound?: true
-  /** People without a second factor cannot prove anything yet; the operation is how they get one. */
+  /**
+   * People without a second factor need no proof: they cannot give one, and this operation gives them their first
+   * factor.
+   */
   readonly unlessNoFactor?: true
-  /** Only some bodies need it, so the handler asks when it knows the body. */
+  /** Only some bodies need the proof, so the handler checks it when it knows the body. */
   readonly byBody?: true
 }
 
-/** What is needed to find the resource that is being changed. */
+/** The input for finding the resource that is being changed. */
 export interface CurrentContext<Path extends string> {
   readonly tenant: Tenant | null
   readonly principal: Principal | null
@@ -102,63 +107,73 @@ export interface CurrentContext<Path extends string> {
 
 export interface RouteDeclaration<M extends Method, Path extends string, Caller extends Callers, List, Query, Body> {
   readonly method: M
-  /** As in OpenAPI, without the `/v1` in front: `/payments/{paymentId}`. Parameters are UUIDs, `{token}` is opaque text. */
+  /**
+   * As in OpenAPI, without the prefix `/v1`: `/payments/{paymentId}`. Parameters are UUIDs; `{token}` is opaque text.
+   */
   readonly path: Path
-  /** The words that path parameters may be which are no ids. */
+  /** The permitted words of path parameters that are not ids. */
   readonly words?: Readonly<Record<string, readonly string[]>>
   readonly operationId: string
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
   readonly callers: Caller
-  /** The scope a key needs; null where any key will do or none is needed. Sessions need the capability that stands for it. */
+  /** The scope that a key needs; null where any key, or none, is enough. Sessions need the capability of the scope. */
   readonly scope: Scope | null
-  /** What a session needs where keys cannot call, any one of several; none: being signed in is enough. */
+  /**
+   * The capability that a session needs where keys cannot call; any one of several. None: being signed in is enough.
+   */
   readonly capability?: Capability | readonly Capability[]
-  /** The second proof that sessions must have given within the last five minutes. */
+  /** The step-up proof that a session must have given within the last five minutes. */
   readonly stepUp?: StepUp<Path>
-  /** Sessions that still owe their second factor may call too. */
+  /** Permits sessions that still need their second factor. */
   readonly beforeMfa?: true
   /**
-   * `true`: clients must send `If-Match` with the tag of what they change. `when sent`: it is compared when they do.
-   * Needs `current`.
+   * `true`: clients must send `If-Match` with the tag of the resource that they change. `when sent`: the tag is
+   * compared if the client sends it. Needs `current`.
    */
   readonly ifMatch?: true | 'when sent'
-  /** What is in the path as it is now, exactly as reading it would show it; null when there is none in the tenant. */
+  /** Loads the resource in the path as a read would show it; null when the tenant has no such resource. */
   readonly current?: (context: CurrentContext<Path>, world: ReadServices) => Promise<Versioned<unknown> | null>
   readonly tenant: 'customer' | 'operator' | 'any' | 'none'
   /**
-   * `only`: exists only where there is a sandbox. `simulation`: and is open to test keys, and to people of a developer's
-   * workspace, alone.
+   * `only`: exists only where there is a sandbox. `simulation`: in addition, only test keys and people of a developer's
+   * workspace may call.
    */
   readonly sandbox?: 'only' | 'simulation'
-  /** What the operator can switch off, and this operation with it. Only where there is a tenant. */
+  /** The feature that the operator can switch off together with this operation. Only where there is a tenant. */
   readonly feature?: Feature
   readonly idempotency: 'required' | 'optional' | 'none'
   readonly list?: List
   /** Plain query parameters: an object of optional or required text schemas. */
   readonly query?: Query
   readonly body?: Body
-  /** What a multipart body holds, for readers; the operation reads it with `upload`. Beside `body` it is another way to send the same, and `body` is null then. */
+  /**
+   * Schema of a multipart body, for documentation; the handler reads it with `upload`. With `body`: an alternative to
+   * JSON; `body` is then null.
+   */
   readonly form?: TSchema
-  /** Of a JSON body, where it may be larger than usual. */
+  /** Maximum size of a JSON body, where it may be larger than usual. */
   readonly bodyBytesMax?: number
-  /** No body at all is the same as `{}`. */
+  /** A request without a body is treated as `{}`. */
   readonly bodyOptional?: true
   readonly success: Success
-  /** The problems of this operation beyond those that follow from the rest of the declaration. */
+  /** The problems of this operation in addition to those that follow from the rest of the declaration. */
   readonly problems: readonly ProblemSlug[]
-  /** Rate-limit policies beyond those of its kind of caller; `none`: not limited at all. */
+  /** Rate-limit policies in addition to those of the kind of caller; `none`: no limits at all. */
   readonly limits?: 'none' | readonly RoutePolicy[]
-  /** Works until its sunset, and says so in every answer. */
+  /** The operation works until its sunset, and every answer says that it is deprecated. */
   readonly deprecated?: Deprecated
-  /** The answer holds a new token, key or secret: the node that the request reached answers it, so it never passes between nodes. */
+  /**
+   * The answer holds a new token, key or secret. The node that the request reached answers it, so the secret never
+   * passes between nodes.
+   */
   readonly answersCredential?: true
-  /** Also answered without `/v1` in front. */
+  /** The operation is also served without the prefix `/v1`. */
   readonly atRoot?: boolean
   /**
-   * Whether the resource in the path exists in the tenant. Asked only when the body is not valid, so that a missing
-   * resource wins over a bad body without costing good requests a query.
+   * Whether the resource in the path exists in the tenant. Checked only when the body is invalid, so that a missing
+   * resource takes precedence over an invalid body at no cost for valid requests.
    */
   readonly exists?: (tenant: Tenant, params: Readonly<Record<PathParameter<Path>, string>>, world: ReadServices) => Promise<boolean>
   readonly handle: (
@@ -167,7 +182,7 @@ export interface RouteDeclaration<M extends Method, Path extends string, Caller 
   ) => Answer | Promise<Answer>
 }
 
-/** A declaration whose types have been forgotten; what the table holds. */
+/** A declaration without its specific types, as the route table holds it. */
 export interface Route extends Omit<RouteDeclaration<Method, string, Callers, ListDeclaration, TSchema, TSchema>, 'handle' | 'exists' | 'stepUp' | 'current'> {
   readonly stepUp?: Omit<StepUp<string>, 'subject'> & { readonly subject?: string }
   readonly current?: (context: CurrentContext<string> & { readonly params: Readonly<Record<string, string>> }, world: ReadServices) => Promise<Versioned<unknown> | null>
@@ -187,14 +202,14 @@ export function route<
   return declaration as unknown as Route
 }
 
-/** The names of a path's parameters, in order. */
+/** Lists the names of a path's parameters, in order. */
 export function pathParameters(path: string): string[] {
   return Array.from(path.matchAll(/\{([^}]+)\}/g), (match) => match[1] as string)
 }
 
-/** When an operation was deprecated, and when it will stop working. Dates in UTC, `YYYY-MM-DD`. */
+/** When an operation was deprecated, and when it stops working. Dates in UTC, `YYYY-MM-DD`. */
 export interface Deprecated {
   readonly since: string
-  /** At least half a year after `since` where integrators call it. */
+  /** At least six months after `since`, where integrators call the operation. */
   readonly sunset?: string
 }

@@ -1,9 +1,9 @@
 /**
- * Services as handlers get them. A handler of a GET route gets `ReadServices`, which has nothing that writes; every other handler
- * gets `Services`. The members here are what every operation may use; each noun adds its own in its `services.ts`
+ * The services that handlers use. A handler of a GET route gets `ReadServices`, which can write nothing; every other
+ * handler gets `Services`. The members here are for every operation. Each noun adds its own in its `services.ts`
  * (`declare module`): reads to `ReadServices`, reads and commands together to `Services`.
  *
- * Views are exactly the JSON of the API's resources, so a handler never rearranges what it is given.
+ * Views are exactly the JSON of the API's resources, so a handler never rearranges them.
  */
 import type { ApiKey } from '../../lib/commands/caller.ts'
 import type { IdempotencyRecord } from '../../lib/commands/command.ts'
@@ -14,7 +14,7 @@ export interface ReadServices {
   readonly problemBase: string
   /** Test keys work only where there is a sandbox. */
   readonly sandbox: boolean
-  /** Whether a customer is a developer's workspace, whose people may simulate. */
+  /** Whether a customer is a developer's workspace, whose people may use simulations. */
   isWorkspace(customerId: string): boolean
   /** Secret of the cursors' HMAC; the same on every node, 32 bytes. */
   readonly cursorKey: Uint8Array
@@ -23,12 +23,12 @@ export interface ReadServices {
   readonly log: Log
   health(): Health
   readiness(): Promise<Readiness>
-  /** Asked at most about once a second per key and node. */
+  /** Finds an API key. Called at most about once a second per key and node. */
   findApiKey(sha256: string): Promise<ApiKey | null>
   findIdempotencyRecord(id: string): Promise<IdempotencyRecord | null>
 }
 
 export interface Services extends ReadServices {
-  /** Counts an attempt to sign in against the limit of its address. @throws ProblemError `rate-limited` */
+  /** Counts an attempt to sign in against the limit of its e-mail address. @throws ProblemError `rate-limited` */
   limitSignIn(email: string): void
 }

@@ -1,5 +1,5 @@
 /**
- * The Koa application: the list of what happens to a request, from top to bottom.
+ * The Koa application: the steps that a request passes, from first to last.
  */
 import Router, { type RouterMiddleware } from '@koa/router'
 import Koa, { type Middleware } from 'koa'
@@ -23,19 +23,19 @@ import { security, type SecurityOptions } from '../access/security.ts'
 import type { Services } from '../route/services.ts'
 
 const API_PREFIX = '/v1'
-/** Of the request target. Long enough for a hundred ids in a filter. */
+/** Size of the request target: long enough for a hundred ids in a filter. */
 const TARGET_BYTES_MAX = 8 * 1024
 
 const CLIENT_LEFT: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'])
 
-/** Turns everything that is thrown below it into a problem document. */
+/** Turns every error thrown by later middleware into a problem document. */
 function problems(world: Services, arrivals: Arrivals): Middleware {
   return async (context, next) => {
     try {
       await next()
     } catch (error) {
       sendProblem(context, error, world)
-      // Refused before it had arrived.
+      // The request may have been refused before its body had arrived.
       arrivals.linger(context.req)
     }
   }
@@ -43,7 +43,7 @@ function problems(world: Services, arrivals: Arrivals): Middleware {
 
 function limitTarget(): Middleware {
   return (context, next) => {
-    // The target is ASCII on the wire, so characters are bytes.
+    // The request target is ASCII, so characters are bytes.
     if (context.req.url !== undefined && context.req.url.length > TARGET_BYTES_MAX) {
       refuse('uri-too-long', `The request target may have at most ${TARGET_BYTES_MAX} bytes.`, { extra: { maxBytes: TARGET_BYTES_MAX } })
     }
@@ -51,7 +51,10 @@ function limitTarget(): Middleware {
   }
 }
 
-/** What routers are divided by: the first word of a path and how many there are, `payments 2` of `/v1/payments/{paymentId}`. */
+/**
+ * The key by which routers are divided: the first segment of a path and the number of segments, `payments 2` for
+ * `/v1/payments/{paymentId}`.
+ */
 function divisionOf(path: string): string {
   const start = path.startsWith(`${API_PREFIX}/`) ? API_PREFIX.length + 1 : 1
   let words = 1
@@ -63,12 +66,12 @@ function divisionOf(path: string): string {
   return `${path.slice(start, end)} ${words}`
 }
 
-/** `/payments/{paymentId}` in the router's own notation. */
+/** Writes `/payments/{paymentId}` in the router's notation. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{([^}]+)\}/g, ':$1')
 }
 
-/** Fixed words before parameters, so that `/recipients/requirements` is not taken for a recipient. */
+/** Sorts fixed segments before parameters, so that `/recipients/requirements` is not matched as a recipient's id. */
 function byFixedWordsFirst(left: Route, right: Route): number {
   const leftKey = left.path.replaceAll('{', '~')
   const rightKey = right.path.replaceAll('{', '~')
@@ -76,8 +79,8 @@ function byFixedWordsFirst(left: Route, right: Route): number {
 }
 
 /**
- * The table as middleware. @koa/router tries every route of a router in turn, so there is one router per resource and depth:
- * the cost of finding a route does not grow with the size of the API.
+ * Turns the route table into middleware. @koa/router tries every route of a router in turn, so there is one router for
+ * each resource and depth: the cost of finding a route does not grow with the size of the API.
  */
 function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
   const routers = new Map<string, Router>()
@@ -93,7 +96,7 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
     if (route.atRoot === true) router.register(path, [route.method], middleware)
   }
   const middlewares = new Map(Array.from(routers, ([division, router]) => [division, router.routes() as unknown as Middleware]))
-  // `/recipients/requirements` is no recipient, also for the methods that only recipients have.
+  // `/recipients/requirements` is never a recipient, not even for methods that only recipients have.
   const fixed = new Map<string, Set<string>>()
   for (const { path, method, atRoot } of routes) {
     if (path.includes('{')) continue
@@ -112,7 +115,7 @@ function dispatch(routes: readonly Route[], parts: EndpointParts): Middleware {
   }
 }
 
-/** What no route took: 405 when the path exists with other methods, else 404. */
+/** Answers requests that no route matched: 405 when the path exists with other methods, else 404. */
 function unmatched(world: Services): Middleware {
   return (context) => {
     const layers = (context['matched'] ?? []) as readonly { readonly methods: readonly string[] }[]
@@ -126,29 +129,29 @@ function unmatched(world: Services): Middleware {
   }
 }
 
-/** What a node has around its world. */
+/** The parts of a node around its services. */
 export interface AppOptions {
   readonly forwarding?: Forwarding | null
   readonly rateLimits?: RateLimits | null
   readonly requestLog?: RequestLog | null
   readonly security?: SecurityOptions
-  /** Whose word is taken for where a request comes from. */
+  /** Proxies whose X-Forwarded-For is believed: addresses and CIDR blocks. */
   readonly trustedProxies?: readonly string[]
-  /** Where commands take their places; null takes as many as come. */
+  /** The places of commands under way; null accepts any number. */
   readonly admission?: CommandPlaces | null
-  /** Where requests wait while their bodies arrive. */
+  /** Holds requests while their bodies arrive. */
   readonly arrivals?: Arrivals
-  /** Made from the world and the limits where none is given. */
+  /** Built from the services and the limits by default. */
   readonly authentication?: Authentication
 }
 
-/** Builds the application around a world. */
+/** Builds the application around the services. */
 export function createApp(routes: readonly Route[], world: Services, options: AppOptions = {}): Koa {
   const { forwarding = null, rateLimits = null, requestLog = null, admission = null, arrivals = new Arrivals() } = options
   const authentication = options.authentication ?? createAuthentication(world, new FailedCredentials(rateLimits))
   const secured = options.security ?? { publicUrl: null, consoleOrigins: [] }
   const app = new Koa()
-  // Only what goes wrong outside the middleware arrives here: clients that leave early, and bugs in sending itself.
+  // Only errors outside the middleware arrive here: clients that leave early, and bugs in sending itself.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== undefined && CLIENT_LEFT.has(error.code)) world.log.info({ err: error }, 'the client left before its answer')
     else world.log.error({ err: error }, 'the answer could not be sent')

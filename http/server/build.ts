@@ -1,4 +1,6 @@
-/** What was deployed: the package's version, and the commit when it runs from a checkout or was told. */
+/**
+ * The deployed build: the package's version, and the commit when the service runs from a checkout or GIT_COMMIT is set.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,7 +12,7 @@ function commitOf(): string {
     const head = readFileSync(join(root, '.git', 'HEAD'), 'utf8').trim()
     return head.startsWith('ref: ') ? readFileSync(join(root, '.git', head.slice(5)), 'utf8').trim() : head
   } catch {
-    // Not a checkout, or its refs are packed: the version alone must do.
+    // Not a checkout, or its refs are packed: only the version is known.
     return 'unknown'
   }
 }

@@ -1,14 +1,16 @@
 /**
- * Deprecated operations: they work until their sunset, and every answer says so (RFC 9745, RFC 8594). A route declares
- * it; the contract, the headers and the usage reports follow.
+ * Deprecated operations: they work until their sunset, and every answer carries the deprecation (RFC 9745, RFC 8594). A
+ * route declares it; the contract, the headers and the usage reports follow.
  */
 import type { Middleware } from 'koa'
 import type { Deprecated, Route } from '../route/route.ts'
 
-/** What integrators are promised, who have releases of their own to make. */
+/** Minimum notice promised to integrators, who need time for releases of their own. */
 const NOTICE_MONTHS = 6
 
-/** The headers of a deprecated operation, name and value in turn. `problemBase` tells where the documentation lives. */
+/**
+ * Builds the headers of a deprecated operation, name and value in turn. `problemBase` is the documentation's address.
+ */
 export function deprecationHeaders({ operationId, callers }: Pick<Route, 'operationId' | 'callers'>, { since, sunset }: Deprecated, problemBase: string): readonly string[] {
   const entry = `${documentation('deprecations', problemBase)}#${operationId}`
   const headers = ['Deprecation', `@${startOf(since) / 1000}`, 'Link', `<${entry}>; rel="deprecation"`]
@@ -20,7 +22,7 @@ export function deprecationHeaders({ operationId, callers }: Pick<Route, 'operat
   return [...headers, 'Link', `<${entry}>; rel="sunset"`, 'Sunset', new Date(startOf(sunset)).toUTCString()]
 }
 
-/** A page of the documentation, which lies beside the explanations of problems. */
+/** The address of a documentation page, next to the explanations of problems. */
 export function documentation(page: string, problemBase: string): string {
   return new URL(page, problemBase).href
 }
@@ -33,7 +35,7 @@ export function deprecating(headers: readonly string[], endpoint: Middleware): M
   }
 }
 
-/** The deprecated operations of a table, by id. */
+/** The ids of the deprecated operations of a route table. */
 export function deprecatedOperations(routes: readonly Route[]): ReadonlySet<string> {
   return new Set(routes.filter(({ deprecated }) => deprecated !== undefined).map(({ operationId }) => operationId))
 }

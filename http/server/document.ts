@@ -1,9 +1,12 @@
-/** The contract, served by the service it describes. */
+/** The operation that serves the OpenAPI document. */
 import { type Route, route } from '../route/route.ts'
 import type { Answer } from '../../lib/commands/answer.ts'
 import Type from 'typebox'
 
-/** The route of the document. `document` is asked once, when the first request comes: it describes this route too. */
+/**
+ * Declares the route of the document. `document` is called once, at the first request, because it describes this route
+ * too.
+ */
 export function openapiRoute(document: () => Answer): Route {
   let answer: Answer | undefined
   return route({

@@ -1,17 +1,18 @@
 /**
- * A declaration as Koa middleware. The checks run in one fixed order, which clients may rely on:
+ * Turns a route declaration into Koa middleware. The checks run in one fixed order, which clients may rely on:
  *
- *   failures of the client's address 429 → credential 401 → address 403 → tenant 400/403 → limits 429 → caller, scope or
- *   capability 403 → step-up 403 → path, query and header syntax 400 → Idempotency-Key 400, If-Match 428 → content type 415,
- *   slow body 408, JSON 400 → full node 503 → recorded answer of the key → resource in the path 404 → If-Match 412 →
- *   body 422 → the handler.
+ *   failures of the client's address 429 → credential 401 → address 403 → tenant 400/403 → limits 429 → caller, scope
+ *   or capability 403 → step-up 403 → path, query and header syntax 400 → Idempotency-Key 400, If-Match 428 → content
+ *   type 415, slow body 408, JSON 400 → full node 503 → recorded answer of the key → resource in the path 404 →
+ *   If-Match 412 → body 422 → the handler.
  *
- * Until its body has arrived whole a request is no command under way (http/access/admission.ts, http/access/arrivals.ts).
+ * A request is not a command under way until its body has arrived whole (http/access/admission.ts,
+ * http/access/arrivals.ts).
  *
- * Routing (404, 405) has happened before. The recorded answer of a key is found by the domain on its own way into the
- * command; only when the body is not valid, and the command therefore never starts, is it looked up here.
+ * Routing (404, 405) has happened before. The domain itself finds the recorded answer of a key while it starts a
+ * command. This file looks up the recorded answer only when the body is invalid, because the command then never starts.
  *
- * Everything that depends on the route alone is prepared once; a request allocates its context and its answer.
+ * Everything that depends on the route alone is prepared once; a request allocates only its context and its answer.
  */
 import type { Context, Middleware } from 'koa'
 import type { Party } from '../../lib/security/fair-share.ts'
@@ -44,23 +45,23 @@ import type { Services } from '../route/services.ts'
 import type { Idempotency, IdempotencyRecord } from '../../lib/commands/command.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
-/** What a secret in a path looks like: longer and shorter ones are not ours, and are not even looked for. */
+/** Form of a secret in a path. A longer or shorter text is not a secret of this service, so it is not looked up. */
 const TOKEN = /^[A-Za-z0-9_-]{20,128}$/
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const IN_USE_RETRY_SECONDS = 1
-/** Of the name that a browser gives itself; kept with sessions and shown to their owners. */
+/** Length of a browser's user agent; stored with sessions and shown to their owners. */
 const USER_AGENT_MAX = 256
 
-/** What endpoints share. */
+/** The parts that all endpoints share. */
 export interface EndpointParts {
   readonly world: Services
   readonly authentication: Authentication
   readonly cursors: Cursors
   readonly rateLimits: RateLimits | null
-  /** Null takes as many commands as come. */
+  /** Null accepts any number of commands. */
   readonly admission: CommandPlaces | null
   readonly arrivals: Arrivals
-  /** Null on a node that is alone. */
+  /** Null on a single node. */
   readonly forwarding: Forwarding | null
 }
 
@@ -70,13 +71,13 @@ function refuseField(error: FieldError): never {
 
 function checkAccept(context: Context, type: string): void {
   const { accept } = context.req.headers
-  // What is of any type is what it is, whatever a client hopes for.
+  // An operation that answers `*/*` ignores Accept.
   if (accept === undefined || accept === '*/*' || accept === type || type === '*/*') return
-  // Problems are produced whatever the client accepts; an operation's own type is what it has to accept.
+  // Problems are sent whatever the client accepts; it must accept the operation's own type.
   if (context.accepts(type) === false) refuse('not-acceptable', `This operation produces ${type}.`)
 }
 
-/** The answer that a key already has, for a body that no longer gets as far as the domain. */
+/** The recorded answer of a key, for a body with which the command cannot start. */
 function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): Answer {
   if (record.fingerprint !== idempotency.fingerprint) {
     refuse('idempotency-key-reused', 'The Idempotency-Key was first used with other content.', { extra: { firstUsedAt: record.createdAt } })
@@ -87,7 +88,7 @@ function recordedAnswer(record: IdempotencyRecord, idempotency: Idempotency): An
   return { ...record.answer, replayed: true }
 }
 
-/** Builds the middleware of one route. `/v1` routes and their twins at the root are the same endpoint. */
+/** Builds the middleware of one route. The route under `/v1` and its copy at the root are the same endpoint. */
 export function endpoint(route: Route, { world, authentication, cursors, rateLimits, admission, arrivals, forwarding }: EndpointParts): Middleware {
   const { handle, ifMatch, current, words = {} } = route
   const authorisation = createAuthorisation(route, world)
@@ -100,11 +101,11 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   const body = route.body === undefined ? null : compileBody(route.body, route.success.schema)
   const method = route.method.toUpperCase()
   const readBody = createBodyReader(route, arrivals)
-  // What belongs to no tenant has no home, and an answer with a new credential is given where the credential is used.
+  // A request without a tenant has no home. A new credential is answered by the node where the credential is used.
   const goesHome = route.method !== 'get' && route.callers !== 'public' && route.tenant !== 'none' && route.answersCredential !== true
   const noParams: Record<string, string> = Object.freeze({})
 
-  /** Resolves later only where a feature has to be looked up. */
+  /** Admits a key. Returns a promise only where a feature has to be looked up. */
   function admitKey(context: Context, caller: KeyCaller): Promise<void> | undefined {
     const { principal, tenant, allowlist } = caller
     if (allowlist !== null) authentication.checkAddress(allowlist, context.ip)
@@ -168,7 +169,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     return null
   }
 
-  /** The version to be written on: the one that was named, or null for whichever is there. */
+  /** Compares the tag. Returns the version that the write must replace, or null when any version may be replaced. */
   async function compareTag(sent: string | null, tenant: Tenant | null, principal: Principal | null, params: Record<string, string>): Promise<number | bigint | null> {
     if (current === undefined) return null
     const found = await current({ tenant, principal, params }, world)
@@ -181,7 +182,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     return sent.trim() === '*' ? null : found.version
   }
 
-  /** The way out for a body that is not valid: an answer the key already has, a missing resource, or 422. */
+  /** Answers a request with an invalid body: the recorded answer of its key, a missing resource, or 422. */
   async function refuseBody(errors: readonly FieldError[], idempotency: Idempotency | null, tenant: Tenant, params: Record<string, string>): Promise<Answer> {
     if (idempotency !== null) {
       const record = await world.findIdempotencyRecord(idempotency.id)
@@ -204,8 +205,8 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     let identity: CallerIdentity | null = null
     const forwarded = forwarding === null || !goesHome ? null : forwarding.receive(context)
     if (forwarded !== null) {
-      // Decided by the node that the request reached: credential, address, tenant, limits, feature and step-up. What a role or a
-      // scope allows takes no time to look at again, and nodes of two versions may see it differently.
+      // The node that the request reached has checked credential, address, tenant, limits, feature and step-up. Scopes
+      // and capabilities are checked again: that costs no time, and nodes of two versions may differ in them.
       ({ principal, tenant, session } = forwarded)
       if (session === null) authorisation.checkScope(principal)
       else {
@@ -221,7 +222,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
       if (caller.kind === 'key') {
         const admitted = admitKey(context, caller)
         if (admitted !== undefined) await admitted
-        // Only a key that was just looked up can have a use to note, so one that is remembered costs nothing here.
+        // Only a key that was just looked up can have a use to record, so a cached key costs nothing here.
         if (found instanceof Promise) authentication.noteUse(caller, context.ip)
         principal = caller.principal
         tenant = caller.tenant
@@ -244,7 +245,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     const instance = context.path
     const { querystring } = context
     const query = parseQuery === null ? {} : parseQuery(querystring)
-    // What belongs to no tenant belongs to the person.
+    // A list without a tenant belongs to the person.
     const list = parseList === null ? null : parseList(querystring, tenant ?? { id: (principal as Principal).id, kind: 'customer' }, `${route.operationId} ${instance}`)
     const key = route.idempotency === 'none' ? null : parseIdempotencyKey(headers['idempotency-key'] as string | undefined, route.idempotency)
     const tag = ifMatch === undefined ? null : readIfMatch(context)
@@ -252,7 +253,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
     const isForm = route.form !== undefined && (body === null || isMultipart(req))
     const party = keyParty ?? partyOf(context, principal, tenant)
     const json: JsonBody | null = body === null || isForm ? null : await readBody(context, party)
-    // It has arrived, but for a file, which its handler reads.
+    // The body has arrived, except for a file, which the handler reads.
     if (isForm) place?.check(party)
     else place?.enter(party)
     const text = json === null ? null : context.request.rawBody ?? null
@@ -280,14 +281,14 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
       }
       value = checked.value
     }
-    // A request has arrived when its body has: a slow link is not held against it.
+    // The deadline starts when the body has arrived, so a slow connection costs the client no time.
     const deadline = world.clock.now() + patienceMs(context)
     const upload = isForm ? arrivingUpload(context, party, place) : null
     const answer = handle({ requestId, instance, principal, tenant, session, source, params, list, query, body: value, upload, idempotency, expectedVersion, deadline }, world)
     send(context, requestId, answer instanceof Promise ? await answer : answer)
   }
 
-  /** The command is under way from when its file has arrived. */
+  /** Wraps the upload so that the command is under way from the moment when its file has arrived. */
   function arrivingUpload(context: Context, party: Party, place: Place | null): ReadUpload {
     const read = uploadReader(context, party, arrivals)
     return async (terms, keep) => {
@@ -308,7 +309,7 @@ export function endpoint(route: Route, { world, authentication, cursors, rateLim
   }
 }
 
-/** The place of one command among those under way: taken at most once, and given back when the command has been answered. */
+/** The place of one command among those under way: taken at most once, and given back when the command is answered. */
 class Place {
   readonly #places: CommandPlaces
   #party: Party | null = null
@@ -339,7 +340,7 @@ class Place {
   }
 }
 
-/** Whose share a request takes a place of: a tenant's or a person's own, or that of everybody who is not signed in, by address. */
+/** The party whose share a request uses: a tenant, a person, or for callers who are not signed in their address. */
 function partyOf(context: Context, principal: Principal | null, tenant: Tenant | null): Party {
   return principal === null ? { group: 'public', member: addressBlock(context.ip) } : { group: tenant?.id ?? principal.id, member: principal.id }
 }

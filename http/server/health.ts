@@ -1,4 +1,4 @@
-/** Whether the process lives, and whether it should be sent requests. */
+/** Health checks: whether the process lives, and whether it is ready for requests. */
 import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { Health, Readiness } from '../../lib/contract/health.ts'

@@ -1,10 +1,10 @@
 /**
- * JSON bodies: read by koa-body, then held to the rules that JSON.parse does not know.
+ * JSON bodies: read by koa-body, then checked by the rules that JSON.parse does not have.
  *
- * - B1  UTF-8 only. Bytes that are not arrive as U+FFFD, so a body with that character is refused.
- * - B2  No member twice: the text must contain exactly as many member colons as the parsed value has members.
+ * - B1  UTF-8 only. Invalid bytes are decoded as U+FFFD, so a body with that character is refused.
+ * - B2  No duplicate member: the text must contain exactly as many member colons as the parsed value has members.
  * - B3  At most 20 levels deep.
- * - B4  A member named `__proto__` is an ordinary (unknown) member and never touches a prototype.
+ * - B4  A member named `__proto__` is an ordinary (unknown) member and never changes a prototype.
  */
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
@@ -13,7 +13,7 @@ import { refuse } from '../../lib/base/problems.ts'
 import type { Arrivals } from '../access/arrivals.ts'
 import type { Route } from '../route/route.ts'
 
-/** Far above any single resource; files have operations of their own, and batches say how much they take. */
+/** Far above any single resource. Files have operations of their own, and batches declare their own maximum. */
 const BODY_BYTES_MAX = 256 * 1024
 const DEPTH_MAX = 20
 
@@ -28,7 +28,10 @@ const LAST_PRINTABLE = 0x7e
 /** A parsed body. */
 export interface JsonBody {
   readonly value: unknown
-  /** Some text in it is not plain printable ASCII or has spaces at its ends; without that there is nothing to normalise. */
+  /**
+   * Whether any text in it is not plain printable ASCII, or has spaces at its ends; otherwise normalising changes
+   * nothing.
+   */
   readonly needsNormalising: boolean
 }
 
@@ -36,7 +39,7 @@ function refuseJson(detail: string): never {
   refuse('malformed-request', detail)
 }
 
-/** Colons between a member's name and its value: those outside strings. */
+/** Counts the colons between a member's name and its value, which are those outside strings. */
 function countMemberColons(text: string): number {
   let colons = 0
   let index = 0
@@ -71,8 +74,8 @@ function isPlain(text: string): boolean {
   return text.charCodeAt(0) !== SPACE && text.charCodeAt(last) !== SPACE
 }
 
-// One walk answers three questions. It runs to its end before anything else can start, so module state is safe and
-// spares an object per request.
+// One walk counts members, measures depth and checks for plain text. It runs to its end before other code can start, so
+// module state is safe and saves an object per request.
 let members = 0
 let plain = true
 
@@ -112,11 +115,11 @@ const onError = (maxBytes: number) => (error: Error, context: Context): void => 
   if (status === 415) {
     refuse('unsupported-media-type', 'The content encoding is not supported.', { extra: { supported: ['gzip', 'deflate', 'br', 'identity'] } })
   }
-  // A client that has gone, before or while its body was read, or one whose body is not what its encoding says.
+  // The client has left before or while its body was read, or the body does not match its Content-Encoding.
   const unread = typeof body !== 'string' && (context.req.destroyed || (error as NodeJS.ErrnoException).code?.startsWith('Z_') === true)
   if (status !== 400 && !unread) throw error
   if (typeof body !== 'string') refuseJson('The body could not be read to its end.')
-  // (B4) The parser refuses prototype names outright. JSON.parse makes them own members, which validation then names.
+  // (B4) The parser refuses prototype names. JSON.parse makes them own members, which validation then names.
   try {
     context.request.body = JSON.parse(body)
     context.request.rawBody = body
@@ -132,7 +135,7 @@ const createParser = (maxBytes: number) => koaBody({
   multipart: false,
   jsonTypes: [JSON_TYPE],
   jsonLimit: maxBytes,
-  // A text or a number is valid JSON; that it is no object is for validation to say.
+  // A text or a number is valid JSON; validation refuses a body that is not an object.
   jsonStrict: false,
   includeUnparsed: true,
   onError: onError(maxBytes),
@@ -140,7 +143,9 @@ const createParser = (maxBytes: number) => koaBody({
 const parse = createParser(BODY_BYTES_MAX)
 const done = async (): Promise<void> => {}
 
-/** Refuses everything but JSON in UTF-8. `others` are types that the operation takes besides, read elsewhere. */
+/**
+ * Refuses every content type but JSON in UTF-8. `others` are types that the operation accepts too and reads elsewhere.
+ */
 export function checkContentType(header: string | undefined, others: readonly string[] = []): void {
   if (header === JSON_TYPE || header === undefined) return
   const [type = '', ...parameters] = header.toLowerCase().split(';')
@@ -160,13 +165,13 @@ function hasBody({ headers }: Context['req']): boolean {
 }
 
 /**
- * Reads and checks the body of a request, for a party whose share it takes a place of while it arrives.
+ * Reads and checks the body of a request. While the body arrives it takes a place of the party's share.
  *
- * @throws ProblemError when the body is not what it should be, arrives too slowly, or too many of the party's are arriving
+ * @throws ProblemError when the body is invalid or arrives too slowly, or too many of the party's bodies are arriving
  */
 export type ReadBody = (context: Context, party: Party) => Promise<JsonBody>
 
-/** The reader of the bodies of one route. */
+/** Makes the reader of the bodies of one route. */
 export function createBodyReader({ bodyOptional, bodyBytesMax, form }: Pick<Route, 'bodyOptional' | 'bodyBytesMax' | 'form'>, arrivals: Arrivals): ReadBody {
   const parseBody = bodyBytesMax === undefined ? parse : createParser(bodyBytesMax)
   const others = form === undefined ? [] : ['multipart/form-data']
@@ -180,6 +185,6 @@ export function createBodyReader({ bodyOptional, bodyBytesMax, form }: Pick<Rout
     if (rawBody === undefined || rawBody === '') refuseJson('The operation needs a JSON body.')
     return inspectJson(rawBody, body)
   }
-  // A request without a body means one without members there.
+  // For this route a missing body means an object without members.
   return bodyOptional === true ? async (context, party) => (hasBody(context.req) ? await read(context, party) : { value: {}, needsNormalising: false }) : read
 }

@@ -1,11 +1,13 @@
-/** The door: settings in, a running node out, and a way to stop it. */
+/** The entry point of the process: reads the settings, starts a node, and stops it on a signal. */
 import { existsSync } from 'node:fs'
 import { StartError } from '../../lib/base/errors.ts'
 import { readConfig } from '../../lib/config/config.ts'
 import { createService } from './service.ts'
 import { greeting } from './sandbox.ts'
 
-/** Stopping takes longer than this only when something hangs; then the process ends all the same, with 1. Nothing accepted is lost. */
+/**
+ * Stopping takes longer than this only when something hangs; the process then exits with 1. Nothing accepted is lost.
+ */
 const STOP_MS = 9_500
 
 async function main(): Promise<void> {
@@ -28,7 +30,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop)
 }
 
-/** One sentence for what an operator can mend; a stack only for what is a bug of ours. */
+/** Prints one sentence for an error that an operator can correct; a stack only for a bug. */
 function fail(error: unknown): void {
   process.stderr.write(error instanceof StartError ? `${error.message}\n` : `${(error as Error).stack ?? String(error)}\n`)
   process.exitCode = 1

@@ -1,4 +1,4 @@
-/** Metrics for Prometheus, on a port of their own (METRICS_PORT): they are for operators, not for integrators. */
+/** Metrics for Prometheus, on a separate port (METRICS_PORT): they are for operators, not for integrators. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -30,14 +30,16 @@ export interface Measured {
   readonly clockWatch: Pick<ClockWatch, 'aheadSeconds'>
 }
 
-/** Everything worth a graph or an alert. Values are read when they are asked for; nothing is counted twice. */
+/**
+ * Builds the registry of all metrics for graphs and alerts. Values are read at each scrape; nothing is counted twice.
+ */
 export function createRegistry({ system, queue, shards, admission, arrivals, webhooks, journalChain, reconciliations, transactions, clockWatch, horizonWatch }: Measured): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'vostro_' })
   const gauge = (name: string, help: string, value: () => number): void => {
     new Gauge({ name, help, registers: [registry], collect() { this.set(value()) } })
   }
-  // A counter of ours that is kept elsewhere: set to what it has become.
+  // The count is kept elsewhere, so each scrape sets the counter to the current value.
   const counter = (name: string, help: string, value: () => number): void => {
     new Counter({ name, help, registers: [registry], collect() { this.reset(); this.inc(value()) } })
   }

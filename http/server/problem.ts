@@ -1,8 +1,8 @@
 /**
- * The one place that turns an error into a problem document.
+ * Turns errors into problem documents; no other file does.
  *
- * Only problems made for clients are shown. An operating error becomes 503 without its text; anything else is a bug,
- * becomes 500 without its text, and is logged with all of it.
+ * Only problems made for clients are shown. An operating error becomes 503 without its text. Any other error is a bug:
+ * it becomes 500 without its text, and is logged in full.
  */
 import type { Context } from 'koa'
 import type { Problem } from '../../lib/base/problems.ts'
@@ -14,12 +14,12 @@ function extraHeaders(problem: Problem): string[] {
   const headers: string[] = []
   if (problem.retryAfterSeconds !== undefined) headers.push('Retry-After', `${Math.max(1, Math.ceil(problem.retryAfterSeconds))}`)
   if (problemStatus(problem) === 401) headers.push('WWW-Authenticate', 'Bearer')
-  // The rest of the body would be taken for the next request.
+  // The connection is closed because the rest of the body would be read as the next request.
   if (problem.slug === 'request-timeout') headers.push('Connection', 'close')
   return headers
 }
 
-/** A part of a path that is longer than any id is a token, and tokens are not logged. */
+/** A segment of a path that is longer than any id is a token. Tokens are not logged. */
 const SECRET_SEGMENT = /[A-Za-z0-9_-]{40,}/g
 
 /** Answers a request with the problem of an error. */
@@ -34,7 +34,8 @@ export function sendProblem(
   if (level !== 'none') {
     surroundings.log[level]({ err: error, requestId, method: context.method, path: context.path.replace(SECRET_SEGMENT, '***') }, 'request failed')
   }
-  // Too late for a document: the status line is gone. Cutting the connection is the only honest signal left.
+  // The status line has been sent, so a document is no longer possible. Cutting the connection is the only honest
+  // signal.
   if (context.res.headersSent) {
     context.res.destroy()
     return

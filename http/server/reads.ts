@@ -1,4 +1,4 @@
-/** All reads behind the API, over one pool. */
+/** All reads of the API, over one pool. */
 import type { Database } from '../../storage/db/database.ts'
 import { getAccountDetails } from '../../storage/accounts/account-details-queries.ts'
 import { findApiKey } from '../../storage/identity/api-key-queries.ts'
@@ -18,13 +18,12 @@ export interface ReadOptions extends Queue {
   readonly database: Database
 }
 
-/** The reads, as functions that need nothing else. */
+/** The reads, as functions without further dependencies. */
 export type Reads = ReturnType<typeof createReads>
 
 /**
- * Puts the reads together. Each answers null where the row is not the tenant's, and throws DatabaseUnavailable while the
- * database is slow or gone.
- * Nothing here writes.
+ * Builds the reads. Each returns null when the tenant has no such row, and throws DatabaseUnavailable while Postgres is
+ * slow or gone. None of them writes.
  */
 export function createReads({ database, clock, drainPerSecond }: ReadOptions) {
   const db = readDatabase(database)

@@ -1,4 +1,4 @@
-/** The table of all operations. */
+/** The route table: all operations. */
 import { openapiAnswer } from '../openapi/openapi.ts'
 import type { Route } from '../route/route.ts'
 import * as accountDetails from '../accounts/account-details.ts'

@@ -1,6 +1,6 @@
 /**
- * The sandbox of a local or staging node: seeded at the first start, remembered in DATA_DIR/sandbox.json, printed as one
- * command that makes a payment.
+ * The sandbox of a local or staging node: seeded at the first start, stored in DATA_DIR/sandbox.json, and printed as
+ * one command that makes a payment.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { seedPeople, type SandboxPeople } from '../../storage/seed/seed-people.t
 import { seedSandbox, type SandboxContent } from '../../storage/seed/seed.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
 
-/** The content of sandbox.json but for the address, which is known only when the node listens. */
+/** The content of sandbox.json without the address, which is known only when the node listens. */
 export interface Sandbox {
   readonly operator: SandboxContent['operator'] & Pick<SandboxPeople, 'staff'>
   readonly customer: SandboxContent['customer'] & Pick<SandboxPeople, 'members'>
@@ -29,7 +29,10 @@ export interface SandboxOptions {
   readonly hashPassword: (password: string) => Promise<string>
 }
 
-/** Seeds the sandbox, or finds it seeded. Its keys follow from the service's secret: they are lost only when both that and the file are. */
+/**
+ * Seeds the sandbox, or finds it seeded. Its keys derive from the service's secret: they are lost only if the secret
+ * and the file both are.
+ */
 export async function openSandbox({ config, ...world }: SandboxOptions): Promise<Sandbox> {
   const kept = await readSandbox(sandboxFile(config))
   const { operator, customer } = await seedSandbox({ ...world, kept })
@@ -37,7 +40,7 @@ export async function openSandbox({ config, ...world }: SandboxOptions): Promise
   return { operator: { ...operator, staff }, customer: { ...customer, members } }
 }
 
-/** What an earlier start has kept; null when none has. */
+/** Reads the file of an earlier start; null when there is none. */
 async function readSandbox(path: string): Promise<Sandbox | null> {
   const unreadable = (reason: string, cause?: unknown) =>
     new StartError(`${path} cannot be read (${reason}); repair it, or remove it to have it written anew.`, { cause })
@@ -59,7 +62,7 @@ async function readSandbox(path: string): Promise<Sandbox | null> {
 /** Writes sandbox.json, readable by its owner alone, in one step: a reader sees the old file or the new one. */
 export async function keepSandbox(config: Config, baseUrl: string, sandbox: Sandbox): Promise<void> {
   const path = sandboxFile(config)
-  // Named, because what was kept before has the address of then.
+  // The members are named, because the stored sandbox also holds the address of an earlier start.
   const { operator, customer } = sandbox
   await mkdir(config.dataDir, { recursive: true })
   await writeFile(`${path}.new`, `${JSON.stringify({ baseUrl: `${baseUrl}/v1`, operator, customer }, null, 2)}\n`, { mode: 0o600 })
@@ -68,7 +71,7 @@ export async function keepSandbox(config: Config, baseUrl: string, sandbox: Sand
 
 const sandboxFile = ({ dataDir }: Config): string => join(dataDir, 'sandbox.json')
 
-/** What the start prints: where the service is, and one command to paste. */
+/** The text that the start prints: the service's addresses, and one command to paste. */
 export function greeting(url: string, sandbox: Sandbox | null): string {
   const lines = ['', `vostro listens on ${url}/v1`, `reference: ${url}/docs`, `contract: ${url}/v1/openapi.json`]
   if (sandbox !== null) {

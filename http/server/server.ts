@@ -1,4 +1,4 @@
-/** The socket: what is refused before a request reaches the application. */
+/** The HTTP server: refuses broken requests before they reach the application. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { FairShare } from '../../lib/security/fair-share.ts'
@@ -7,23 +7,27 @@ import { problemBody, problemStatus } from '../../lib/base/problem-document.ts'
 import { addressBlock } from '../access/rate-limits.ts'
 import type { Services } from '../route/services.ts'
 
-/** All header lines together, the request line included. */
+/** Size of all header lines together, the request line included. */
 const HEADER_BYTES_MAX = 16 * 1024
-/** 16 KiB of headers come in one or two packets; who needs longer than this holds a connection for its own sake. */
+/** 16 KiB of headers arrive in one or two packets; a client that needs longer only occupies the connection. */
 const HEADERS_TIMEOUT_MS = 10_000
-/** A body of 256 KiB over the slowest link we support; also ends clients that send one byte a minute. */
+/** Time for a body of 256 KiB over the slowest supported link; also ends clients that send one byte a minute. */
 const REQUEST_TIMEOUT_MS = 60_000
-/** How often connections are looked at for both. */
+/** How often connections are checked for both timeouts. */
 const TIMEOUT_LOOK_MS = 1_000
 
 /**
- * Connections at a time. Each takes a file descriptor and some 10 KB. When so many are open, an address that holds more than its
- * share gets no further one, and the others do, up to the ceiling: who opens thousands keeps nobody else out.
+ * Connections at a time. Each takes a file descriptor and some 10 KB. When this many are open, an address that holds
+ * more than its share gets no further connection. Other addresses still get connections up to the ceiling, so a client
+ * that opens thousands keeps no others out.
  */
 const CONNECTIONS_MAX = 4_096
 const CONNECTIONS_CEILING_TIMES = 3
 
-/** Longer than the idle time of common load balancers (60 s), so that it is never we who close under a new request. */
+/**
+ * Longer than the idle time of common load balancers (60 s), so that this service never closes a connection just as a
+ * request begins.
+ */
 const KEEP_ALIVE_MS = 65_000
 
 function problemOf(code: string | undefined): Problem {
@@ -32,7 +36,7 @@ function problemOf(code: string | undefined): Problem {
     : { slug: 'malformed-request', detail: 'The request is not valid HTTP.' }
 }
 
-/** How long clients may take, and how many connections; only tests have less patience. */
+/** Time limits for clients, and the number of connections; only tests set lower ones. */
 export interface Patience {
   readonly connectionsMax?: number
   readonly headersTimeoutMs?: number
@@ -40,7 +44,7 @@ export interface Patience {
   readonly lookMs?: number
 }
 
-/** A node server that answers broken HTTP with problem documents too. It does not listen yet. */
+/** Creates an HTTP server that also answers broken HTTP with problem documents. It does not listen yet. */
 export function createHttpServer(listener: RequestListener, world: Pick<Services, 'ids' | 'problemBase'>, patience: Patience = {}): Server {
   const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS, lookMs = TIMEOUT_LOOK_MS, connectionsMax = CONNECTIONS_MAX } = patience
   const server = createServer(
@@ -61,8 +65,8 @@ export function createHttpServer(listener: RequestListener, world: Pick<Services
     socket.once('close', () => connections.leave(party))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // A connection that was opened in advance and never used is closed without a word: balancers would take one for the answer to
-    // whatever they are just about to send.
+    // A connection that was opened in advance and never used is closed without an answer: a load balancer would take an
+    // answer for that of the request it is about to send.
     if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
       socket.destroy()
       return
@@ -73,7 +77,7 @@ export function createHttpServer(listener: RequestListener, world: Pick<Services
     }
     const problem = problemOf(error.code)
     const requestId = world.ids.next()
-    // Nothing of the request was understood, not even its path.
+    // The request could not be parsed, not even its path.
     const body = problemBody(problem, { problemBase: world.problemBase, instance: '/', requestId })
     socket.end([
       `HTTP/1.1 ${problemStatus(problem)} ${problem.slug === 'headers-too-large' ? 'Request Header Fields Too Large' : 'Bad Request'}`,

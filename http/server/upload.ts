@@ -1,8 +1,8 @@
 /**
- * Uploads: multipart bodies of one file and a few fields, read by koa-body. The file goes where it is kept as it arrives; no
- * process holds it whole, and nothing is written to this machine's disk.
+ * Uploads: multipart bodies of one file and a few fields, read by koa-body. The file is passed to storage while it
+ * arrives; no process holds it whole, and nothing is written to this machine's disk.
  *
- * What is wrong with the form or the file is found as early as it shows, and the rest of the body is then not waited for.
+ * Errors in the form or the file are found as early as possible, and the rest of the body is then not read.
  */
 import { PassThrough } from 'node:stream'
 import type { Context } from 'koa'
@@ -17,11 +17,11 @@ import { fileNameOf } from '../../lib/documents/file-name.ts'
 import { ANY_CONTENT, type ArrivingFile, type ReadUpload, type UploadTerms } from '../../actors/documents/uploads.ts'
 
 const MULTIPART = 'multipart/form-data'
-/** Of the fields beside a file, together. */
+/** Size of all fields beside a file, together. */
 const FIELD_BYTES_MAX = 4 * 1024
 const FIELDS_MAX = 16
 
-/** Of a form without its file. */
+/** Size of a form without its file. */
 const FORM_BYTES_MAX = 64 * 1024
 
 function invalid(field: string, code: FieldError['code'], message: string, params?: FieldError['params']): never {
@@ -32,7 +32,7 @@ function tooLarge(maxBytes: number): ProblemError {
   return new ProblemError({ slug: 'payload-too-large', detail: `The file may have at most ${maxBytes} bytes.`, extra: { maxBytes } })
 }
 
-/** The first bytes of a stream, and the stream with them. */
+/** Reads the first bytes of a stream; returns them and the whole stream. */
 async function peek(stream: AsyncIterable<Uint8Array>): Promise<{ readonly head: Uint8Array; readonly whole: boolean; readonly bytes: AsyncIterable<Uint8Array> }> {
   const iterator = stream[Symbol.asyncIterator]()
   const first: Uint8Array[] = []
@@ -53,7 +53,7 @@ async function peek(stream: AsyncIterable<Uint8Array>): Promise<{ readonly head:
   return { head: Buffer.concat(first).subarray(0, HEAD_BYTES), whole, bytes: bytes() }
 }
 
-/** Looks at what arrives under a name and keeps it. @throws ProblemError `validation-error`, `payload-too-large` */
+/** Checks an arriving file and stores it. @throws ProblemError `validation-error`, `payload-too-large` */
 async function take(sent: string | null, stream: AsyncIterable<Uint8Array>, { maxBytes, types }: UploadTerms, keep: (file: ArrivingFile) => Promise<StoredFile>): Promise<StoredFile> {
   const fileName = sent === null ? null : fileNameOf(sent)
   if (fileName === null) invalid('/file', 'invalid_format', 'The file needs a name of at most 120 characters, without control characters.')
@@ -68,10 +68,10 @@ async function take(sent: string | null, stream: AsyncIterable<Uint8Array>, { ma
   return await kept({ contentType, bytes })
 }
 
-/** Whether a request brings a form with a file. */
+/** Whether a request has a multipart form. */
 export const isMultipart = ({ headers }: Context['req']): boolean => (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() === MULTIPART
 
-/** The reader of one request's upload, for a party whose share it takes a place of while the file arrives. */
+/** Makes the reader of one request's upload. While the file arrives it takes a place of the party's share. */
 export function uploadReader(context: Context, party: Party, arrivals: Arrivals): ReadUpload {
   return async (terms, keep) => {
     const { req } = context
@@ -79,15 +79,15 @@ export function uploadReader(context: Context, party: Party, arrivals: Arrivals)
       refuse('unsupported-media-type', 'The body must be multipart/form-data.', { extra: { supported: [MULTIPART] } })
     }
     const { maxBytes } = terms
-    // A form is little more than its file; who announces more need not send it.
+    // A form is little larger than its file, so a larger announced length is refused before it is sent.
     if (Number(req.headers['content-length'] ?? 0) > maxBytes + FORM_BYTES_MAX) throw tooLarge(maxBytes)
     let taking: Promise<StoredFile> | null = null
     let failure: unknown
     let arriving: PassThrough | null = null
     const fail = (stream: PassThrough) => (error: unknown): never => {
-      // A stream that was closed early was closed by the parser, which says why.
+      // A stream that was closed early was closed by the parser, which reports the reason.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') failure ??= error
-      // The parser hears of it, and reads no further.
+      // The parser is told of the error, and reads no further.
       stream.destroy(error instanceof Error ? error : new Error('The file could not be kept.'))
       throw error
     }
@@ -95,7 +95,7 @@ export function uploadReader(context: Context, party: Party, arrivals: Arrivals)
     const parse = koaBody({
       json: false, text: false, urlencoded: false, multipart: true, patchKoa: true,
       formidable: {
-        // The bounds of the form; the file's own is watched as it is written, and this one is behind it.
+        // The bounds of the form. The file's own bound is checked as it is written; this one is the second line.
         maxFiles: 1, maxFields: FIELDS_MAX, maxFieldsSize: FIELD_BYTES_MAX, maxFileSize: maxBytes + 1, maxTotalFileSize: maxBytes + 1, allowEmptyFiles: true, minFileSize: 0,
         filter: (part: { name: string | null }) => {
           if (part.name === 'file') return true
@@ -106,7 +106,7 @@ export function uploadReader(context: Context, party: Party, arrivals: Arrivals)
           const stream = new PassThrough({ highWaterMark: 64 * 1024 })
           arriving = stream
           taking = take((file as { originalFilename: string | null }).originalFilename, stream, terms, keep).catch(fail(stream))
-          // Waited for below, when the form has been read.
+          // The promise is awaited below, when the form has been read.
           taking.catch(() => undefined)
           return stream
         },
@@ -116,7 +116,7 @@ export function uploadReader(context: Context, party: Party, arrivals: Arrivals)
     try {
       await arrivals.upload(req, party, () => parse(context, async () => {}), (error) => {
         failure ??= error
-        // What takes the file hears of it, and leaves nothing.
+        // The consumer of the file gets the error, and stores nothing.
         arriving?.destroy(error)
       })
     } catch (error) {
