@@ -1,6 +1,7 @@
 /**
- * The gate of a route: what a call passes when it is known who calls, and before anything else about it is looked at.
- * Its limits let it in or answer 429, and an account is opened for it that the way out closes (http/access/request-log.ts).
+ * The gate of a route: passed when the caller is known, before the rest of the call is checked. The limits admit the
+ * call or answer 429, and an account is opened for it, which is closed when the call is answered
+ * (http/access/request-log.ts).
  */
 import type { Context } from 'koa'
 import { ProblemError } from '../../lib/base/problems.ts'
@@ -9,22 +10,29 @@ import { POLICIES, type RoutePolicy } from '../route/rate-policies.ts'
 import type { Account } from './request-log.ts'
 import { pathParameters, type Route } from '../route/route.ts'
 
-/** Who calls: a key, or a person who is signed in. */
+/** An authenticated caller: a key, or a signed-in person. */
 export interface GateCaller {
   readonly kind: 'key' | 'session'
   readonly id: string
 }
 
 export interface Gate {
-  /** For a call without a credential. @throws ProblemError `rate-limited` */
+  /** Checks a call without a credential. @throws ProblemError `rate-limited` */
   anonymous(context: Context): void
-  /** For a call by somebody; tenant is null where the operation belongs to none. @throws ProblemError `rate-limited` */
+  /**
+   * Checks a call with a credential; tenantId is null where the operation has no tenant.
+   *
+   * @throws ProblemError `rate-limited`
+   */
   authenticated(context: Context, caller: GateCaller, tenantId: string | null): void
-  /** For a call that is refused for its tenant, which comes before its limits: it counts, but it is not what answers. */
+  /**
+   * Counts a call that is refused because of its tenant. Its limits never answer it, because the tenant's refusal comes
+   * first.
+   */
   turnedAway(context: Context, caller: GateCaller, tenantId: string | null): void
 }
 
-/** Adds headers, name and value in turn, to whatever answers a request. */
+/** Adds headers, name and value in turn, to the answer of a request, whichever code sends it. */
 export function addHeaders(context: Context, headers: readonly string[]): void {
   const before = context.state['headers'] as readonly string[] | undefined
   context.state['headers'] = before === undefined ? headers : [...before, ...headers]
@@ -33,14 +41,14 @@ export function addHeaders(context: Context, headers: readonly string[]): void {
 /** Builds the gate of one route. Without limits it only opens accounts. */
 export function createGate(route: Route, limits: RateLimits | null): Gate {
   const prepared = limits === null ? null : limits.prepare(route)
-  // What a path names first is what the rest of it is within.
+  // The first parameter of a path is the resource that contains the rest.
   const [resource] = pathParameters(route.path)
   const { limits: own } = route
-  // Few limits ask where a call comes from or what it is about; the others need not find out.
+  // Only few limits use the client's address or the resource, so these are read only for routes with such a limit.
   const placed = Array.isArray(own) && (own as RoutePolicy[]).some((policy) => ['address', 'resource'].includes(POLICIES[policy].partition))
 
   function authenticated(context: Context, { kind, id }: GateCaller, tenant: string | null): void {
-    // Of a call that belongs to no tenant, whoever calls is one of their own.
+    // A call without a tenant is counted under its caller.
     const tenantId = tenant ?? id
     const account: Account = { route, kind, principalId: id, tenantId, pass: null }
     context.state['account'] = account
@@ -63,7 +71,7 @@ export function createGate(route: Route, limits: RateLimits | null): Gate {
       try {
         authenticated(context, caller, tenantId)
       } catch (error) {
-        // Its own refusal comes first.
+        // The refusal for the tenant takes precedence over a refusal by the limits.
         if (!(error instanceof ProblemError)) throw error
       }
     },

@@ -1,4 +1,4 @@
-/** Where payers send money for a balance. */
+/** Account details of balances, to which payers send money. */
 import { json } from '../route/answer.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'

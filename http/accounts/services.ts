@@ -1,4 +1,4 @@
-/** Services of accounts, as handlers get them. */
+/** Services of accounts for handlers. */
 import type { AccountCommands } from '../../actors/accounts/account-commands.ts'
 import type { AccountReads } from '../../actors/accounts/account-reads.ts'
 

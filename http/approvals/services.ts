@@ -1,4 +1,4 @@
-/** Services of approvals, as handlers get them. */
+/** Services of approvals for handlers. */
 import type { ApprovalCommands, ApprovalReads } from '../../actors/approvals/approval-operations.ts'
 
 declare module '../route/services.ts' {

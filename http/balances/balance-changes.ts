@@ -1,4 +1,4 @@
-/** Balances, opened, changed and closed by people. */
+/** Operations with which people open, change and close balances. */
 import { created, json, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { AccountDetails } from '../../lib/accounts/account-details-schema.ts'

@@ -1,4 +1,4 @@
-/** Balances and what happened on them. */
+/** Balances, their journal lines and their holds. */
 import { keptPage, keptResource, page } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { Balance, balanceList } from '../../lib/balances/balance-schema.ts'

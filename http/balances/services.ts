@@ -1,4 +1,4 @@
-/** Services of balances, as handlers get them. */
+/** Services of balances for handlers. */
 import type { BalanceReads } from '../../actors/balances/balance-reads.ts'
 import type { BalanceCommands } from '../../actors/accounts/balance-operations.ts'
 

@@ -5,7 +5,7 @@ import { BulkPayment, BulkPaymentCreate, BulkPaymentRow, bulkPaymentList, BulkPa
 import { PageOf } from '../../lib/contract/page.ts'
 
 const FEATURE = 'payments.bulk'
-/** Rows in the request: a thousand of them, with what rows usually say. */
+/** Size of a JSON body with payment rows: enough for a thousand usual rows. */
 const JSON_BYTES_MAX = 2 * 1024 * 1024
 
 export const listBulkPayments = route({

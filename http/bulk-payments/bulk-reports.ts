@@ -1,4 +1,4 @@
-/** Bulk payments on paper: templates to fill in, and reports on what became of a file. */
+/** Bulk payment files: templates to fill in, and reports on the outcome of a file. */
 import { TEMPLATE_FORMATS, type TemplateFormat } from '../../lib/bulk-payments/template.ts'
 import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'

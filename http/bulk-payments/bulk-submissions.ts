@@ -1,4 +1,4 @@
-/** Bulk payments: submitted. */
+/** Submission of bulk payments. */
 import { route } from '../route/route.ts'
 import { BulkPaymentSubmitAccepted } from '../../lib/bulk-payments/bulk-submission-schema.ts'
 

@@ -1,4 +1,4 @@
-/** Services of bulk payments, as handlers get them. */
+/** Services of bulk payments for handlers. */
 import type { BulkPaymentCommands, BulkPaymentReads } from '../../actors/bulk-payments/bulk-payment-operations.ts'
 import type { BulkReportReads } from '../../actors/bulk-payments/bulk-reports.ts'
 import type { BulkSubmissionCommands } from '../../actors/bulk-payments/bulk-submissions.ts'

@@ -1,4 +1,4 @@
-/** What the operator's people do about money that is held for a review. */
+/** Compliance holds: operations with which the operator's staff review payments that are held. */
 import { created, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { ComplianceHold, ComplianceHoldDetail, complianceHoldList, HoldBlock, HoldNoteCreate, HoldRelease } from '../../lib/compliance/compliance-hold-schema.ts'

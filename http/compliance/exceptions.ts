@@ -1,4 +1,4 @@
-/** Money whose outcome nobody knows: what the operator's people see of it, and how they resolve it. */
+/** Exceptions: money with an unknown outcome, as the operator's staff see and resolve it. */
 import { page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { Exception, exceptionList, ExceptionResolve } from '../../lib/compliance/exception-schema.ts'

@@ -1,4 +1,4 @@
-/** Services of compliance, as handlers get them. */
+/** Services of compliance for handlers. */
 import type { ComplianceCommands, ComplianceReads } from '../../actors/compliance/compliance-operations.ts'
 
 declare module '../route/services.ts' {

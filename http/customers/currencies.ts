@@ -1,4 +1,4 @@
-/** Currencies: what the operator offers, and what the customer has enabled. */
+/** Currencies that the operator offers and that the customer has enabled. */
 import { refuse } from '../../lib/base/problems.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import { route } from '../route/route.ts'
@@ -10,7 +10,9 @@ import type { Tenant } from '../../lib/commands/caller.ts'
 
 const CurrencyPage = PageOf('CurrencyPage', CurrencySetting)
 
-/** All rows at once, under the tag of all of them: what `If-Match` compares is the same however they were asked for. */
+/**
+ * Answers with all rows in one page. The tag covers the rows shown, so `If-Match` needs the tag of the unfiltered list.
+ */
 function rows({ version, view }: Versioned<readonly CurrencySetting[]>, enabled?: string): Answer {
   const data = enabled === undefined ? view : view.filter((currency) => String(currency.enabled) === enabled)
   const body = JSON.stringify({ data, page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } })

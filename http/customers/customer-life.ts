@@ -7,7 +7,11 @@ import { PAGE_LIMIT_MAX, PageOf } from '../../lib/contract/page.ts'
 import type { ReadServices } from '../route/services.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** The customer in the path: the tenant, or one of its operator's. @throws ProblemError `not-found` for any other */
+/**
+ * Returns the customer in the path: the tenant, or a customer of its operator.
+ *
+ * @throws ProblemError `not-found` for any other
+ */
 async function reach(tenant: Tenant | null, { customerId }: { readonly customerId: string }, { customers }: ReadServices): Promise<string> {
   if (tenant === null || !(await customers.reaches(tenant, customerId))) refuse('not-found', 'No such resource exists in this tenant.')
   return customerId

@@ -53,7 +53,7 @@ export const updateCustomerLimits = route({
   },
 })
 
-/** The customer in the path, which must be the tenant. @throws ProblemError `not-found` when it is another one */
+/** Returns the customer in the path, which must be the tenant. @throws ProblemError `not-found` for any other */
 function own(tenant: Tenant | null, { customerId }: { readonly customerId: string }): string {
   if (tenant?.id !== customerId) refuse('not-found', 'No such resource exists in this tenant.')
   return customerId
@@ -147,10 +147,10 @@ export const updateCustomerPreferences = route({
 
 function isTimeZone(name: string): boolean {
   try {
-    // Offsets are zones to the runtime, and no preference of anybody's.
+    // The runtime accepts offsets as time zones too, but they are not permitted as a preference.
     return !/^[+-]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {
-    // A RangeError is how the runtime says that it knows no such zone.
+    // The runtime throws a RangeError for an unknown time zone.
     return false
   }
 }

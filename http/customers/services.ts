@@ -1,4 +1,4 @@
-/** Services of customers, as handlers get them. */
+/** Services of customers for handlers. */
 import type { CustomerLifeCommands, CustomerLifeReads } from '../../actors/customers/customer-life.ts'
 import type { SettingsCommands, SettingsReads } from '../../actors/customers/customer-settings.ts'
 

@@ -1,4 +1,4 @@
-/** Attachments: files beside transactions. */
+/** Attachments: files that belong to transactions. */
 import { created, empty, json, page, resource } from '../route/answer.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { route } from '../route/route.ts'

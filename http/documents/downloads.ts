@@ -1,4 +1,4 @@
-/** Files, for whoever holds a signed link. */
+/** Downloads of files by a signed link, without a credential. */
 import { route } from '../route/route.ts'
 
 export const downloadFile = route({

@@ -1,4 +1,4 @@
-/** Services of documents, as handlers get them. */
+/** Services of documents for handlers. */
 import type { Confirmations } from '../../actors/payments/payment-confirmations.ts'
 import type { DocumentCommands, DocumentReads } from '../../actors/documents/document-operations.ts'
 import type { DownloadReads } from '../../actors/documents/downloads.ts'

@@ -1,4 +1,4 @@
-/** Forwards and held rates: contracts that are drawn from. They are exchanges too, and are found among them. */
+/** Forwards and held rates: contracts that are drawn down. Both are exchanges too, and exchange lists include them. */
 import { page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { DrawdownCreate, ForwardContractCreate, ForwardDeposit, HeldRateCreate } from '../../lib/exchange/contract-schema.ts'
@@ -14,7 +14,8 @@ const DRAWN = { status: 201, description: 'The drawdown as it was made.', schema
 const DRAWING_PROBLEMS = ['insufficient-funds', 'invalid-transition', 'duplicate-external-id'] as const
 const OPENING_PROBLEMS = ['quote-expired', 'invalid-transition', 'duplicate-external-id', 'customer-not-active', 'limit-exceeded'] as const
 
-// ── Forwards ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Forwards
+// ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export const listForwardContracts = route({
   ...reads, ...forwards,
@@ -93,7 +94,8 @@ export const createForwardDrawdown = route({
     contracts.draw({ tenantId: tenant.id, principal, body, idempotency, requestId, instance, deadline }, params.exchangeId, 'forward'),
 })
 
-// ── Held rates ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Held rates
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export const listHeldRates = route({
   ...reads, ...heldRates,

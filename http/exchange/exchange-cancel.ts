@@ -1,4 +1,4 @@
-/** Exchanges that nothing has come of yet, given up. */
+/** Cancellation of exchanges. */
 import { route } from '../route/route.ts'
 import { Exchange } from '../../lib/exchange/exchange-schema.ts'
 

@@ -1,4 +1,4 @@
-/** Quotes, exchanges, and what a sandbox makes of both. */
+/** Quotes, exchanges, and the sandbox simulations of both. */
 import Type from 'typebox'
 import { json, page, resource } from '../route/answer.ts'
 import { refuse } from '../../lib/base/problems.ts'

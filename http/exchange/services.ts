@@ -1,4 +1,4 @@
-/** Services of exchange, as handlers get them. */
+/** Services of exchange for handlers. */
 import type { ContractCommands, ContractReads } from '../../actors/exchange/contract-operations.ts'
 import type { ExchangeCommands, ExchangeReads } from '../../actors/exchange/exchange-operations.ts'
 

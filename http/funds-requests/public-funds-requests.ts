@@ -1,4 +1,4 @@
-/** Funds requests, for whoever holds a payer's link. */
+/** Funds requests as the payer sees them: by link, without a credential. */
 import { refuse } from '../../lib/base/problems.ts'
 import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'

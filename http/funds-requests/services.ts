@@ -1,4 +1,4 @@
-/** Services of funds requests, as handlers get them. */
+/** Services of funds requests for handlers. */
 import type { FundsRequestCommands, FundsRequestReads } from '../../actors/funds-requests/funds-request-operations.ts'
 
 declare module '../route/services.ts' {

@@ -1,4 +1,4 @@
-/** The trail of what people changed. */
+/** The audit trail of changes made by people. */
 import { page } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { AuditEvent, auditEventList } from '../../lib/identity/audit-event-schema.ts'

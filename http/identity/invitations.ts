@@ -1,4 +1,4 @@
-/** Invitations, for whoever holds a link. */
+/** Invitations, read and accepted by link, without a credential. */
 import { refuse } from '../../lib/base/problems.ts'
 import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'

@@ -1,4 +1,4 @@
-/** The people of a customer. */
+/** Members of a customer. */
 import { refuse } from '../../lib/base/problems.ts'
 import { created, empty, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
@@ -8,7 +8,7 @@ import {
 import { PageOf } from '../../lib/contract/page.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** The customer in the path, which must be the tenant. @throws ProblemError `not-found` when it is another one */
+/** Returns the customer in the path, which must be the tenant. @throws ProblemError `not-found` for any other */
 function own(tenant: Tenant | null, { customerId }: { readonly customerId: string }): string {
   if (tenant?.id !== customerId) refuse('not-found', 'No such resource exists in this tenant.')
   return customerId

@@ -1,4 +1,4 @@
-/** A new password by mail. */
+/** Password resets by e-mail. */
 import { empty } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PasswordResetComplete, PasswordResetRequest } from '../../lib/identity/user-schema.ts'

@@ -1,4 +1,4 @@
-/** Services of identity, as handlers get them. */
+/** Services of identity for handlers. */
 import type { IdentityCommands, IdentityReads } from '../../actors/identity/identity.ts'
 import type { MemberCommands, MemberReads } from '../../actors/identity/members.ts'
 

@@ -1,4 +1,4 @@
-/** Signing in and out, and the sessions a person has. */
+/** Signing in and out, and the sessions of a person. */
 import { csrfToken, SESSION_IDLE_MS, setSessionCookie } from '../../lib/identity/session.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -11,7 +11,7 @@ import { PageOf } from '../../lib/contract/page.ts'
 import { CurrentSession, OpenedSession, Session, sessionList, SignIn } from '../../lib/identity/session-schema.ts'
 import { MfaVerify } from '../../lib/identity/step-up-schema.ts'
 
-/** A session with its new token, in the body and as the browser's cookie. */
+/** Answers with a session and its new token, in the body and as the browser's cookie. */
 function opened(status: 200 | 201, session: Opened): Answer {
   return {
     ...json(status, { ...session, csrfToken: csrfToken(session.token) }),
@@ -19,7 +19,10 @@ function opened(status: 200 | 201, session: Opened): Answer {
   }
 }
 
-/** The token of a session that reads: a read is answered by the node that it reached, which is where the token stays. */
+/**
+ * Returns the session's token, for a read. A read is answered by the node that it reached, and the token is on that
+ * node.
+ */
 function shownToken({ token }: SessionIdentity): string {
   if (token === null) throw new Error('A read was forwarded to another node.')
   return token

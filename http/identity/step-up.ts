@@ -8,7 +8,7 @@ import { ChallengeCreate, ChallengeVerify, StepUpChallenge, StepUpVerified } fro
 import type { ReadServices } from '../route/services.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
-/** What the person is shown: the action, and of a payment, a recipient or an approval what it is about. */
+/** Builds the text that the person is shown: the action, and the payment, recipient or approval that it concerns. */
 async function display(tenant: Tenant, principal: Principal, { action, subject }: ChallengeCreate, { payments, recipients, approvals }: Pick<ReadServices, 'payments' | 'recipients' | 'approvals'>): Promise<StepUpChallenge['display']> {
   const title = ACTION_TITLES[action]
   if (subject?.type === 'payment') {

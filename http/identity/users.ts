@@ -1,4 +1,4 @@
-/** People about themselves: profile, password and second factors. */
+/** Operations of a person on their own account: profile, password and second factors. */
 import { created, empty, json, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { FactorConfirm } from '../../lib/identity/step-up-schema.ts'

@@ -1,4 +1,4 @@
-/** Money that came in, and how to let it come. */
+/** Incoming payments, and adding money. */
 import { page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { IncomingPayment, incomingPaymentList } from '../../lib/incoming-payments/incoming-payment-schema.ts'

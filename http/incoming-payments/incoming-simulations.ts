@@ -1,4 +1,4 @@
-/** What a sandbox can let come in, and be asked back for. */
+/** Sandbox simulations of incoming payments, of direct debits and of recalls. */
 import { route } from '../route/route.ts'
 import { SandboxIncomingPayment, SimIncomingDebit, SimIncomingPayment, SimIncomingRecall } from '../../lib/incoming-payments/incoming-payment-schema.ts'
 import { SandboxSimulation, SimulationResult } from '../../lib/contract/simulation.ts'

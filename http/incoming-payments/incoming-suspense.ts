@@ -1,4 +1,4 @@
-/** Money that came in and is nobody's: the operator's people find its owner, or send it back. */
+/** Suspense items: incoming money without a known owner, which the operator's staff allocate or return. */
 import { page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { SuspenseAllocation, SuspenseItem, suspenseList, SuspenseReturn } from '../../lib/incoming-payments/incoming-payment-schema.ts'

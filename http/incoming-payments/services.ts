@@ -1,4 +1,4 @@
-/** Services of incoming payments, as handlers get them. */
+/** Services of incoming payments for handlers. */
 import type { IncomingPaymentReads } from '../../actors/incoming-payments/incoming-payment-reads.ts'
 import type { IncomingCommands } from '../../actors/incoming-payments/incoming-payment-operations.ts'
 

@@ -1,4 +1,4 @@
-/** What a customer's key has called, for the people who manage it. */
+/** The calls of an API key, for the people who manage it. */
 import Type from 'typebox'
 import { refuse } from '../../lib/base/problems.ts'
 import { json } from '../route/answer.ts'

@@ -1,4 +1,4 @@
-/** How an operator sees the integrations of its customers and its own: keys, calls, connections. */
+/** An operator's view of its customers' and its own integrations: keys, calls and connections. */
 import Type, { type Static } from 'typebox'
 import { json } from '../route/answer.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -12,10 +12,10 @@ import { CalendarDate, Uuid } from '../../lib/contract/primitives.ts'
 const LOG_LIMIT = 100
 const DAY_MS = 86_400_000
 const WINDOW_DAYS_MAX = 90
-/** The days of a report that does not say from when. */
+/** Days covered by a report whose query has no start. */
 const WINDOW_DAYS_DEFAULT = 30
 
-/** What a key's log is asked. */
+/** Query of a key's request log. */
 export const RequestLogQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LOG_LIMIT, default: LOG_LIMIT, description: 'Calls to show.' })),
   outcome: Type.Optional(RequestOutcome),
@@ -29,12 +29,12 @@ export const usageDays = {
 
 const UsageQuery = Type.Object({ ...usageDays, apiKeyId: Type.Optional(Uuid), environment: Type.Optional(KeyEnvironment), customerId: Type.Optional(Uuid) })
 
-/** The question of a log, with its defaults. */
+/** Fills in the defaults of a request-log query. */
 export function logQuestion({ limit = LOG_LIMIT, outcome }: Static<typeof RequestLogQuery>) {
   return { limit, outcome: outcome ?? null }
 }
 
-/** The days of a report: today and the 29 before it, unless the query says otherwise. */
+/** Returns the days of a report: by default today and the 29 days before it. */
 export function usageWindow(query: { readonly from?: string; readonly to?: string }, now: number): { readonly from: string; readonly to: string } {
   const to = query.to ?? timestamp(now).slice(0, 10)
   const last = dayStart(to)

@@ -1,4 +1,4 @@
-/** Integrator webhooks: endpoints of a customer or an operator, and what was delivered to them. */
+/** Integrator webhooks: endpoints of a customer or an operator, and their deliveries. */
 import { created, empty, json, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'

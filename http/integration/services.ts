@@ -1,4 +1,4 @@
-/** Services of integration, as handlers get them. */
+/** Services of integration for handlers. */
 import type { IntegrationQueries } from '../../actors/integration/integration-reads.ts'
 
 declare module '../route/services.ts' {

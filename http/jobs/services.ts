@@ -1,4 +1,4 @@
-/** Services of jobs, as handlers get them. */
+/** Services of jobs for handlers. */
 import type { JobCommands, JobReads } from '../../actors/jobs/job-operations.ts'
 
 declare module '../route/services.ts' {

@@ -1,4 +1,4 @@
-/** What a person was told. */
+/** Notifications of a person. */
 import { json, page } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { Notification, notificationList, NotificationPreferences } from '../../lib/notices/notification-schema.ts'

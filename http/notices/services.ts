@@ -1,4 +1,4 @@
-/** Services of notices, as handlers get them. */
+/** Services of notices for handlers. */
 import type { NoticeCommands, NoticeReads } from '../../actors/notices/notice-operations.ts'
 
 declare module '../route/services.ts' {

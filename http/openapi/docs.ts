@@ -1,10 +1,11 @@
 /**
- * The interactive reference at `/docs`: Swagger UI from its package, over the contract this service serves. Nothing comes
- * from elsewhere, and nothing but the files named here is served.
+ * The interactive reference at `/docs`: Swagger UI from its package, for the contract that this service serves. Nothing
+ * is loaded from another host, and only the files named here are served.
  *
- * Why swagger-ui-dist: it is released every few weeks, Apache-2.0, one dependency (telemetry of its installation, switched
- * off in package.json), and three files of it are all a page needs. @scalar/api-reference brings 27 dependencies and asks
- * hosts of its own for fonts and proxies; redoc cannot send requests; rapidoc has had no release in a year.
+ * Why swagger-ui-dist: it is released every few weeks, under Apache-2.0, with one dependency (telemetry of its
+ * installation, switched off in package.json), and a page needs only three of its files. @scalar/api-reference brings
+ * 27 dependencies and contacts its own hosts for fonts and proxies; redoc cannot send requests; rapidoc has had no
+ * release in a year.
  */
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -19,13 +20,13 @@ import { securityHeaders, type SecurityOptions } from '../access/security.ts'
 
 const PREFIX = '/docs'
 
-// Styles are set by script on elements of the page, which counts as inline; scripts run from our own files only.
+// Scripts of the page set styles on elements, which counts as inline. Scripts are loaded from this service only.
 const CONTENT_POLICY = [
   `default-src 'none'`, `script-src 'self'`, `style-src 'self' 'unsafe-inline'`, `img-src 'self' data:`, `connect-src 'self'`,
   `base-uri 'none'`, `form-action 'none'`, `frame-ancestors 'none'`,
 ].join('; ')
 
-/** A page asks again every time; what it loads changes only with a release. */
+/** A page is revalidated every time; the files that it loads change only with a release. */
 const PAGE_CACHE = 'no-cache'
 const FILE_CACHE = 'public, max-age=3600'
 
@@ -73,11 +74,11 @@ interface Served {
 
 const compress = promisify(gzip)
 
-/** Serves the reference; everything else goes on. */
+/** Serves the reference; passes every other request on. */
 export function docs(options: SecurityOptions): Middleware {
   const headers = securityHeaders(options, CONTENT_POLICY)
   const files = allowed()
-  // Read once, when first asked for: most nodes never are.
+  // Each file is read at its first request, because most nodes never serve it.
   const served = new Map<string, Promise<Served>>()
 
   async function load({ contentType, cacheControl, read }: File): Promise<Served> {
@@ -95,7 +96,7 @@ export function docs(options: SecurityOptions): Middleware {
     if (answers === undefined) {
       answers = load(file)
       served.set(path, answers)
-      // A file that could not be read is tried again.
+      // A file that could not be read is read again at the next request.
       answers.catch(() => served.delete(path))
     }
     const { plain, zipped } = await answers

@@ -1,6 +1,6 @@
 /**
- * Examples of bodies, made from their schemas, so that none is forgotten and none is out of date. Where a schema has an
- * example of its own, that is taken; the test of the document holds every example against its schema.
+ * Examples of bodies, made from their schemas, so that none is missing or out of date. An example in the schema itself
+ * is used if there is one. The test of the document checks every example against its schema.
  */
 
 interface Schema {
@@ -22,7 +22,7 @@ interface Schema {
   readonly minItems?: number
 }
 
-/** Text of a format, and of names that mean the same wherever they stand. */
+/** Texts by format, and by names that mean the same in every schema. */
 const FORMATS: Readonly<Record<string, string>> = {
   uuid: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f', 'date-time': '2026-05-04T09:30:00.000Z', date: '2026-05-04', email: 'ann@example.com', uri: 'https://example.com/',
 }
@@ -34,7 +34,7 @@ const NAMES: Readonly<Record<string, string>> = {
   totpSecret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', maskedIdentifier: 'NL77****0001', version: '0.1.0', commit: '0123abc',
 }
 
-/** What codes, numbers and addresses look like, for patterns. */
+/** Sample codes, numbers and addresses, for patterns. */
 const PIECES = ['12500', 'EUR', 'NL', '123456', 'example', 'EXAMPLE', '2026-05-04', 'https://example.com/hook', '1']
 
 function textOf(schema: Schema, name: string): string {
@@ -44,11 +44,11 @@ function textOf(schema: Schema, name: string): string {
   const text = (known === '' ? 'text' : known).slice(0, maxLength).padEnd(minLength, '.')
   if (pattern === undefined) return text
   const fits = new RegExp(pattern, 'u')
-  // A pattern that none of these fits needs an example beside it.
+  // A pattern that matches none of these needs an example in its schema.
   return [text, ...PIECES].find((piece) => fits.test(piece) && piece.length >= minLength && piece.length <= maxLength) ?? ''
 }
 
-/** An example of what a schema describes. Of `all` members, or of those alone that are required. */
+/** Makes an example of a schema, with all members or only the required ones. */
 export function exampleOf(schema: unknown, members: 'all' | 'required', name = ''): unknown {
   const node = schema as Schema
   const { examples, anyOf, items, properties } = node

@@ -1,4 +1,4 @@
-/** What whoever opens the contract for the first time is told before all operations: what every one of them has in common. */
+/** The introduction of the contract, for first-time readers: the rules that all operations have in common. */
 export const INTRODUCTION = `Accounts, recipients, payments and foreign exchange for customers of a banking platform.
 
 - **Who asks.** Programs send an API key as \`Authorization: Bearer svc_…\`, people the token that \`POST /sessions\` and its second factor give. \`X-Tenant-Id\`

@@ -1,7 +1,7 @@
 /**
- * The OpenAPI 3.1 document, made from the route table and nothing else.
+ * The OpenAPI 3.1 document, made from the route table alone.
  *
- * TypeBox schemas are JSON Schema already; those with a title become components, everything else stays where it is.
+ * TypeBox schemas are JSON Schema already. Schemas with a title become components; all others stay inline.
  */
 import { hash } from 'node:crypto'
 import { type ProblemSlug, PROBLEMS } from '../../lib/base/problems.ts'
@@ -110,7 +110,7 @@ const HEADERS: Json = {
   Link: text('What the documentation says about the deprecation.'),
 }
 
-/** The headers that every answer of an operation carries. */
+/** Lists the headers that every answer of an operation carries. */
 function commonHeaders(route: Route): string[] {
   const names = ['X-Request-Id', 'Cache-Control']
   if (route.callers !== 'public') names.push('RateLimit-Policy', 'RateLimit')
@@ -121,13 +121,13 @@ function commonHeaders(route: Route): string[] {
 const header = (...names: string[]): Json => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 const parameter = (name: string): Json => ({ $ref: `#/components/parameters/${name}` })
 
-/** Copies a schema, moving every titled schema in it into the components. */
+/** Copies a schema, and moves every schema with a title in it to the components. */
 function collect(schema: unknown, components: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => collect(item, components))
   if (typeof schema !== 'object' || schema === null) return schema
   const copy: Json = {}
   for (const [name, value] of Object.entries(schema)) {
-    // Examples are data: a title in one of them names no component.
+    // Examples are data, so a title in an example names no component.
     copy[name] = name === 'examples' ? value : collect(value, components)
   }
   const { title } = copy
@@ -188,7 +188,7 @@ const CALLERS: Readonly<Record<Route['callers'], string | undefined>> = {
   public: undefined,
 }
 
-/** Any one of these will do. */
+/** Either of these two credentials is enough. */
 const SESSIONS: readonly Json[] = [{ sessionToken: [] }, { sessionCookie: [] }]
 const SECURITY: Readonly<Record<Route['callers'], readonly Json[]>> = {
   key: [{ apiKey: [] }, ...SESSIONS], session: SESSIONS, staff: SESSIONS, public: [],
@@ -200,16 +200,16 @@ const SECURITY_SCHEMES: Json = {
   sessionCookie: { type: 'apiKey', in: 'cookie', name: '__Host-session', description: 'The same as a cookie, for browsers. Requests that write also need `X-CSRF-Token`.' },
 }
 
-/** What an operation can answer besides its own problems, by what it declares. */
+/** Lists the problems that follow from an operation's declaration, in addition to its own. */
 export function problemsOf(route: Route): ProblemSlug[] {
   const slugs: ProblemSlug[] = ['malformed-request', 'not-acceptable', 'uri-too-long', 'headers-too-large', 'internal-error', 'service-unavailable']
   if (route.list !== undefined) slugs.push('invalid-cursor', 'too_many_filter_values')
   if (route.callers !== 'public') slugs.push('unauthenticated', 'session-expired', 'invalid-api-key', 'ip-not-allowed')
-  // Whatever takes a credential limits those that are wrong.
+  // Every operation that takes a credential limits wrong credentials.
   if (route.limits !== 'none' || route.callers !== 'public') slugs.push('rate-limited')
   if (route.callers !== 'public' && route.beforeMfa !== true) slugs.push('mfa-required')
   if (route.tenant !== 'none') slugs.push('tenant-forbidden')
-  // Keys are told that an operation is for people in the same words.
+  // A key that calls an operation for people gets the same problem.
   if (route.scope !== null || route.callers === 'session' || route.callers === 'staff') slugs.push('insufficient-scope')
   if (route.stepUp !== undefined) slugs.push('step-up-required')
   if (route.sandbox !== undefined || route.feature !== undefined) slugs.push('feature-disabled')
@@ -221,7 +221,7 @@ export function problemsOf(route: Route): ProblemSlug[] {
   return [...new Set([...slugs, ...route.problems])]
 }
 
-/** Members that some problems have besides the common ones, as they might be. */
+/** Sample values of the extension members of problems. */
 const PROBLEM_MEMBERS: Partial<Record<ProblemSlug, Json>> = {
   'malformed-request': { errors: [{ field: 'header.X-Tenant-Id', code: 'required', message: 'This operation needs an X-Tenant-Id header.' }] },
   too_many_filter_values: { filter: 'id', max: 100 },
@@ -272,10 +272,10 @@ function problemResponses(route: Route): Json {
   return responses
 }
 
-/** The operations after which a browser has another cookie. */
+/** The operations that set or clear the browser's cookie. */
 const SETS_COOKIE: ReadonlySet<string> = new Set(['createSession', 'verifySessionMfa', 'refreshSession', 'deleteCurrentSession', 'verifyStepUpChallenge'])
 
-/** A body that is no JSON has no schema, only a type. */
+/** Whether the body is a file: a body that is not JSON has a content type, but no schema. */
 function isFile({ contentType, schema }: Route['success']): boolean {
   return contentType !== undefined && schema === undefined
 }
@@ -349,7 +349,7 @@ function operation(route: Route, schemas: Json): Json {
   return result
 }
 
-/** What the service sends to the endpoints of integrators. */
+/** Describes the requests that the service sends to integrators' endpoints. */
 function callbacks(schemas: Json): Json {
   const sent = (name: string, description: string, required = true): Json => ({ name, in: 'header', required, description, schema: { type: 'string' } })
   return {
@@ -374,7 +374,7 @@ function callbacks(schemas: Json): Json {
   }
 }
 
-/** The document of a table. */
+/** Builds the document of a route table. */
 export function openapiDocument(routes: readonly Route[]): Json {
   const schemas: Json = {}
   collect(ProblemSchema, schemas)
@@ -401,7 +401,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
     ...webhooks,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      // Linters count what nobody refers to as a mistake.
+      // Linters report unused components as mistakes.
       parameters: Object.fromEntries(Object.entries(PARAMETERS).filter(([name]) => body.includes(`#/components/parameters/${name}"`))),
       examples: Object.fromEntries((Object.keys(PROBLEMS) as ProblemSlug[]).filter((slug) => body.includes(`#/components/examples/${slug}"`))
         .map((slug) => [slug, problemExample(slug)])),
@@ -411,7 +411,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
   }
 }
 
-/** The document as an answer, bytes and all. Everyone may cache it for five minutes. */
+/** Answers with the document's bytes. Any cache may keep it for five minutes. */
 export function openapiAnswer(routes: readonly Route[]): Answer {
   const body = Buffer.from(JSON.stringify(openapiDocument(routes)))
   return {

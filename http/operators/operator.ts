@@ -1,4 +1,4 @@
-/** The operator itself: its name, what it sets for its customers, and what it switches on and off. */
+/** The operator itself: its name, its settings for its customers, and its feature flags. */
 import { resource } from '../route/answer.ts'
 import { route, type CurrentContext } from '../route/route.ts'
 import { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from '../../lib/operators/operator-schema.ts'
@@ -7,7 +7,7 @@ import type { Versioned } from '../../lib/commands/command.ts'
 
 const shared = { tag: 'tenants', callers: 'staff', capability: 'operator.manage', scope: null, tenant: 'operator', idempotency: 'none', problems: [] } as const
 
-/** What is being changed, which every operator has. */
+/** Loads the operator's resource that is being changed; every operator has one. */
 const current = (read: (world: ReadServices, operatorId: string) => Promise<Versioned<unknown>>) =>
   async ({ tenant }: CurrentContext<string>, world: ReadServices) => (tenant === null ? null : await read(world, tenant.id))
 

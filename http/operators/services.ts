@@ -1,4 +1,4 @@
-/** Services of operators, as handlers get them. */
+/** Services of operators for handlers. */
 import type { OperatorCommands, OperatorReads } from '../../actors/operators/operator-operations.ts'
 
 declare module '../route/services.ts' {

@@ -1,4 +1,4 @@
-/** What becomes of payments after they have left: their history, and asking for them back. */
+/** Outcomes of sent payments: their history, and recalls. */
 import { page } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'

@@ -1,4 +1,4 @@
-/** What a sandbox can make of a payment that its bank has, and the catalogue of all that can be simulated. */
+/** Sandbox simulations of payments that were sent to the bank, and the catalogue of all simulations. */
 import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { SandboxPaymentStatus, SimPaymentRecall, SimPaymentReturn, SimPaymentStatus } from '../../lib/sandbox/payment-simulation-schema.ts'

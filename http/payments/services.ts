@@ -1,4 +1,4 @@
-/** Services of payments, as handlers get them. */
+/** Services of payments for handlers. */
 import type { PaymentReads } from '../../actors/payments/payment-reads.ts'
 import type { PaymentCommands } from '../../actors/payments/payment-operations.ts'
 import type { PaymentChanges } from '../../actors/payments/payment-changes.ts'

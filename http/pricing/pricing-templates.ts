@@ -1,4 +1,4 @@
-/** What an operator charges. */
+/** Pricing templates: the fees of an operator. */
 import { created, empty, page, resource } from '../route/answer.ts'
 import { route, type CurrentContext } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'

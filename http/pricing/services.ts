@@ -1,4 +1,4 @@
-/** Services of pricing, as handlers get them. */
+/** Services of pricing for handlers. */
 import type { PricingCommands, PricingReads } from '../../actors/pricing/pricing-operations.ts'
 
 declare module '../route/services.ts' {

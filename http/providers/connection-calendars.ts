@@ -1,4 +1,4 @@
-/** The days and cut-offs of an operator's connections. */
+/** Banking days and cut-off times of an operator's connections. */
 import { resource } from '../route/answer.ts'
 import { route, type CurrentContext } from '../route/route.ts'
 import { ConnectionCalendar, ConnectionCalendarUpdate } from '../../lib/providers/connection-calendar-schema.ts'

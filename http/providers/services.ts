@@ -1,4 +1,4 @@
-/** Services of providers, as handlers get them. */
+/** Services of providers for handlers. */
 import type { ConnectionCalendarCommands, ConnectionCalendarReads } from '../../actors/providers/connection-calendars.ts'
 
 declare module '../route/services.ts' {

@@ -1,4 +1,4 @@
-/** What is known about the bank of an IBAN or of a code. */
+/** Look-ups of the bank of an IBAN or of a bank code. */
 import { json } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { BankLookup, BankLookupQuery, IbanLookupQuery } from '../../lib/recipients/bank-lookup-schema.ts'

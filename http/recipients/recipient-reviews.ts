@@ -1,4 +1,4 @@
-/** What the operator's people do about recipients: the queue of those that wait for them, and stopping one. */
+/** Recipient reviews: the queue of recipients for the operator's staff, and blocking and unblocking a recipient. */
 import { empty, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { PageOf } from '../../lib/contract/page.ts'

@@ -1,4 +1,4 @@
-/** Services of recipients, as handlers get them. */
+/** Services of recipients for handlers. */
 import type { RecipientReads } from '../../actors/recipients/recipient-reads.ts'
 import type { BankLookups } from '../../actors/recipients/bank-lookups.ts'
 import type { RecipientCommands } from '../../actors/recipients/recipient-operations.ts'

@@ -1,4 +1,4 @@
-/** Services of reconciliation, as handlers get them. */
+/** Services of reconciliation for handlers. */
 import type { TreasuryCommands, TreasuryReads } from '../../actors/reconciliation/treasury-operations.ts'
 
 declare module '../route/services.ts' {

@@ -1,4 +1,4 @@
-/** Services of scheduled payments, as handlers get them. */
+/** Services of scheduled payments for handlers. */
 import type { ScheduledPaymentCommands, ScheduledPaymentReads } from '../../actors/scheduled-payments/schedule-operations.ts'
 
 declare module '../route/services.ts' {

@@ -1,4 +1,4 @@
-/** Services of statements, as handlers get them. */
+/** Services of statements for handlers. */
 import type { StatementCommands, StatementReads } from '../../actors/statements/statement-operations.ts'
 
 declare module '../route/services.ts' {

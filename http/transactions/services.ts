@@ -1,4 +1,4 @@
-/** Services of transactions, as handlers get them. */
+/** Services of transactions for handlers. */
 import type { ExportCommands } from '../../actors/transactions/exports.ts'
 import type { TransactionCommands, TransactionReads } from '../../actors/transactions/transaction-operations.ts'
 

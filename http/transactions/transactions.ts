@@ -1,4 +1,4 @@
-/** Transactions, and what people write beside them. */
+/** Transactions, and the annotations that people add to them. */
 import { created, document, empty, page, resource } from '../route/answer.ts'
 import { route } from '../route/route.ts'
 import { Annotation, annotationList, AnnotationWrite } from '../../lib/transactions/annotation-schema.ts'
@@ -101,7 +101,7 @@ export const createAnnotation = route({
   success: { status: 201, description: 'The annotation.', schema: Annotation, etag: true, location: true },
   problems: [],
   handle: async ({ params: { transactionId }, body, ...by }, { transactions }) => {
-    // What is not followed yet is made up for.
+    // `exists` first brings the transaction table up to date with the events that have not been followed yet.
     await transactions.exists(by.tenant, transactionId)
     const made = await transactions.annotate(by, transactionId, body.text)
     return created(made, `/v1/transactions/${transactionId}/annotations/${made.view.id}`)

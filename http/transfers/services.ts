@@ -1,4 +1,4 @@
-/** Services of transfers, as handlers get them. */
+/** Services of transfers for handlers. */
 import type { TransferCommands } from '../../actors/transfers/transfer-operations.ts'
 import type { TransferReads } from '../../actors/transfers/transfer-reads.ts'
 

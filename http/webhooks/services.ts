@@ -1,4 +1,4 @@
-/** Services of webhooks, as handlers get them. */
+/** Services of webhooks for handlers. */
 import type { WebhookCommands, WebhookReads } from '../../actors/webhooks/webhook-operations.ts'
 
 declare module '../route/services.ts' {

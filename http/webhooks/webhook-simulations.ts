@@ -1,4 +1,4 @@
-/** What a sandbox can do to webhooks: events that did not happen, and a clean slate. */
+/** Sandbox simulations of webhooks: invented events, and a reset of the sandbox. */
 import { route } from '../route/route.ts'
 import { SimulationResult } from '../../lib/contract/simulation.ts'
 import { SandboxReset, SandboxResetResult, SimWebhookEvent } from '../../lib/webhooks/webhook-schema.ts'
