@@ -34,7 +34,7 @@ export interface FailureLimit {
   refuseFailing(address: string, onRefusal: (headers: readonly string[]) => void): never
 }
 
-/** One credential to look up. */
+/** A credential to look up. */
 export interface LookUp {
   /** SHA-256 of the credential; the hash is kept in memory. */
   readonly hash: string

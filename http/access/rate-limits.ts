@@ -71,7 +71,7 @@ export interface RouteLimits {
   readonly sessionSearch: readonly Meter[]
 }
 
-/** One quota of a policy, with all its buckets. */
+/** A quota of a policy, with all its buckets. */
 interface Meter {
   readonly name: string
   readonly partition: Partition

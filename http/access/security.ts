@@ -7,7 +7,7 @@
  */
 import type { Middleware } from 'koa'
 
-/** One year, the least that browsers' preload lists accept. */
+/** A year, the least that browsers' preload lists accept. */
 const HSTS = 'max-age=31536000; includeSubDomains'
 /** JSON displays nothing, runs nothing and must not be framed. */
 const API_CONTENT_POLICY = `default-src 'none'; frame-ancestors 'none'`

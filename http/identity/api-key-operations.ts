@@ -1,6 +1,6 @@
 /**
- * The operations on API keys. A customer's owners and administrators have them for their customer, an operator's staff for
- * the operator itself: the same operations under two addresses, so they are declared once.
+ * The operations on API keys. A customer's owners and administrators use them for their customer, an operator's staff
+ * for the operator itself. Both have the same operations under two addresses, so they are declared once.
  */
 import { created, empty, page, resource } from '../route/answer.ts'
 import { route, type Route } from '../route/route.ts'
@@ -14,12 +14,12 @@ interface Family {
   readonly callers: 'session' | 'staff'
   readonly capability: 'api_keys.manage' | 'integration.manage'
   readonly tenant: 'customer' | 'operator'
-  /** The operation's name around the word for the key. */
+  /** Builds an operation id from the verb, around the name of the key. */
   readonly id: (verb: string, plural?: string) => string
   readonly whose: string
 }
 
-/** Declares all of them for one address. */
+/** Declares all operations on API keys for one address. */
 export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
   const one = `${base}/{apiKeyId}` as const
   const shared = { ...who, tag: 'public-api', scope: null, idempotency: 'none' } as const
@@ -105,7 +105,7 @@ export function apiKeyOperations({ base, id, whose, ...who }: Family): Route[] {
       operationId: id('revoke'),
       summary: `Revoke an API key of ${whose} at once`,
       stepUp: { action: 'api_key.revoke', subject: 'apiKeyId' },
-      // Revoking never waits for a fresh copy.
+      // If-Match is optional, so that revoking a key never waits for a fresh copy of it.
       ifMatch: 'when sent',
       current: async ({ tenant, params }, { identity }) => (tenant === null ? null : await identity.getApiKey(tenant, params.apiKeyId)),
       success: { status: 204, description: 'The key no longer works, on any node.' },

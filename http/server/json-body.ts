@@ -74,8 +74,8 @@ function isPlain(text: string): boolean {
   return text.charCodeAt(0) !== SPACE && text.charCodeAt(last) !== SPACE
 }
 
-// One walk counts members, measures depth and checks for plain text. It runs to its end before other code can start, so
-// module state is safe and saves an object per request.
+// A single walk counts members, measures depth and checks for plain text. It runs to its end before other code can
+// start, so module state is safe and saves an object per request.
 let members = 0
 let plain = true
 

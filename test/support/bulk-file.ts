@@ -1,4 +1,4 @@
-/** Bulk files, made by hand and by other software, and what the reader makes of them. */
+/** Bulk files, written by hand and by other software, and the results of reading them. */
 import { buffer } from 'node:stream/consumers'
 import yazl from 'yazl'
 import type { FileError } from '../../lib/bulk-payments/file-error.ts'
@@ -12,12 +12,12 @@ export interface Read {
   readonly errors: readonly FileError[]
 }
 
-/** Cuts bytes into pieces that end in the middle of everything. */
+/** Splits bytes into chunks of one size, so that characters and rows are split too. */
 export async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield Uint8Array.from(bytes.subarray(at, at + size))
 }
 
-/** Reads files in one thread until it is disposed. */
+/** Makes a reader of bulk files that works in one thread until it is disposed. */
 export function bulkReader() {
   const files = createBulkFiles()
   return {
@@ -36,7 +36,7 @@ export function bulkReader() {
   }
 }
 
-/** An archive with these parts. */
+/** Makes a zip archive with these parts. */
 export async function archive(parts: Readonly<Record<string, string | Buffer>>): Promise<Buffer> {
   const zip = new yazl.ZipFile()
   for (const [name, content] of Object.entries(parts)) zip.addBuffer(Buffer.from(content), name)
@@ -46,7 +46,7 @@ export async function archive(parts: Readonly<Record<string, string | Buffer>>):
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 
-/** A spreadsheet whose first sheet has these rows, as XML. */
+/** Makes a spreadsheet whose first sheet has these rows, given as XML. */
 export async function spreadsheet(rows: string, more: { readonly shared?: string; readonly workbook?: string; readonly parts?: Readonly<Record<string, string>> } = {}): Promise<Buffer> {
   return await archive({
     '[Content_Types].xml': '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
@@ -58,10 +58,10 @@ export async function spreadsheet(rows: string, more: { readonly shared?: string
   })
 }
 
-/** Texts in the cells of one row. */
+/** Makes one row with texts in its cells. */
 export const sheetRow = (...cells: readonly string[]): string => `<row>${cells.map((cell) => `<c t="inlineStr"><is><t>${cell}</t></is></c>`).join('')}</row>`
 
-/** A credit transfer initiation with these blocks. */
+/** Makes a credit transfer initiation (pain.001) with these blocks. */
 export function pain001(blocks: string, { version = '03', count = '1', sum = null as string | null, id = 'MSG-1' } = {}): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.${version}"><CstmrCdtTrfInitn>

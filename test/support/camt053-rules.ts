@@ -44,5 +44,5 @@ const RULES: Readonly<Record<string, Rule>> = {
   Direction: pattern(/^(CRDT|DBIT)$/), BalanceWord: pattern(/^(OPBD|CLBD|CLAV|FWAV|INFO|ITAV|ITBD|OPAV|PRCD|XPCD)$/), StatusWord: pattern(/^(BOOK|PDNG|INFO|FUTR)$/),
 }
 
-/** What in a statement is against the schema; nothing when it fits. @throws Error when it is no XML */
+/** Lists the violations of the schema in a statement; empty when it is valid. @throws Error when it is not XML */
 export const camt053Errors = (xml: string): string[] => schemaErrors(xml, 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08', RULES)

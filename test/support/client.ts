@@ -1,4 +1,4 @@
-/** A client of the API as an integrator writes one: bound to one key and one tenant, JSON in and out. */
+/** A client of the API as an integrator would write it: bound to one key and one tenant, JSON in and out. */
 import { randomUUID } from 'node:crypto'
 
 import type { Balance } from '../../lib/balances/balance-schema.ts'
@@ -9,7 +9,7 @@ import type { Recipient } from '../../lib/recipients/recipient-schema.ts'
 import type { Transfer, TransferCreate } from '../../lib/transfers/transfer-schema.ts'
 import { until } from './until.ts'
 
-/** A problem document; extension members by name. */
+/** A problem document, with its extension members by name. */
 export interface ProblemBody {
   readonly type: string
   readonly title: string
@@ -41,13 +41,13 @@ export class Reply<Body> {
     this.text = text
   }
 
-  /** The JSON of a success. @throws when the answer is no success, with what it says. */
+  /** The JSON of a success. @throws Error with the body of the answer when it is not a success */
   get body(): Body {
     if (this.status >= 300) throw new Error(`A success was expected, not ${this.status}: ${this.text}`)
     return JSON.parse(this.text) as Body
   }
 
-  /** The JSON of a refusal. @throws when the answer is none. */
+  /** The JSON of a refusal. @throws Error when the answer is not a refusal */
   get problem(): ProblemBody {
     if (this.status < 400) throw new Error(`A problem was expected, not ${this.status}: ${this.text}`)
     return JSON.parse(this.text) as ProblemBody
@@ -56,14 +56,16 @@ export class Reply<Body> {
 
 export interface RawRequest {
   readonly method?: string
-  /** Undefined leaves a header out that is sent otherwise. */
+  /** Undefined omits a header that is otherwise sent. */
   readonly headers?: Readonly<Record<string, string | undefined>>
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly body?: string | Uint8Array
 }
 
 export interface Access {
-  /** Where the service listens, without `/v1`; asked for every request, because a restart changes it. */
+  /**
+   * Returns the address of the service, without `/v1`. Called for every request, because a restart changes the address.
+   */
   readonly url: () => string
   readonly apiKey: string
   readonly tenantId: string
@@ -80,12 +82,12 @@ export class Client {
     this.#access = access
   }
 
-  /** The same client with other credentials. */
+  /** Makes the same client with other credentials. */
   with(access: Partial<Access>): Client {
     return new Client({ ...this.#access, ...access })
   }
 
-  /** Sends one request with the credentials, and reads its answer. @throws what fetch throws */
+  /** Sends one request with the credentials, and reads its answer. @throws every error of fetch */
   async send<Body = unknown>(path: string, request: RawRequest = {}): Promise<Reply<Body>> {
     const headers: Record<string, string> = {}
     const given: Record<string, string | undefined> = {
@@ -103,14 +105,14 @@ export class Client {
     return this.send<Body>(`/v1${path}`, { headers })
   }
 
-  /** Reads a file. @throws when there is none */
+  /** Downloads a file. @throws Error when there is none */
   async download(path: string): Promise<{ readonly headers: Headers; readonly bytes: Buffer }> {
     const response = await fetch(`${this.#access.url()}/v1${path}`, { headers: { authorization: `Bearer ${this.#access.apiKey}`, 'x-tenant-id': this.#access.tenantId } })
     if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
     return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
   }
 
-  /** Reads a page; parameters are encoded. */
+  /** Reads one page of a list; the parameters are encoded. */
   list<Row>(path: string, parameters: Readonly<Record<string, string | number | boolean>> = {}): Promise<Reply<PageBody<Row>>> {
     const query = new URLSearchParams(Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)])).toString()
     return this.get<PageBody<Row>>(query === '' ? path : `${path}?${query}`)
@@ -152,7 +154,11 @@ export class Client {
     return (await this.list<Hold>(`/balances/${balanceId}/holds`, { limit: 100, 'filter[status]': status })).body.data
   }
 
-  /** Waits until a payment has the status. @throws when it does not in time, or has come to another end */
+  /**
+   * Waits until a payment has the status.
+   *
+   * @throws Error when time is up, or when the payment has another final status
+   */
   paymentReaching(id: string, status: Payment['status'], deadlineMs?: number): Promise<Payment> {
     return until(`payment ${id} is ${status}`, async () => {
       const payment = await this.payment(id)
@@ -162,7 +168,7 @@ export class Client {
     }, { deadlineMs, pollMs: POLL_MS })
   }
 
-  /** Waits until none of the customer's payments is on its way. */
+  /** Waits until none of the customer's payments is processing. */
   async paymentsSettled(deadlineMs?: number): Promise<void> {
     await until('no payment is processing', async () =>
       (await this.list<Payment>('/payments', { 'filter[status]': 'processing', limit: 1 })).body.data.length === 0, { deadlineMs, pollMs: POLL_MS * 4 })

@@ -1,13 +1,14 @@
 /**
- * A cluster of real processes, and a way to do everything to it that can happen to one: nodes (`node http/server/main.ts`), each
- * behind a wire of its own to one Postgres, and one Redis. All of it on the loopback, and gone when it is left.
+ * A cluster of real processes, and a way to cause every fault that a cluster can have: nodes (`node
+ * http/server/main.ts`), each with its own proxy to one Postgres, and one Redis. All run on the loopback interface, and
+ * end on disposal.
  *
  *   await using cluster = await Cluster.open({ nodes: 3 })
  *   const customer = await cluster.customer([100_00n, 50_00n])
  *   await cluster.nodes[0].stall(9_000)
  *
- * Postgres does not wait for the disk here: the machine does not lose power, and what a process wrote before it was killed
- * is the kernel's. It does keep the time of each commit, which the checker needs.
+ * Postgres does not wait for the disk here: the machine does not lose power, and bytes that a process wrote before it
+ * was killed are kept by the kernel. Postgres does record the time of each commit, which the checker needs.
  */
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -43,27 +44,29 @@ const run = promisify(execFile)
 const POSTGRES_SETTINGS = {
   fsync: 'off', full_page_writes: 'off', track_commit_timestamp: 'on', shared_buffers: '64MB', max_connections: '150',
 }
-/** A lease as the nodes take it. */
+/** Duration of a lease, as the nodes set it. */
 export const LEASE_MS = 3_000
-/** A small disk for the tables: enough for what ten minutes of torture write, so that it is full only when it is filled. */
+/**
+ * Size of the disk for the tables: enough for ten minutes of torture, so that it is full only when the test fills it.
+ */
 const DISK_MEGABYTES = 512
-/** It is filled in large steps, and then in steps of a page. */
+/** The disk is filled in large steps first, and then in steps of one page. */
 const FILL_BYTES = [1 << 20, 8_192] as const
-/** SQLSTATE: whoever loses has done nothing. */
+/** SQLSTATE of a deadlock. The losing statement has changed nothing. */
 const DEADLOCK = '40P01'
 const STOP_DEADLINE_MS = 15_000
-/** A node without its Redis gives up after ten seconds; a supervisor does not. */
+/** A node without its Redis ends after ten seconds; a supervisor starts it again. */
 const STARTS_MAX = 6
 const RESTART_MS = 500
 
 export interface ClusterOptions {
   readonly nodes: number
-  /** False: the nodes know of no Redis, and each believes to be alone. */
+  /** False: the nodes have no Redis, and each assumes that it is the only node. */
   readonly redis?: boolean
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** One node: a process, or the place where one was. */
+/** A node: a process, or the place of one that has ended. */
 export class ClusterNode {
   readonly url: string
   readonly name: string
@@ -72,7 +75,7 @@ export class ClusterNode {
   readonly #env: Readonly<Record<string, string>>
   #process: NodeProcess | null = null
   #stalled = false
-  /** What it has logged as an error, over all of its lives. */
+  /** Lines that the node has logged as errors, over all its processes. */
   readonly errors: string[] = []
 
   readonly metricsUrl: string
@@ -90,9 +93,9 @@ export class ClusterNode {
   get stalled(): boolean { return this.#stalled }
 
   /**
-   * Starts it, as a supervisor does: again, should it end instead because Postgres or Redis are not there just now.
+   * Starts the node as a supervisor does: starts it again when it ends because Postgres or Redis is unavailable.
    *
-   * @throws when it does not come up at all
+   * @throws Error when it does not start at all
    */
   async start(): Promise<void> {
     for (let attempt = 1; this.#process === null; attempt++) {
@@ -105,7 +108,7 @@ export class ClusterNode {
     }
   }
 
-  /** kill -9 */
+  /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     const running = this.#process
     this.#process = null
@@ -117,7 +120,7 @@ export class ClusterNode {
     this.#collect(running)
   }
 
-  /** SIGTERM. @returns its exit code, null when it had to be killed */
+  /** Stops the process with SIGTERM. @returns its exit code, or null when it had to be killed */
   async stop(): Promise<number | null> {
     const running = this.#process
     this.#process = null
@@ -130,7 +133,7 @@ export class ClusterNode {
     return code
   }
 
-  /** Stops it in the middle of whatever it does, and lets it go on after a while. */
+  /** Pauses the process for this long, whatever it is doing. */
   async stall(ms: number): Promise<void> {
     const running = this.#process
     if (running === null) return
@@ -141,7 +144,7 @@ export class ClusterNode {
     running.kill('SIGCONT')
   }
 
-  /** The shards it holds by its own word, and the nodes it knows; null when it says nothing. */
+  /** The number of shards and nodes that the node reports; null when it does not answer. */
   async shards(): Promise<{ readonly status: number; readonly held: number; readonly nodes: number } | null> {
     try {
       const response = await fetch(`${this.url}/ready`, { signal: AbortSignal.timeout(2_000) })
@@ -149,12 +152,12 @@ export class ClusterNode {
       const shards = checks.find(({ name }) => name === 'shards')
       return shards === undefined ? null : { status: response.status, held: shards.held, nodes: shards.nodes }
     } catch {
-      // No answer is an answer here.
+      // A node that does not answer is an expected result.
       return null
     }
   }
 
-  /** One of its metrics. @throws when it has none of this name */
+  /** Reads one metric of the node. @throws Error when there is none with this name */
   async metric(name: string): Promise<number> {
     const text = await (await fetch(this.metricsUrl)).text()
     const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]
@@ -162,7 +165,7 @@ export class ClusterNode {
     return Number(value)
   }
 
-  /** The lines it has logged as errors while it lives. */
+  /** Collects the lines that the running process has logged as errors. */
   look(): void { if (this.#process !== null) this.#errorsOf(this.#process) }
 
   #collect(ended: NodeProcess): void { this.#errorsOf(ended) }
@@ -176,7 +179,7 @@ export class ClusterNode {
   }
 }
 
-/** One Redis that can be taken away and brought back to the same address. It keeps nothing on disk. */
+/** A Redis that can be stopped and started again at the same address. It stores nothing on disk. */
 export class ClusterRedis {
   readonly port: number
   readonly #program: string
@@ -211,7 +214,7 @@ export class ClusterRedis {
     await ended
   }
 
-  /** FLUSHALL */
+  /** Deletes all data with FLUSHALL. */
   async wipe(): Promise<void> {
     const socket = connect({ host: '127.0.0.1', port: this.port })
     await once(socket, 'connect')
@@ -229,9 +232,9 @@ export interface SmallDisk {
 
 export class Cluster implements AsyncDisposable {
   readonly nodes: readonly ClusterNode[]
-  /** Null when the nodes know of none. */
+  /** Null when the nodes have no Redis. */
   readonly redis: ClusterRedis | null
-  /** Postgres itself, past every wire. */
+  /** Address of Postgres itself, without a proxy. */
   readonly databaseUrl: string
   readonly operator: SandboxOperator
   readonly #postgresPid: () => Promise<number | null>
@@ -254,13 +257,13 @@ export class Cluster implements AsyncDisposable {
     this.#admin = parts.admin
   }
 
-  /** @throws when anything of it does not start; nothing is left then */
+  /** @throws Error when a part does not start; nothing is left running then */
   static async open({ nodes: count, redis: withRedis = true, env = {} }: ClusterOptions): Promise<Cluster> {
     await using made = new AsyncDisposableStack()
     const directory = await mkdtemp(join(tmpdir(), 'vostro-cluster-'))
     made.defer(() => rm(directory, { recursive: true, force: true }))
     await chmod(directory, 0o711)
-    // After Postgres has stopped, whose files are on them, and also when the run ends early.
+    // Unmounts after Postgres has stopped, because its files are on these mounts; also when the run ends early.
     const mounts: string[] = []
     const unmount = () => { for (const path of mounts.splice(0)) spawnSync('umount', ['-l', path]) }
     process.once('exit', unmount)
@@ -269,9 +272,9 @@ export class Cluster implements AsyncDisposable {
     made.defer(() => postgres.stop())
     const pidFile = join(directory, 'postgres/postgres/postmaster.pid')
     const postgresPid = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]) || null
-    // A run that ends early takes it along: it has a session of its own and would stay.
+    // Postgres has a session of its own and would keep running, so a run that ends early kills it.
     let lastPid = await postgresPid()
-    const orphan = () => { try { if (lastPid !== null) process.kill(lastPid, 'SIGQUIT') } catch { /* It is gone already. */ } }
+    const orphan = () => { try { if (lastPid !== null) process.kill(lastPid, 'SIGQUIT') } catch { /* The process has ended already. */ } }
     const watch = setInterval(() => { void postgresPid().then((pid) => { lastPid = pid ?? lastPid }) }, 1_000)
     watch.unref()
     process.once('exit', orphan)
@@ -287,7 +290,7 @@ export class Cluster implements AsyncDisposable {
 
     let redis: ClusterRedis | null = null
     if (withRedis) {
-      // Installs one if need be; ours is another, because this one must be ours to kill.
+      // This call installs Redis if necessary. The cluster starts another one, because it must be free to kill it.
       await (await ensureRedisServer()).stop()
       redis = new ClusterRedis({ port: await freePort(), program: await redisProgram(), directory })
       made.defer(() => redis?.stop())
@@ -317,7 +320,7 @@ export class Cluster implements AsyncDisposable {
 
   get live(): readonly ClusterNode[] { return this.nodes.filter(({ running, stalled }) => running && !stalled) }
 
-  /** Waits until the nodes that run have all shards between them. Without leases each has them all at once. */
+  /** Waits until the running nodes hold all shards together. Without leases each of them holds all shards at once. */
   async settled(deadlineMs = 30_000): Promise<void> {
     await until('the shards have their homes', async () => {
       const states = await Promise.all(this.live.map((node) => node.shards()))
@@ -326,7 +329,7 @@ export class Cluster implements AsyncDisposable {
     }, { deadlineMs, pollMs: 50 })
   }
 
-  /** Asks Postgres itself. While it is down, because that is what happens to it, the question waits; the loser of a deadlock asks again. */
+  /** Queries Postgres itself. Waits while Postgres is down, because tests stop it, and retries after a deadlock. */
   async query<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
     return await until('Postgres answers', async () => {
       try {
@@ -338,7 +341,7 @@ export class Cluster implements AsyncDisposable {
     }, { deadlineMs: 60_000, pollMs: 50 })
   }
 
-  /** The checks that found something, with what they found. */
+  /** Returns the audit checks that failed, with the rows that they found. */
   async brokenBooks(): Promise<readonly object[]> {
     const client = new pg.Client({ connectionString: this.databaseUrl })
     await client.connect()
@@ -349,7 +352,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** A new customer with balances of these amounts, in euro unless said otherwise. */
+  /** Creates a customer with balances of these amounts, in euro by default. */
   async customer(amounts: readonly (bigint | { readonly currency: CurrencyCode; readonly amount: bigint })[]): Promise<CreatedCustomer> {
     const database = new Database(this.databaseUrl, 1)
     try {
@@ -361,7 +364,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Lets one person approve payments of a customer above this amount, in minor units of the euro. */
+  /** Sets an approval policy: one approval for payments of a customer above this amount, in minor units of the euro. */
   async approvesAbove(customerId: string, amount: bigint): Promise<void> {
     const tier: Tier = {
       tier: 1, minAmount: amount + 1n, maxAmount: null, requiredApprovals: 1, approverRoles: ['owner', 'admin', 'approver'], approverUserIds: [], approverTeamIds: [],
@@ -372,7 +375,7 @@ export class Cluster implements AsyncDisposable {
       [policyId(customerId, 'payment'), customerId, JSON.stringify(terms)])
   }
 
-  /** Somebody new who works for a tenant, signed in. @returns the token of the session */
+  /** Creates a new person with a role in a tenant, signed in. @returns the token of the session */
   async session({ level, tenantId, role }: { readonly level: 'customer' | 'operator'; readonly tenantId: string; readonly role: string }): Promise<string> {
     const ids = createIdSource(systemClock)
     const [user, token] = [ids.next(), generateSessionToken(randomBytes)]
@@ -384,24 +387,24 @@ export class Cluster implements AsyncDisposable {
     return token
   }
 
-  /** Stops Postgres at once, as a crash does, and waits until it is back. */
+  /** Kills Postgres, as a crash would, and waits until it is back. */
   async crashPostgres(): Promise<void> {
     const pid = await this.#postgresPid()
     if (pid === null) throw new Error('There is no Postgres to stop.')
     process.kill(pid, 'SIGQUIT')
-    // The holder of the directory starts another one by itself.
+    // The process that holds the directory starts another Postgres by itself.
     await until('Postgres is back', async () => {
       const next = await this.#postgresPid()
       return next !== null && next !== pid && await this.query('select 1').then(() => true, () => false)
     }, { deadlineMs: 60_000, pollMs: 50 })
   }
 
-  /** Cuts every session of the nodes. @returns how many */
+  /** Ends every Postgres session of the nodes. @returns how many */
   async terminateBackends(): Promise<number> {
     return (await this.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'vostro%' and application_name not like 'vostro instance%'`)).length
   }
 
-  /** Moves the tables to a disk of their own. @returns why not, in words, when this machine cannot */
+  /** Moves the tables to a separate disk. @returns the reason, as text, when this machine cannot do that */
   async smallDisk(): Promise<SmallDisk | string> {
     if (process.getuid?.() !== 0) return 'a small disk needs root to mount it'
     const path = join(this.#directory, 'disk')
@@ -431,7 +434,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Holds the bank's book, so that the bank answers nobody, for a while. */
+  /** Locks the bank's order table for a while, so that the bank answers nothing. */
   async stallBank(ms: number): Promise<void> {
     const client = new pg.Client({ connectionString: this.databaseUrl })
     client.on('error', () => undefined)
@@ -442,14 +445,14 @@ export class Cluster implements AsyncDisposable {
       await pause(ms)
       await client.query('rollback')
     } catch (error) {
-      // Somebody has crashed Postgres meanwhile: the bank is free again.
+      // Postgres was crashed meanwhile, so the lock is gone.
       if (!isLost(error)) throw error
     } finally {
       await client.end().catch(() => undefined)
     }
   }
 
-  /** The bank repeats what it has said, of payments and of money that came in. @returns how many messages */
+  /** Makes the bank repeat its messages, about payments and about incoming money. @returns how many messages */
   async bankRepeats(): Promise<number> {
     const payments = await this.query(`update sandbox_order set state = 'accepted', due_at = now() where state in ('settled', 'rejected') and next_event = state
       and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)
@@ -457,41 +460,41 @@ export class Cluster implements AsyncDisposable {
     return payments.length + credits.length
   }
 
-  /** The bank says the opposite of what it has said, of orders that it has nothing more to say of. @returns how many messages */
+  /** Makes the bank contradict its last message, for orders without a next message. @returns how many messages */
   async bankContradicts(): Promise<number> {
     return (await this.query(`update sandbox_order set state = 'accepted', next_event = case state when 'settled' then 'rejected' else 'settled' end, due_at = now()
       where state in ('settled', 'rejected') and next_event is distinct from 'returned' and reference in (select reference from sandbox_order order by received_at desc limit 500) returning 1`)).length
   }
 
-  /** The bank speaks of orders only after a while. @returns how many */
+  /** Delays the bank's messages about orders. @returns how many orders */
   async bankIsLate(ms: number): Promise<number> {
     return (await this.query(`update sandbox_order set due_at = due_at + $1 * interval '1 millisecond' where state = 'accepted' and due_at is not null returning 1`, [ms])).length
   }
 
-  /** What the bank has never answered it knows now, if asked. @returns how many */
+  /** Makes orders that the bank never answered known to it, so that a look-up finds them. @returns how many orders */
   async bankRemembers(): Promise<number> {
     const payments = await this.query(`update sandbox_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`)
     const exchanges = await this.query(`update sandbox_fx_order set due_at = now() where state = 'unanswered' and next_event is not null and due_at > now() returning 1`)
     return payments.length + exchanges.length
   }
 
-  /** What would be asked of the bank again in a while is asked now. @returns how many payments and exchanges */
+  /** Makes all pending look-ups at the bank due now. @returns how many payments and exchanges */
   async askBankNow(): Promise<number> {
     const payments = await this.query('update partner_instruction set attention_at = now() where attention_at > now() returning 1')
     return payments.length + (await this.query('update fx_order set due_at = now() where due_at > now() returning 1')).length
   }
 
-  /** What the sandbox's own reviewer would decide in a while is decided now. @returns how many */
+  /** Makes all pending decisions of the sandbox's reviewer due now. @returns how many */
   async reviewNow(): Promise<number> {
     return (await this.query(`update compliance_hold set wake_at = now() where status = 'open' and wake_at > now() returning 1`)).length
   }
 
-  /** Payments that wait for money look for it now. @returns how many */
+  /** Makes payments that wait for money check for it now. @returns how many */
   async payDueNow(): Promise<number> {
     return (await this.query(`update payment_due set due_at = now() where due_at > now() returning 1`)).length
   }
 
-  /** Jobs that wait for somebody, because a sandbox was told to let them stand still, go on. @returns how many */
+  /** Resumes jobs that a sandbox was told to pause. @returns how many */
   async jobsGoOn(): Promise<number> {
     return (await this.query(`update job set due_at = now() where lease is null and due_at > now() + interval '1 hour' returning 1`)).length
   }
@@ -507,13 +510,13 @@ async function writeUntilFull(file: FileHandle, block: Buffer): Promise<void> {
   }
 }
 
-/** Whether an error says that the connection or the server has gone: no code of SQL, or one of class 08 or 57. */
+/** Whether an error means that the connection or the server was lost: no SQLSTATE, or one of class 08 or 57. */
 function isLost(error: unknown): boolean {
   const { code } = error as { code?: string }
   return code === undefined || /^(08|57)...$|^E[A-Z]+$/.test(code)
 }
 
-/** The program that is Redis here. @throws when there is none */
+/** The Redis program on this machine. @throws Error when there is none */
 export async function redisProgram(): Promise<string> {
   for (const name of ['redis-server', 'valkey-server']) {
     if (await run(name, ['--version']).then(() => true, () => false)) return name
@@ -529,7 +532,7 @@ function listens(port: number): Promise<boolean> {
   })
 }
 
-/** A port of the loopback interface that nobody listens on. */
+/** Finds a free port of the loopback interface. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

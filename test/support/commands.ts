@@ -1,4 +1,4 @@
-/** Commands as the flows hand them to a balance, with everything that a test does not care about filled in. */
+/** Commands as the flows pass them to a balance's actor, with defaults for members that a test does not set. */
 import { randomUUID } from 'node:crypto'
 import type { Idempotency } from '../../lib/commands/command.ts'
 import { systemClock } from '../../lib/base/clock.ts'
@@ -10,23 +10,23 @@ import { PROBLEMS, type Problem } from '../../lib/base/problems.ts'
 
 export const ids = createIdSource(systemClock)
 
-/** The moment at which tests begin that stop the clock: a Monday morning. */
+/** Start time of tests that stop the clock: a Monday morning. */
 export const MONDAY = Date.UTC(2026, 4, 4, 9, 30)
 
 let orders = 0n
 
 export const problemText = (problem: Problem): string => JSON.stringify({ slug: problem.slug, detail: problem.detail })
 
-/** A key nobody has used. */
+/** Makes an unused Idempotency-Key. */
 export const newKey = (): Idempotency => ({ id: randomUUID(), fingerprint: randomUUID(), problemText })
 
 export const problemStatus = ({ slug }: Problem): number => PROBLEMS[slug].status
 
-/** What of a command a test has to say; the rest may be said. */
+/** The members of a command that a test must set, and those that it may set. */
 type Payment = Partial<CreatePayment> & Pick<CreatePayment, 'customerId' | 'amount'>
 type Transfer = Partial<CreateTransfer> & Pick<CreateTransfer, 'customerId' | 'amount' | 'toBalanceId' | 'toConnectionId'>
 
-/** A payment in euro, under a new key. */
+/** Makes a payment command in euro, under a new key. */
 export function paymentCommand(said: Payment): CreatePayment {
   orders += 1n
   return {
@@ -42,7 +42,7 @@ export function paymentCommand(said: Payment): CreatePayment {
   }
 }
 
-/** A transfer in euro, under a new key. */
+/** Makes a transfer command in euro, under a new key. */
 export function transferCommand(said: Transfer): CreateTransfer {
   orders += 1n
   return {
@@ -53,7 +53,7 @@ export function transferCommand(said: Transfer): CreateTransfer {
   }
 }
 
-/** An open balance in euro as its actor remembers it. */
+/** Makes the state of an open balance in euro, as its actor holds it. */
 export function balanceState(said: Partial<BalanceState>): BalanceState {
   return { id: ids.next(), customerId: ids.next(), operatorId: ids.next(), connectionId: ids.next(), shard: 7, currency: 'EUR', name: 'EUR account',
     status: 'active', available: 0n, version: 1n, policy: null, exchangePolicy: null, limits: null, fees: [], calendar: null, railVersion: 1, ...said }

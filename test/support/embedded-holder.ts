@@ -1,4 +1,6 @@
-/** Starts the embedded Postgres in the directory given and holds it until it is killed; prints its address when it is up. */
+/**
+ * Starts the embedded Postgres in the given directory and runs it until killed; prints its address when it is ready.
+ */
 import { startEmbeddedPostgres } from '../../storage/embedded/embedded.ts'
 
 const [dataDir = ''] = process.argv.slice(2)

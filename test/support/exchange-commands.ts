@@ -1,4 +1,4 @@
-/** Exchanges as the flows hand them to a balance, with everything that a test does not care about filled in. */
+/** Exchanges as the flows pass them to a balance's actor, with defaults for members that a test does not set. */
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { BookExchange } from '../../lib/exchange/book-exchange.ts'
 import type { ExchangeAccounts } from '../../lib/exchange/entries.ts'
@@ -18,7 +18,7 @@ interface Place {
   readonly shard: number
 }
 
-/** A quote to sell so much at the base rate, half a per cent against the customer; good for a day. */
+/** Makes a quote to sell an amount at the base rate with a margin of 0.5 %, valid for one day. */
 export function quoteOf({ customerId, connectionId }: Pick<Place, 'customerId' | 'connectionId'>, sellCurrency: CurrencyCode, buyCurrency: CurrencyCode, sellAmount: bigint, fee = 0n): QuoteRecord {
   const priced = price({ fixedSide: 'sell', amount: sellAmount, sellCurrency, buyCurrency }, baseRate(sellCurrency, buyCurrency)!, 50)
   if (typeof priced === 'string') throw new Error(priced)
@@ -28,7 +28,7 @@ export function quoteOf({ customerId, connectionId }: Pick<Place, 'customerId' |
   }
 }
 
-/** The exchange of a quote, under a new key. */
+/** Makes the command that books the exchange of a quote, under a new key. */
 export function exchangeCommand({ customerId, operatorId, connectionId, shard }: Place, quote: QuoteRecord, { from, to, accounts }: { readonly from: string; readonly to: string; readonly accounts: ExchangeAccounts }): BookExchange {
   orders += 1n
   const exchange: ExchangeRecord = {

@@ -1,6 +1,7 @@
 /**
- * Impatient integrators: several at once send payments, transfers and, where there is a balance in dollars, exchanges against
- * tight balances, and repeat each under its one key until it has an answer. Afterwards `verify` holds the service to what it has answered.
+ * Impatient integrators: several workers at once send payments, transfers and, where there is a balance in dollars,
+ * exchanges against small balances, and repeat each command under its one key until it has an answer. Afterwards
+ * `verify` compares the service with its answers.
  */
 import { randomUUID } from 'node:crypto'
 
@@ -18,7 +19,7 @@ export interface Sent {
   readonly kind: keyof typeof PATHS
   readonly key: string
   readonly body: { readonly externalId: string }
-  /** In euro, minor units. */
+  /** Amount in minor units of the euro. */
   readonly amount: number
   readonly from: string
   readonly to: string | null
@@ -29,24 +30,27 @@ export interface Sent {
 const PATHS = { payment: '/payments', transfer: '/transfers', exchange: '/exchanges' } as const
 
 export interface Hammer {
-  /** Commands that have their answer. */
+  /** Commands that have been answered. */
   readonly sent: readonly Sent[]
   /** Answers that no fault excuses, such as a 500. */
   readonly unexpected: readonly string[]
-  /** Waits until so many commands have their answer. @throws with what the service says meanwhile when that takes too long */
+  /** Waits until this many commands have been answered. @throws Error with the last answer when that takes too long */
   answered(count: number): Promise<void>
-  /** Sends nothing new and waits until everything that was begun has its answer. */
+  /** Sends nothing new, and waits until every command that was begun has been answered. */
   stop(): Promise<void>
 }
 
 const RETRY_MS = 30
 const REPEATED_TOGETHER = 16
-/** A payment whose hand-over was cut short is looked into after half a minute. */
+/** A payment whose hand-over to the bank was interrupted is looked up after half a minute. */
 const COMPLETED_DEADLINE_MS = 75_000
-/** A fault that lasts longer than this is not one that the service survives. */
+/** The service is not expected to survive a fault that lasts longer than this. */
 const DECIDED_DEADLINE_MS = 60_000
 
-/** Starts sending. `balanceIds` are two of one customer, in euro; `dollars` is another one's, where they are to be exchanged. */
+/**
+ * Starts sending. `balanceIds` are two balances of one customer, in euro. `dollars` is a balance of the same customer,
+ * for exchanges.
+ */
 export function hammer(options: { readonly client: Client; readonly balanceIds: readonly [string, string]; readonly dollars?: string | undefined; readonly recipientId: string; readonly workers: number }): Hammer {
   const { client, balanceIds, dollars, recipientId } = options
   const sent: Sent[] = []
@@ -70,7 +74,7 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
     const reply = await until(`${kind} ${key} is decided`, async () => {
       attempts++
       const answer = await client.post<Payment | Transfer | Exchange>(PATHS[kind], body, key).catch((error: Error) => error)
-      // No answer at all: the node died, or the connection.
+      // There was no answer: the node or the connection was lost.
       if (answer instanceof Error) {
         lastWords = `${answer.message}: ${String(answer.cause)}`
         return null
@@ -85,7 +89,9 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
     sent.push({ kind, key, body, amount, from, to, attempts, reply })
   }
 
-  /** A quote to sell so many euro cents; asked for until there is one, for nothing hangs on it. */
+  /**
+   * Requests a quote to sell so many euro cents, until there is one; a quote changes nothing, so it may be repeated.
+   */
   async function quote(amount: number): Promise<string> {
     return await until('there is a quote', async () => {
       const body = { sellCurrency: 'EUR', buyCurrency: 'USD', amount: { amountMinor: String(amount), currency: 'EUR' }, fixedSide: 'sell' }
@@ -98,7 +104,7 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
     while (!stopping) await send()
   }
   const workers = Promise.all(Array.from({ length: options.workers }, work))
-  // A worker's failure is told by `stop`; until then it must not end the process.
+  // `stop` reports a worker's failure; until then it must not end the process.
   workers.catch((error: unknown) => { failure = error })
   return {
     sent,
@@ -116,7 +122,7 @@ export function hammer(options: { readonly client: Client; readonly balanceIds: 
   }
 }
 
-/** What the service has acknowledged is there once, nothing else is, and the books are right. */
+/** Asserts that every acknowledged command took effect once, that nothing else did, and that the books are right. */
 export async function verify(t: Test, { sent, unexpected }: Hammer, world: {
   readonly client: Client
   readonly balanceIds: readonly [string, string]
@@ -139,7 +145,7 @@ export async function verify(t: Test, { sent, unexpected }: Hammer, world: {
   t.strictSame(rows.map(({ id }) => id).sort(), done.map(({ reply }) => reply.body.id).sort(), 'what was acknowledged is there, and nothing else')
 
   const again: Reply<unknown>[] = []
-  // Not all at once: that would rightly be refused as too many.
+  // Sent in groups: all at once would rightly be refused as too many.
   for (let from = 0; from < sent.length; from += REPEATED_TOGETHER) {
     again.push(...await Promise.all(sent.slice(from, from + REPEATED_TOGETHER)
       .map(({ kind, body, key }) => client.post(PATHS[kind], body, key))))

@@ -1,4 +1,4 @@
-/** Files of payments that mean no good, and what is said of each. */
+/** Malicious payment files, and the error that each must get. */
 import { randomBytes } from 'node:crypto'
 import { crc32, deflateRawSync } from 'node:zlib'
 import type { FileErrorCode } from '../../lib/bulk-payments/file-error.ts'
@@ -11,7 +11,7 @@ export interface HostileFile {
   readonly content: () => Buffer | Promise<Buffer>
 }
 
-/** A part of an archive, and what the archive claims of it. */
+/** A part of an archive, and the sizes that the archive claims for it. */
 interface Part {
   readonly name: string
   readonly data: Buffer
@@ -20,7 +20,7 @@ interface Part {
 
 const part = (name: string, text: string, claims: Part['claims'] = {}): Part => ({ name, data: Buffer.from(text), claims })
 
-/** A zip archive by hand, because no library writes lies. */
+/** Builds a zip archive by hand, because libraries cannot write false sizes. */
 function zip(parts: readonly Part[]): Buffer {
   const locals: Buffer[] = []
   const directory: Buffer[] = []
@@ -54,7 +54,7 @@ function zip(parts: readonly Part[]): Buffer {
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 const ROWS = sheetRow('recipient_name', 'currency', 'amount') + sheetRow('A', 'EUR', '1')
-/** What does not pack, so that an archive is large beside what it unpacks to. */
+/** Random bytes, which cannot be compressed, so that an archive is large in comparison with its unpacked content. */
 const BALLAST: Part = { name: 'xl/media/picture.png', data: randomBytes(1_500_000) }
 
 function book(sheet: string, more: readonly Part[] = [], claims: Part['claims'] = {}): Buffer {

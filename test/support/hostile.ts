@@ -1,4 +1,4 @@
-/** Receivers that mean no good, as raw sockets: each takes a request and misbehaves in its own way. */
+/** Malicious receivers, as raw sockets: each takes a request and misbehaves in its own way. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -9,14 +9,14 @@ export type Misbehaviour =
 
 const CHUNK = Buffer.alloc(64 * 1024, 'x')
 const TWO_GB = 2 * 1024 ** 3
-/** A hundred megabytes of zeros. */
+/** A hundred megabytes of zeros, compressed. */
 const BOMB = gzipSync(Buffer.alloc(100 * 1024 * 1024))
 const DRIP_MS = 200
 
 export class Hostile implements AsyncDisposable {
   readonly kind: Misbehaviour
   requests = 0
-  /** Bytes that the other side let us write. */
+  /** Bytes that this receiver was able to write. */
   written = 0
   readonly #sockets = new Set<Socket>()
   readonly #location: string
@@ -32,7 +32,7 @@ export class Hostile implements AsyncDisposable {
     this.#location = location
   }
 
-  /** `location` is where the redirecting one points. */
+  /** Opens a receiver. `location` is the target of its redirect. */
   static async open(kind: Misbehaviour, location = 'http://127.0.0.1:1/'): Promise<Hostile> {
     const hostile = new Hostile(kind, location)
     hostile.#server.listen(0, '127.0.0.1')

@@ -1,8 +1,8 @@
 /**
- * What every implementation of the shards' homes promises, as one suite. A harness says how to make nodes and what else can
- * be done to them; what it cannot do is not asked of it (one node alone cannot lose a neighbour).
+ * The promises of every implementation of the shards' homes, as one suite. A harness defines how to make nodes and
+ * which faults it can cause; tests of other faults are skipped (a single node cannot lose a neighbour).
  *
- * Run as a program, this file is a node in a process of its own, for the faults that only befall processes:
+ * Run as a program, this file is a node in a process of its own, for faults that only processes can have:
  * `node leases-suite.ts '{"redisUrl": …, "namespace": …, "nodeId": …, "nodeUrl": …}'`. See `NodeProcess`.
  */
 import { spawn } from 'node:child_process'
@@ -19,13 +19,16 @@ import type { RedisShardsOptions } from '../../storage/redis/redis-shards.ts'
 
 const ALL = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
-/** How long a dead node's shards may be without a home, and how long anything may take to settle. */
+/** How long a dead node's shards may be without a home, and the longest time for any state to settle. */
 export const SETTLE_MAX_MS = 5_000
-/** How soon the others have what a stopping node gave up, on a machine that does other things too: no lease has to end first. */
+/** Time in which the other nodes must have a stopping node's shards, on a busy machine; no lease has to end first. */
 const HAND_OVER_MAX_MS = 2_500
-/** The lease of the implementation's own settings; nothing may be owned longer than this without a word from Redis. */
+/**
+ * The lease in the implementation's own settings. A shard may be held this long without an answer from Redis, not
+ * longer.
+ */
 export const LEASE_MS = 3_000
-/** More shards than the fair share may move when a node joins or leaves: rendezvous hashing with full nodes. */
+/** Shards beyond the fair share that may move when a node joins or leaves: rendezvous hashing with full nodes. */
 const SLACK_MAX = 20
 const SAMPLE_MS = 5
 
@@ -34,11 +37,11 @@ export interface TestNode {
   readonly nodeUrl: string
 }
 
-/** Nodes of one cluster; every test has one of its own. */
+/** Nodes of one cluster; each test has a cluster of its own. */
 export interface TestCluster {
-  /** A node that has not started. The harness stops it in the end if the test does not. */
+  /** Makes a node that is not started. The harness stops it at the end if the test does not. */
   node(): TestNode
-  /** The same in a process of its own, started. */
+  /** Makes a node in a process of its own, started. */
   process(): Promise<NodeProcess>
 }
 
@@ -48,7 +51,7 @@ export interface LeasesHarness {
 }
 
 export function testLeases(test: Test, harness: LeasesHarness): void {
-  // They wait for leases to end, not for the processor.
+  // The tests wait for leases to end, not for the processor, so three may run at a time.
   test.jobs = 3
   test.test('one node has everything, from soon after its start until its stop', { buffered: true }, async t => {
     const { shards } = harness.open(t).node()
@@ -137,7 +140,7 @@ export function testLeases(test: Test, harness: LeasesHarness): void {
   })
 }
 
-/** Waits for a condition, or fails saying which. */
+/** Waits for a condition. @throws Error that names the condition when time is up */
 export async function until(what: string, condition: () => boolean, deadlineMs = SETTLE_MAX_MS): Promise<void> {
   const started = performance.now()
   while (!condition()) {
@@ -146,7 +149,7 @@ export async function until(what: string, condition: () => boolean, deadlineMs =
   }
 }
 
-/** Whether these nodes, and only these, have all shards in fair shares, and every node in this process knows where each is. */
+/** Whether these nodes alone hold all shards in fair shares, and every node in this process knows each shard's home. */
 export function settled(nodes: readonly (TestNode | NodeProcess)[]): boolean {
   const here = nodes.filter(node => 'shards' in node)
   const seen = homes(here)
@@ -164,7 +167,7 @@ export function settled(nodes: readonly (TestNode | NodeProcess)[]): boolean {
   )
 }
 
-/** The address of every shard's owner, or where the first node believes it to be when it is in no node of this process. */
+/** The address of every shard's owner; for an owner outside this process, the address that the first node knows. */
 function homes(nodes: readonly TestNode[]): readonly (string | null)[] {
   return ALL.map(shard => {
     const owner = nodes.find(({ shards }) => shards.owns(shard))
@@ -178,7 +181,9 @@ function urlOf(home: ShardHome, here: string): string | null {
   return home.kind === 'here' ? here : home.kind === 'there' ? home.nodeUrl : null
 }
 
-/** Samples for shards that two nodes own at the same instant, by their own view; answers all that were ever seen. */
+/**
+ * Samples for shards that two nodes own at the same instant, by their own view. Returns a function that lists all seen.
+ */
 export function watchOverlaps(t: Test, nodes: readonly TestNode[]): () => readonly number[] {
   const twice = new Set<number>()
   const timer = setInterval(() => {
@@ -188,7 +193,7 @@ export function watchOverlaps(t: Test, nodes: readonly TestNode[]): () => readon
   return () => [...twice]
 }
 
-/** What a listener believes to be owned. */
+/** Collects the shards that a listener believes to be owned. */
 function listen(shards: Shards): ReadonlySet<number> {
   const owned = new Set<number>()
   shards.onChange(({ gained, lost }) => {
@@ -216,7 +221,7 @@ export class NodeProcess {
     this.#lines = createInterface(this.#child.stdout!)[Symbol.asyncIterator]()
   }
 
-  /** Resolves when it has joined. */
+  /** Resolves when the node has joined. */
   async started(): Promise<void> {
     await this.#line()
   }
@@ -229,7 +234,10 @@ export class NodeProcess {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit')
   }
 
-  /** Stops the process for this long; answers what it owned just before and, before anything else could run in it, just after. */
+  /**
+   * Pauses the process for this long. Returns the shards it owned just before, and just after before other code could
+   * run.
+   */
   async sleep(ms: number): Promise<Woken> {
     this.#child.stdin!.write('look\n')
     await this.#line()
@@ -256,11 +264,11 @@ async function runNode(options: Omit<RedisShardsOptions, 'log' | 'clock'>): Prom
   await shards.stop()
 }
 
-/** Waits, without letting anything else run, until the process was stopped and continued. */
+/** Waits, while no other code runs, until the process was paused and continued. */
 function lookAround(shards: Shards): Woken {
   const ownedBefore = shards.owned()?.length ?? SHARD_COUNT
   const cell = new Int32Array(new SharedArrayBuffer(4))
-  // Before the word is out: the stop may follow it immediately.
+  // Read before the line is written, because the pause may follow it immediately.
   let last = performance.now()
   process.stdout.write('looking\n')
   while (performance.now() - last < LEASE_MS) {

@@ -1,4 +1,4 @@
-/** A database with one operator and one customer whose balances are funded, and the audit that every test ends with. */
+/** A database with one operator and one customer with funded balances, and the audit that ends every test. */
 import pg from 'pg'
 import type { Test } from 'tap'
 import { systemClock, type Clock } from '../../lib/base/clock.ts'
@@ -19,18 +19,18 @@ export interface Ledger extends SandboxOperator {
   readonly customerId: string
   readonly apiKeyId: string
   readonly shard: number
-  /** In the order they were asked for. */
+  /** Ids, in the order of the amounts. */
   readonly balances: readonly string[]
   /** An active recipient in euro. */
   readonly recipient: PayableRecipient
   readonly accounts: InternalAccountCache
-  /** Rows as arrays. */
+  /** Queries the database; rows are arrays. */
   read<Row extends unknown[]>(text: string, values?: unknown[]): Promise<Row[]>
-  /** Posted and held of one balance. */
+  /** Reads the posted and held amounts of one balance. */
   funds(balanceId: string): Promise<{ readonly posted: bigint; readonly held: bigint; readonly available: bigint; readonly version: bigint; readonly sequence: bigint }>
 }
 
-/** Opens a ledger whose balances hold these amounts, in euro unless said otherwise. It is gone when the test ends. */
+/** Opens a ledger whose balances have these amounts, in euro by default. It is removed when the test ends. */
 export async function openLedger(t: Test, amounts: readonly (bigint | { readonly currency: CurrencyCode; readonly amount: bigint })[], clock: Clock = systemClock): Promise<Ledger> {
   const testDatabase = await createTestDatabase()
   const database = new Database(testDatabase.url)
@@ -57,7 +57,7 @@ export async function openLedger(t: Test, amounts: readonly (bigint | { readonly
   }
 }
 
-/** Asserts that the books are right. */
+/** Asserts that the audit finds nothing. */
 export async function auditIsClean(t: Test, { url }: Pick<Ledger, 'url'>): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Those that are written so far, oldest first; one that is still being written has another name. */
+/** Lists the mails written so far, oldest first. A mail that is still being written has another name. */
 export async function mailsIn(dataDir: string): Promise<string[]> {
   const outbox = join(dataDir, 'outbox')
   const names = await readdir(outbox).catch(() => [])

@@ -1,4 +1,6 @@
-/** The service as its operator runs it: a process of `node http/server/main.ts` with a DATA_DIR and an environment of its own. */
+/**
+ * The service as its operator runs it: a process of `node http/server/main.ts` with its own DATA_DIR and environment.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -12,25 +14,25 @@ import pg from 'pg'
 import { until } from './until.ts'
 
 const MAIN = join(dirname(dirname(import.meta.dirname)), 'http/server/main.ts')
-/** A first start makes a database cluster, which takes seconds on a busy machine. */
+/** A first start creates a database cluster, which takes seconds on a busy machine. */
 const START_DEADLINE_MS = 60_000
 
 export interface DataDir extends AsyncDisposable {
   readonly path: string
-  /** The content of sandbox.json. */
+  /** Reads the content of sandbox.json. */
   sandbox(): Promise<SandboxContent & { readonly baseUrl: string }>
-  /** The address of the embedded database. */
+  /** Reads the address of the embedded Postgres. */
   databaseUrl(): Promise<string>
-  /** The process of the embedded Postgres; null when there is none. */
+  /** Reads the process id of the embedded Postgres; null when there is none. */
   postmaster(): Promise<number | null>
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>
   audit(): Promise<AuditReport>
 }
 
-/** A new directory for one service after another; when it is left, so is the database that may still run in it. */
+/** Creates a directory for one service after another. Its disposal also stops a Postgres that still runs in it. */
 export async function createDataDir(): Promise<DataDir> {
   const directory = await mkdtemp(join(tmpdir(), 'vostro-node-'))
-  // When root runs the tests, Postgres runs as another user and has to get in.
+  // When root runs the tests, Postgres runs as another user and needs access.
   await chmod(directory, 0o711)
   const path = join(directory, 'data')
 
@@ -76,11 +78,11 @@ export async function createDataDir(): Promise<DataDir> {
 
 export interface NodeProcess extends AsyncDisposable {
   readonly pid: number
-  /** Where it listens, without `/v1`. */
+  /** Address on which it listens, without `/v1`. */
   readonly url: string
   readonly stdout: string
   readonly stderr: string
-  /** Resolves when it has ended, however. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
   kill(signal: NodeJS.Signals): void
 }
@@ -94,7 +96,7 @@ interface Running {
 
 function run(dataDir: string, env: Readonly<Record<string, string>>): Running {
   const child = spawn(process.execPath, [MAIN], {
-    // Not the checkout: there could be an `.env`.
+    // Not the checkout, which may contain an `.env`.
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', RATE_LIMITS: 'off', ...env },
@@ -103,7 +105,7 @@ function run(dataDir: string, env: Readonly<Record<string, string>>): Running {
   child.stdout.setEncoding('utf8').on('data', (text: string) => { output.stdout += text })
   child.stderr.setEncoding('utf8').on('data', (text: string) => { output.stderr += text })
   const ended = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }))
-  // A test that ends early takes it with it.
+  // A test that ends early ends the process too.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   void ended.then(() => process.removeListener('exit', kill))
@@ -117,7 +119,7 @@ export async function startNode(dataDir: string, env: Readonly<Record<string, st
   void node.ended.then(() => { over = true })
   const url = await until('the service listens', () => {
     if (over) throw new Error(`The service ended instead of listening: ${node.output.stderr}${node.output.stdout}`)
-    // The last thing it prints is an empty line.
+    // The last line that it prints is empty.
     return /\n\n$/.test(node.output.stdout) && /listens on (http:\S+)\/v1\n/.exec(node.output.stdout)?.[1]
   }, { deadlineMs: START_DEADLINE_MS })
   return {
@@ -131,7 +133,7 @@ export async function startNode(dataDir: string, env: Readonly<Record<string, st
   }
 }
 
-/** Starts a service that is expected to give up, and waits until it has. */
+/** Starts a service that is expected to refuse its start, and waits until it has ended. */
 export async function runNode(dataDir: string, env: Readonly<Record<string, string>> = {}) {
   const node = run(dataDir, env)
   const timer = setTimeout(() => node.kill('SIGKILL'), START_DEADLINE_MS)

@@ -1,4 +1,4 @@
-/** The part of the schema of pain.002.001.03 that reports on bulk payments use, and the whole of it around that part. */
+/** The part of the schema of pain.002.001.03 that reports on bulk payments use, and all rules around that part. */
 import { choice, MANY, pattern, schemaErrors, sequence, type Rule } from './xml-rules.ts'
 
 const RULES: Readonly<Record<string, Rule>> = {
@@ -25,5 +25,5 @@ const RULES: Readonly<Record<string, Rule>> = {
   GroupStatus: pattern(/^(ACTC|ACCP|PART|RJCT)$/), Status: pattern(/^(ACTC|PDNG|ACSP|ACSC|RJCT|CANC)$/), ReasonWord: pattern(/^[A-Z0-9]{4}$/),
 }
 
-/** What in a report is against the schema; nothing when it fits. @throws Error when it is no XML */
+/** Lists the violations of the schema in a report; empty when it is valid. @throws Error when it is not XML */
 export const pain002Errors = (xml: string): string[] => schemaErrors(xml, 'urn:iso:std:iso:20022:tech:xsd:pain.002.001.03', RULES)

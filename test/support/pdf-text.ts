@@ -1,6 +1,7 @@
 /**
- * The text of a PDF that pdfkit has written with embedded fonts, one string for each piece that was shown. It knows no other
- * producer: pages are streams that show glyphs by number, and each font has a table of what its numbers mean.
+ * Extracts the text of a PDF that pdfkit has written with embedded fonts, one string for each piece that was drawn. It
+ * reads no other producer's files: pages are streams that draw glyphs by number, and each font has a table from number
+ * to text.
  */
 import { inflateSync } from 'node:zlib'
 
@@ -24,18 +25,18 @@ function partsOf(pdf: Uint8Array): Map<string, Part> {
 
 const utf16 = (hex: string): string => Buffer.from(hex, 'hex').swap16().toString('utf16le')
 
-/** What the numbers of a font mean. */
+/** Reads the text of each glyph number from a font's table. */
 function meaningsOf(cmap: string): Map<number, string> {
   const meanings = new Map<number, string>()
   for (const [, from, list] of cmap.matchAll(/<([0-9a-f]+)> <[0-9a-f]+> \[([^\]]*)\]/gi)) {
     let number = Number.parseInt(from as string, 16)
-    // Several letters in one glyph stand apart in it.
+    // The letters of a glyph with several letters are separated by spaces.
     for (const [, hex] of (list as string).matchAll(/<([0-9a-f ]+)>/gi)) meanings.set(number++, utf16((hex as string).replaceAll(' ', '')))
   }
   return meanings
 }
 
-/** The pieces of text in the order in which they were drawn. @throws when a glyph has no meaning */
+/** Lists the pieces of text in the order in which they were drawn. @throws Error when a glyph has no text */
 export function pdfText(pdf: Uint8Array): string[] {
   const parts = partsOf(pdf)
   const fonts = new Map<string, Map<number, string>>()

@@ -1,11 +1,11 @@
-/** A person who uses the API: signs in with password and authenticator, proves themselves, and sends what they want. */
+/** A person who uses the API: signs in with password and authenticator, gives step-up proofs, and sends requests. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { totpCode } from '../../lib/identity/totp.ts'
 import { Client, Reply, type RawRequest } from './client.ts'
 
-/** How often a request is sent that is refused because the machine is busy, and how long it waits in between. */
+/** How often a request is sent while it is refused because the machine is busy, and the pause in between. */
 const ATTEMPTS_MAX = 20
 const BUSY_PAUSE_MS = 150
 
@@ -15,7 +15,7 @@ export interface Login {
   readonly totpSecret: string
 }
 
-/** The body of a session that was opened. */
+/** The body of the answer that opens a session. */
 export interface Opened {
   readonly sessionId: string
   readonly status: 'mfa_required' | 'active'
@@ -29,14 +29,14 @@ export interface Opened {
 export interface PersonOptions {
   readonly url: () => string
   readonly login: Login
-  /** The tenant they work for unless a request says otherwise. */
+  /** The tenant for which the person works, unless a request names another. */
   readonly tenantId: string
-  /** What the service takes for the time. */
+  /** The service's current time. */
   readonly now: () => number
 }
 
 export class Person {
-  /** The token they hold at the moment. */
+  /** The current token of the person's session. */
   token = ''
   csrf = ''
   sessionId = ''
@@ -50,17 +50,17 @@ export class Person {
     this.tenantId = options.tenantId
   }
 
-  /** What their authenticator shows now. */
+  /** The current code of the person's authenticator. */
   code(): string {
     return totpCode(this.login.totpSecret, this.#options.now())
   }
 
-  /** A code that their authenticator does not show. */
+  /** A code that the person's authenticator does not show. */
   wrongCode(): string {
     return String((Number(this.code()) + 123_456) % 1_000_000).padStart(6, '0')
   }
 
-  /** Sends a request with the token they hold; with nothing when `as` is null. */
+  /** Sends a request with the person's token, or without a credential when `as` is null. */
   async send<Body = unknown>(method: string, path: string, body?: unknown, headers: RawRequest['headers'] = {}, as: string | null = this.token): Promise<Reply<Body>> {
     const client = new Client({ url: this.#options.url, apiKey: as ?? '', tenantId: this.tenantId })
     const request = {
@@ -72,7 +72,7 @@ export class Person {
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     }
-    // A machine that is busy with other tests is not what a test of people is about; what was refused was not begun.
+    // Tests of people are not about a busy machine, so a 503 is repeated; a refused request was not begun.
     for (let attempt = 1; ; attempt++) {
       const reply = await client.send<Body>(`/v1${path}`, request)
       if (reply.status !== 503 || attempt === ATTEMPTS_MAX) return reply
@@ -88,7 +88,7 @@ export class Person {
     return this.send<Body>('POST', path, body, headers)
   }
 
-  /** The first half of signing in. */
+  /** Sends the password, the first step of signing in. */
   async password(password = this.login.password): Promise<Reply<Opened>> {
     return await this.send<Opened>('POST', '/sessions', { email: this.login.email, password }, {}, null)
   }
@@ -109,17 +109,17 @@ export class Person {
     return this
   }
 
-  /** Proves themselves for an action. @throws when the service refuses */
+  /** Gives a step-up proof for an action. @throws when the service refuses */
   async stepUp(action: string, subject?: { readonly type: string; readonly id: string }): Promise<void> {
     const { challengeId } = (await this.post<{ challengeId: string }>('/step-up/challenges', { action, ...(subject === undefined ? {} : { subject }) })).body
     this.#hold((await this.post<Opened>(`/step-up/challenges/${challengeId}/verify`, { method: 'totp', code: this.code() })).body)
   }
 
-  /** Sends with the browser's cookie in place of the token. */
+  /** Sends a request with the browser's cookie in place of the token. */
   browser<Body = unknown>(method: string, path: string, body?: unknown, headers: RawRequest['headers'] = {}): Promise<Reply<Body>> {
     return this.send<Body>(method, path, body, { authorization: undefined, cookie: `theme=dark; __Host-session=${this.token}`, ...headers })
   }
 }
 
-/** A name that nothing else has. */
+/** Makes a unique name. */
 export const unique = (word: string): string => `${word} ${randomUUID()}`

@@ -1,7 +1,7 @@
 /**
- * A database of its own for each test file: `test/run.ts` starts one server and makes templates in it, one with the schema
- * and one that a first start has filled with its sandbox. A clone costs tens of milliseconds, whatever the number of
- * migrations; a first start costs more than a second, most of it the passwords of the sandbox's people.
+ * A separate database for each test file. `test/run.ts` starts one server and makes templates in it: one with the
+ * schema, and one that a first start has filled with its sandbox. A clone costs tens of milliseconds, whatever the
+ * number of migrations; a first start costs more than a second, most of it for the passwords of the sandbox's people.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -12,7 +12,7 @@ import { migrate } from '../../storage/schema/migrate.ts'
 /** The environment variable that carries the server's address from `test/run.ts` to the test files. */
 export const POSTGRES_ENV = 'VOSTRO_TEST_POSTGRES'
 
-/** The environment variable that carries the DATA_DIR that goes with the template of a sandbox. */
+/** The environment variable that carries the DATA_DIR of the sandbox template. */
 export const SANDBOX_ENV = 'VOSTRO_TEST_SANDBOX'
 
 const TEMPLATE = 'template_vostro'
@@ -22,14 +22,17 @@ export interface TestDatabase extends AsyncDisposable {
   readonly url: string
 }
 
-/** Makes and migrates the template. Nobody can connect to it afterwards, because a connection would block cloning. */
+/**
+ * Makes and migrates the template. No further connections to it are permitted, because a connection would block
+ * cloning.
+ */
 export async function makeTemplate(serverUrl: string): Promise<void> {
   await administer(serverUrl, [`create database ${TEMPLATE}`])
   await migrate(withDatabase(serverUrl, TEMPLATE))
   await close(serverUrl, TEMPLATE)
 }
 
-/** Makes the template of a sandbox: `start` starts a service on the database it is given, and stops it again. */
+/** Makes the template with a sandbox: `start` starts a service on the given database, and stops it again. */
 export async function makeSandboxTemplate(serverUrl: string, start: (databaseUrl: string) => Promise<void>): Promise<void> {
   await administer(serverUrl, [`create database ${SANDBOX_TEMPLATE} template ${TEMPLATE}`])
   await start(withDatabase(serverUrl, SANDBOX_TEMPLATE))
@@ -41,7 +44,7 @@ function close(serverUrl: string, template: string): Promise<void> {
 }
 
 /**
- * A new database with the current schema and nothing in it. Disposing it cuts the connections that are left and drops it.
+ * Creates an empty database with the current schema. Its disposal cuts the remaining connections and drops it.
  *
  * @throws Error when the file is run without `npm test`, which provides the server.
  */
@@ -49,12 +52,12 @@ export function createTestDatabase(): Promise<TestDatabase> {
   return clone(TEMPLATE)
 }
 
-/** The same with a sandbox in it, whose keys are in the DATA_DIR that `SANDBOX_ENV` names. */
+/** Creates a database with a sandbox in it; the sandbox's keys are in the DATA_DIR that `SANDBOX_ENV` names. */
 export function createSandboxDatabase(): Promise<TestDatabase> {
   return clone(SANDBOX_TEMPLATE)
 }
 
-/** The same without any schema, for tests of the migrations themselves. */
+/** Creates a database without any schema, for tests of the migrations themselves. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return clone('template0')
 }

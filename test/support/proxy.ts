@@ -1,4 +1,4 @@
-/** A wire between a node and its Postgres that can be cut, at the moment that matters. */
+/** A proxy between a node and its Postgres that can cut connections at a chosen moment. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
@@ -32,13 +32,13 @@ export class DatabaseProxy {
   /** The ports by which Postgres knows the connections (pg_stat_activity.client_port). */
   get ports(): number[] { return [...this.#upstream].map(({ localPort }) => localPort).filter((port) => port !== undefined) }
 
-  /** The next thing the server says is lost, and the connection with it: what it did, it did. */
+  /** Drops the server's next message, and the connection with it. The server has already done the work. */
   cutNextAnswer(): void { this.#cutNextAnswer = true }
 
-  /** Whoever sends this text loses the connection before the server has read it. */
+  /** Cuts the connection of a client that sends this text, before the server has read it. */
   cutWhenAsked(text: string): void { this.#cutWhenAsked = text }
 
-  /** Cuts everything; new connections are refused until `mend`. */
+  /** Cuts all connections, and refuses new ones until `mend`. */
   cut(): void {
     this.#refusing = true
     for (const socket of [...this.#upstream, ...this.#downstream]) socket.destroy()

@@ -1,10 +1,10 @@
-/** Chance that can be repeated: the same seed gives the same numbers (mulberry32). */
+/** Random numbers that can be repeated: the same seed gives the same numbers (mulberry32). */
 export class Random {
   #state: number
 
   constructor(seed: number) { this.#state = seed >>> 0 }
 
-  /** 0 <= x < 1 */
+  /** Returns a number x with 0 <= x < 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = this.#state
@@ -13,7 +13,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number from `min` to `max`, both possible. */
+  /** Returns a whole number from `min` to `max`, both included. */
   int(min: number, max: number): number { return min + Math.floor(this.next() * (max - min + 1)) }
 
   pick<Value>(values: readonly Value[]): Value { return values[this.int(0, values.length - 1)] as Value }

@@ -1,4 +1,4 @@
-/** A receiver of callbacks: a small real server that remembers what came and answers as it is told. */
+/** A receiver of callbacks: a small real server that records the requests and answers as a test tells it. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ export interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: string
   readonly event: VerifiedEvent
-  /** Of the process, milliseconds. */
+  /** Milliseconds since the start of the process. */
   readonly at: number
 }
 
@@ -17,11 +17,11 @@ export type Answer = (response: ServerResponse, request: IncomingMessage, receiv
 
 export class Receiver implements AsyncDisposable {
   readonly received: Received[] = []
-  /** How it answers; 204 unless told otherwise. */
+  /** Sends the answer; 204 by default. */
   answer: Answer = (response) => void response.writeHead(204).end()
   /** Connections accepted so far. */
   connections = 0
-  /** The most requests under way at a time. */
+  /** The highest number of requests under way at a time. */
   underWayMost = 0
   #underWay = 0
   readonly #server = createServer((request, response) => {
@@ -51,7 +51,7 @@ export class Receiver implements AsyncDisposable {
   get port(): number { return (this.#server.address() as AddressInfo).port }
   get url(): string { return `http://127.0.0.1:${this.port}/hooks` }
 
-  /** What came of one type. */
+  /** Lists the received events of one type. */
   ofType(type: string): Received[] { return this.received.filter(({ event }) => event.type === type) }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -61,7 +61,7 @@ export class Receiver implements AsyncDisposable {
   }
 }
 
-/** Whether a callback is signed with one of the secrets, as a receiver would find out. */
+/** Whether a callback is signed with one of the secrets, checked as a receiver would check it. */
 export function isSigned({ body, headers }: Received, secrets: readonly string[], now: number): boolean {
   try {
     verifyWebhook({ body, headers, secrets, now })

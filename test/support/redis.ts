@@ -1,7 +1,7 @@
 /**
  * A real Redis for the tests that need one: `REDIS_URL`, else `redis-server` or `valkey-server` on the PATH, else
- * Debian's package installed when that needs no password. Never silently skipped: without one, the test fails and says
- * what to install.
+ * Debian's package, if it can be installed without a password. A test is never silently skipped: without Redis it fails
+ * and says which package to install.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,21 +16,22 @@ const run = promisify(execFile)
 
 const SERVERS = ['redis-server', 'valkey-server']
 const START_DEADLINE_MS = 10_000
-/** A package mirror that hangs must not hang the run. */
+/** Time for the installation: a package mirror that hangs must not hang the run. */
 const INSTALL_DEADLINE_MS = 90_000
 const STOP_DEADLINE_MS = 2_000
 const POLL_MS = 20
 
 export interface RedisServer {
   readonly url: string
-  /** Ends the server and deletes its files; leaves one that came from `REDIS_URL` alone. */
+  /** Ends the server and deletes its files. A server from `REDIS_URL` is left running. */
   stop(): Promise<void>
 }
 
 /**
- * A running server, empty unless it came from `REDIS_URL` (use a key prefix of your own). It keeps nothing on disk.
+ * Returns a running server, empty unless it came from `REDIS_URL` (use a separate key prefix). It stores nothing on
+ * disk.
  *
- * @throws Error that says what to install when there is none and none can be installed.
+ * @throws Error that says which package to install, when there is no Redis and none can be installed
  */
 export async function ensureRedisServer(): Promise<RedisServer> {
   const url = process.env.REDIS_URL
@@ -50,9 +51,9 @@ async function findServer(): Promise<string | null> {
 }
 
 async function installServer(): Promise<string> {
-  // `-n`: sudo fails instead of asking for a password.
+  // With `-n` sudo fails instead of asking for a password.
   const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n']
-  // RUNLEVEL keeps the package from starting a service of its own.
+  // RUNLEVEL prevents the package from starting a service.
   const settings = ['env', 'DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1']
   let reason = 'it is still not on the PATH'
   try {
@@ -82,7 +83,7 @@ async function startServer(name: string): Promise<RedisServer> {
     { stdio: ['ignore', 'ignore', 'inherit'] }
   )
   const ended = once(child, 'exit')
-  // A test process that ends without `stop` takes the server with it.
+  // A test process that ends without `stop` ends the server too.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
 

@@ -1,6 +1,7 @@
 /**
- * Turns the runner's TAP into what a person reads: one line for each file, and for each failure where it is and why.
- * tap's own reporters redraw a terminal, which in a log is pages of the same lines, and print nothing at all under CI.
+ * Turns the runner's TAP into a readable report: one line for each file, and for each failure its place and its reason.
+ * tap's own reporters redraw a terminal, which fills a log with pages of the same lines, and print nothing at all under
+ * CI.
  */
 import { Parser } from 'tap-parser'
 import type { Result } from 'tap-parser'
@@ -10,11 +11,11 @@ export interface Counts {
   failed: number
 }
 
-/** A sink for TAP that prints as it goes and counts in `counts`. End it before reading them. */
+/** Makes a TAP sink that prints each result and adds it to `counts`. End the sink before reading the counts. */
 export function createReport(options: { readonly print: (line: string) => void; readonly counts: Counts }): Parser {
   const { print, counts } = options
   const parser = new Parser()
-  // One for each assertion, however deep, and for a file or block that failed without a failing assertion of its own.
+  // A result for each assertion at any depth, and for a file or block that failed without a failing assertion.
   parser.on('result', (result: Result) => {
     if (result.skip || result.todo) return
     counts[result.ok ? 'passed' : 'failed'] += 1
@@ -23,7 +24,7 @@ export function createReport(options: { readonly print: (line: string) => void; 
   parser.on('assert', (file: Result) => {
     print(`${file.ok ? 'ok    ' : 'FAILED'}  ${file.name}${file.time === null ? '' : `  ${Math.round(file.time)} ms`}`)
   })
-  // What a test printed that is not TAP.
+  // Pass on output of a test that is not TAP.
   const passOn = (at: Parser) => {
     at.on('extra', (text: string) => print(text.trimEnd()))
     at.on('child', passOn)
@@ -32,14 +33,14 @@ export function createReport(options: { readonly print: (line: string) => void; 
   return parser
 }
 
-/** What of the diagnosis helps, in the order to read it. */
+/** The useful parts of the diagnosis, in the order of reading. */
 const DETAILS = ['diff', 'found', 'wanted', 'doNotWant', 'pattern', 'message', 'signal', 'exitCode', 'timeout', 'at', 'stack', 'source']
 
 function describeFailure(result: Result): string {
   const diagnosis: Record<string, unknown> = result.diag ?? {}
   const lines = [`FAILED  ${result.fullname}`]
   for (const name of DETAILS) {
-    // The difference says what was found and wanted already.
+    // The difference already shows the found and wanted values.
     if (['found', 'wanted'].includes(name) && diagnosis.diff !== undefined) continue
     const text = describeDetail(name, diagnosis[name])
     if (text !== null) lines.push(`${name}:`, ...text.trimEnd().split('\n').map(line => `  ${line}`))

@@ -1,20 +1,20 @@
 /**
- * Clients that hold connections open: they connect and send nothing, half of their headers, half of their body, or a body byte by
- * byte. A connection that the service closes is opened again, so their number stays the same until `stop`.
+ * Clients that hold connections open: they connect and send nothing, half of their headers, half of their body, or a
+ * body byte by byte. A connection that the service closes is opened again, so their number stays the same until `stop`.
  */
 import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 
 import { until } from './until.ts'
 
-/** What one of them sends: the text at once, then `drip` once every DRIP_MS for as long as the connection is open. */
+/** The bytes that a client sends: `text` at once, then `drip` every DRIP_MS for as long as the connection is open. */
 export interface SlowClient {
   readonly text: string
   readonly drip?: string
 }
 
 const DRIP_MS = 1_000
-/** Connections that were closed are opened again this much later, so that the clients do not become a flood of connections. */
+/** Delay before a closed connection is opened again, so that the clients do not become a flood of connections. */
 const AGAIN_MS = 250
 const ANSWER_CHARACTERS = 'HTTP/1.1 200'.length
 
@@ -26,7 +26,7 @@ export interface SlowCrowd {
   stop(): void
 }
 
-/** Connects them all to a node, and waits until every connection was open once. */
+/** Connects all clients to a node, and waits until every connection was open once. */
 export async function gather(url: string, clients: readonly SlowClient[]): Promise<SlowCrowd> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
@@ -76,14 +76,14 @@ export async function gather(url: string, clients: readonly SlowClient[]): Promi
   }
 }
 
-/** The head of a POST that announces more body than will come. */
+/** Makes the head of a POST that announces more body than it sends. */
 export function halfSent(path: string, headers: Readonly<Record<string, string>>, options: { readonly length?: number; readonly body?: string } = {}): string {
   const { length = 2_000, body = '{"a":' } = options
   const lines = Object.entries({ Host: 'localhost', 'Content-Type': 'application/json', 'Content-Length': String(length), 'Idempotency-Key': randomUUID(), ...headers })
   return `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
 
-/** The same of a form with a file. */
+/** Makes the same for a form with a file. */
 export function halfUploaded(path: string, headers: Readonly<Record<string, string>>): string {
   const boundary = 'slow-crowd'
   return halfSent(path, { ...headers, 'Content-Type': `multipart/form-data; boundary=${boundary}` }, {

@@ -1,13 +1,13 @@
 /**
- * Tests written as a table: a line for each step, so that a reader compares rows instead of reading code.
+ * Tests written as a table: one line for each step, so that a reader compares rows instead of reading code.
  *
  *   verb  subject [-> other] [amount]  name value  name value …  [=> outcome]
  *   # a comment
  *
- * The words mean what the test that reads them says they mean.
+ * Each test that uses a table defines the meaning of its words.
  */
 export interface TableRow {
-  /** The line itself, single-spaced: the name of its assertion. */
+  /** The line with single spaces: the name of its assertion. */
   readonly text: string
   readonly verb: string
   readonly subject: string
@@ -17,7 +17,7 @@ export interface TableRow {
   readonly outcome: string | null
 }
 
-/** The rows of a table. @throws SyntaxError with the line that cannot be read: a row that is skipped would test nothing */
+/** Parses a table. @throws SyntaxError with the line that cannot be read, because a skipped row would test nothing */
 export function table(text: string): TableRow[] {
   return text.split('\n').map((line) => line.replace(/#.*/, '').trim().replace(/\s+/g, ' ')).filter((line) => line !== '').map(parseRow)
 }

@@ -1,4 +1,4 @@
-/** A cluster under load, something happening to it, and the judgement: what the tests of faults have in common. */
+/** Runs a cluster under load, causes a fault, and checks the result: the common part of the tests of faults. */
 import type { Test } from 'tap'
 
 import type { CreatedCustomer } from '../../storage/seed/seed.ts'
@@ -7,11 +7,11 @@ import { judge } from '../torture/verify.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import { until } from './until.ts'
 
-/** Gentle enough for two such tests beside each other on two cores, and still a commit for most of what is sent. */
+/** Low enough for two such tests beside each other on two cores, yet most commands get a commit of their own. */
 const WORKERS = 8
 const COMMANDS_PER_SECOND = 80
 const CUSTOMERS = 4
-/** What is not at its end by then is named; the runner of the tests would only say that time is up. */
+/** Commands that are not finished by then are named in the failure; the test runner would only report a timeout. */
 const DRAIN_MS = 45_000
 const SEED = 20_260_504
 
@@ -19,18 +19,18 @@ export interface TrialScene {
   readonly cluster: Cluster
   readonly clients: Clients
   readonly customers: readonly CreatedCustomer[]
-  /** Waits until so many more commands are decided: life goes on. */
+  /** Waits until this many more commands are decided, which proves that the cluster works. */
   answers(count?: number, deadlineMs?: number): Promise<void>
 }
 
 export interface TrialOptions extends ClusterOptions {
   readonly before?: (cluster: Cluster) => Promise<void>
-  /** How many customers there are; each lives on one node. */
+  /** Number of customers; each has its home on one node. */
   readonly customers?: number
 }
 
 /**
- * Runs clients against a cluster while `happen` does its worst, and asserts that nothing was lost or done twice, that every
+ * Runs clients against a cluster while `happen` causes faults. Asserts that nothing was lost or done twice, that every
  * balance is one that a single account could have had, and that the books are right.
  */
 export async function trial(t: Test, options: TrialOptions, happen: (scene: TrialScene) => Promise<void>): Promise<void> {
@@ -43,7 +43,7 @@ export async function trial(t: Test, options: TrialOptions, happen: (scene: Tria
     const before = clients.counts.decided
     await until(`${count} more answers`, () => clients.counts.decided >= before + count, { deadlineMs })
   }
-  // A failure must not be hidden behind clients that never end.
+  // Clients that never end must not hide a failure.
   using stack = new DisposableStack()
   stack.defer(() => clients.abandon())
   clients.start()

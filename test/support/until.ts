@@ -1,6 +1,6 @@
-/** Waiting for a condition instead of for a time. */
+/** Waits for a condition instead of a fixed time. */
 const POLL_MS = 10
-/** Long enough for a machine that does other things too. */
+/** Long enough for a busy machine. */
 const DEADLINE_MS = 30_000
 
 export interface UntilOptions {
@@ -9,9 +9,9 @@ export interface UntilOptions {
 }
 
 /**
- * Resolves with the first value that is neither false nor null nor undefined.
+ * Polls `condition`, and resolves with its first value that is not false, null or undefined.
  *
- * @throws Error when it takes too long, and whatever `condition` throws
+ * @throws Error when time is up; and every error of `condition`
  */
 export async function until<Value>(
   what: string,

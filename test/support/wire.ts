@@ -1,27 +1,27 @@
 /**
- * A wire between one node and Postgres that understands enough of what is said on it to lose exactly the answer to a
- * commit: the server has done what it was told and says so, and nobody hears it.
+ * A proxy between one node and Postgres that understands enough of the protocol to lose exactly the answer to a commit:
+ * the server has committed and answers, but the node never gets the answer.
  */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** How the statements of commits are named when they are prepared. */
+/** Prefix of the names of prepared commit statements. */
 const COMMIT_STATEMENT = 'commit_'
 const BIND = 'B'.charCodeAt(0)
 const QUERY = 'Q'.charCodeAt(0)
-/** ReadyForQuery outside of any transaction: what was asked for has been committed, or was refused. */
+/** ReadyForQuery outside of any transaction: the statement has been committed, or was refused. */
 const READY_IDLE = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 
 interface Line {
   readonly node: Socket
   readonly server: Socket
-  /** What of the node's next message has arrived. */
+  /** Bytes so far of the node's next message. */
   pending: Buffer
-  /** The first message of a connection has no type. */
+  /** Whether the first message of the connection, which has no type, was read. */
   greeted: boolean
-  /** A commit is on its way to the server, or its answer back. */
+  /** Whether a commit is on its way to the server, or its answer on its way back. */
   committing: boolean
-  /** The answer as far as it has come, while it is kept from the node. */
+  /** Bytes so far of the answer, while it is kept from the node. */
   kept: Buffer[]
 }
 
@@ -32,7 +32,7 @@ export class Wire {
   #refusing = false
   #silent = false
   #toLose = 0
-  /** Answers to commits that were lost so far. */
+  /** Number of lost answers to commits. */
   lost = 0
   readonly url: string
 
@@ -53,21 +53,21 @@ export class Wire {
     return new Wire(server, databaseUrl)
   }
 
-  /** The answers to the next commits are lost, and each time the connection with it. */
+  /** Loses the answers to the next commits, and each time the connection with it. */
   loseCommitAnswers(count: number): void { this.#toLose = count }
 
-  /** Cuts everything; new connections are refused until `mend`. */
+  /** Cuts all connections, and refuses new ones until `mend`. */
   cut(): void {
     this.#refusing = true
     for (const line of [...this.#lines]) this.#end(line)
   }
 
-  /** Nothing arrives any more on either side, and no side is told: a network that drops packets. Until `mend`. */
+  /** Drops all bytes in both directions without closing connections, as a network that drops packets, until `mend`. */
   silence(): void { this.#silent = true }
 
   mend(): void {
     this.#refusing = false
-    // What was said meanwhile is gone, so the connections cannot go on.
+    // The bytes of that time are lost, so the connections cannot continue.
     if (this.#silent) for (const line of [...this.#lines]) this.#end(line)
     this.#silent = false
     this.#toLose = 0
@@ -94,7 +94,7 @@ export class Wire {
     server.on('data', (bytes: Buffer) => {
       if (this.#silent) return
       if (!line.committing || (this.#toLose === 0 && line.kept.length === 0)) { node.write(bytes); return }
-      // Kept until the server has said that it is done: before, the commit might not have happened.
+      // The answer is kept until the server reports that it is done; before that, the commit might not have happened.
       line.kept.push(bytes)
       const said = Buffer.concat(line.kept)
       if (said.length < 6 || said[said.length - 6] !== READY_IDLE[0]) return
@@ -114,7 +114,7 @@ export class Wire {
     line.server.destroy()
   }
 
-  /** Reads along: is this a commit? */
+  /** Reads the node's messages, and records whether the last one is a commit. */
   #listen(line: Line, bytes: Buffer): void {
     line.pending = line.pending.length === 0 ? bytes : Buffer.concat([line.pending, bytes])
     for (;;) {
@@ -125,7 +125,7 @@ export class Wire {
       const message = line.pending.subarray(0, length)
       line.pending = line.pending.subarray(length)
       if (line.greeted && (message[0] === BIND || message[0] === QUERY)) {
-        // Of a Bind: the portal, which has no name, then the statement.
+        // A Bind holds the portal, which has no name, and then the statement.
         line.committing = message[0] === BIND
           ? message.toString('latin1', 6, 6 + COMMIT_STATEMENT.length) === COMMIT_STATEMENT
           : message.toString('latin1', 5, 11) === 'commit'

@@ -1,14 +1,14 @@
 /**
- * A world for tests of the whole service: the real thing on a port and a database of its own, its sandbox seeded.
+ * A world for tests of the whole service: the real service on its own port and database, with a seeded sandbox.
  *
  *   await using world = await createWorld()
  *   const { client, balances, recipients } = world.seeded
  *
- * With TEST_NODES=2 in the environment every world has so many nodes instead, that know nothing of each other and hold no
- * leases, and each request goes to the next of them: what a test claims must hold all the same (I3).
+ * With TEST_NODES=2 in the environment every world has that many nodes. The nodes know nothing of each other and hold
+ * no leases, and each request goes to the next node: the claims of a test must hold all the same (I3).
  *
- * When it is left, the service is stopped and two things are asserted whatever the test was about: the books are right
- * (storage/audit/audit.ts), and the service has logged no error, which is how it reports a bug of its own.
+ * At its disposal the service is stopped and two things are asserted for every test: the books are right
+ * (storage/audit/audit.ts), and the service has logged no error, which is how it reports a bug.
  */
 import { randomBytes } from 'node:crypto'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
@@ -33,29 +33,29 @@ import { Person } from './person.ts'
 import { createSandboxDatabase, createTestDatabase, SANDBOX_ENV } from './postgres.ts'
 
 export interface WorldOptions {
-  /** False leaves payments waiting for the bank. */
+  /** False leaves payments waiting; the bank is not called. */
   readonly dispatch?: boolean
-  /** What else is replaced. */
+  /** Further parts to replace. */
   readonly overrides?: Omit<Overrides, 'clock' | 'log' | 'dispatch'>
-  /** Use this database instead of a clone; it is left alone afterwards, and not audited. */
+  /** Uses this database instead of a clone; it is neither removed nor audited afterwards. */
   readonly databaseUrl?: string
-  /** Settings besides those of every test, by the names of their variables. */
+  /** Settings in addition to those of every test, by the names of their variables. */
   readonly settings?: Readonly<Record<string, string>>
-  /** From which level on log lines are kept in `logged`; warnings unless said otherwise. */
+  /** Lowest level of the log lines kept in `logged`; `warn` by default. */
   readonly logLevel?: 'info' | 'warn'
 }
 
-/** A customer with a client of its own. */
+/** A customer with its own client. */
 export interface Customer {
   readonly id: string
   readonly client: Client
-  /** In the order they were asked for. */
+  /** Ids, in the order of the specification. */
   readonly balanceIds: readonly string[]
   readonly recipients: { readonly EUR: string; readonly GBP: string; readonly USD: string }
 }
 
 export interface World extends AsyncDisposable {
-  /** The service that runs now, the first where there are several; `restart` replaces it. */
+  /** The running service; the first where there are several. `restart` replaces it. */
   readonly service: Service
   readonly url: string
   readonly databaseUrl: string
@@ -66,27 +66,27 @@ export interface World extends AsyncDisposable {
     readonly balances: SandboxContent['customer']['balances']
     readonly recipients: SandboxContent['customer']['recipients']
   }
-  /** Makes another customer of the operator, with money that came in the ordinary way. */
+  /** Creates another customer of the operator, with money booked in the ordinary way. */
   customer(spec: Omit<CustomerSpec, 'legalName' | 'number'>): Promise<Customer>
-  /** Asks the database itself. */
+  /** Queries the database directly. */
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>
-  /** Lets this much time pass for the service. Requests under way may run into their deadlines. */
+  /** Moves the service's clock forward. Requests under way may exceed their deadlines. */
   advance(ms: number): void
-  /** What the service has logged as an error so far; a test that provokes one empties it. */
+  /** Errors that the service has logged so far; a test that provokes errors empties the list. */
   readonly errors: string[]
-  /** What the service has logged, line by line. */
+  /** Lines that the service has logged. */
   readonly logged: string[]
-  /** A person of the seeded sandbox, not signed in yet; they work for the customer, staff for the operator. */
+  /** Makes a person of the seeded sandbox, not signed in yet: a member of the customer, or staff of the operator. */
   person(role: 'owner' | 'approver' | 'preparer' | StaffRole): Person
-  /** What the service takes for the time, epoch milliseconds. */
+  /** The service's current time, epoch milliseconds. */
   now(): number
-  /** Stops the service and starts it again on the same database and DATA_DIR. */
+  /** Stops the service, and starts it again on the same database and DATA_DIR. */
   restart(overrides?: Pick<Overrides, 'dispatch'>): Promise<void>
-  /** @throws when the books are wrong, with the rows that disagree */
+  /** Runs the audit. @throws when the books are wrong, with the rows that disagree */
   audit(): Promise<void>
 }
 
-/** Nodes of each world. */
+/** Number of nodes of each world. */
 export const NODES = Number(process.env['TEST_NODES'] ?? 1)
 
 /** pino's level of an error. */
@@ -94,7 +94,7 @@ const ERROR_LEVEL = 50
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await using made = new AsyncDisposableStack()
-  // A service that has its own way to begin, or to keep secrets, makes its sandbox itself.
+  // A service with its own first start, or its own secrets, makes its sandbox itself.
   const template = process.env[SANDBOX_ENV]
   const sandboxed = template !== undefined && options.databaseUrl === undefined && !['APP_ENV', 'SECRETS_KEY'].some((name) => name in (options.settings ?? {}))
   const database = options.databaseUrl === undefined ? made.use(await (sandboxed ? createSandboxDatabase() : createTestDatabase())) : null
@@ -103,7 +103,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   made.defer(() => rm(dataDir, { recursive: true, force: true }))
   if (sandboxed) await cp(template, dataDir, { recursive: true })
   const admin = new pg.Pool({ connectionString: databaseUrl, max: 2 })
-  // A test may take the database away.
+  // A test may stop Postgres, so errors of this connection are ignored.
   admin.on('error', () => undefined)
   made.defer(() => admin.end())
 
@@ -120,9 +120,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'warn', RATE_LIMITS: 'off', ...options.settings })
   const start = async (overrides: Pick<Overrides, 'dispatch'> = {}): Promise<readonly Service[]> => {
     const services: Service[] = []
-    // One after the other: the first makes the sandbox, the others find it.
+    // The nodes start one after the other: the first makes the sandbox, the others find it.
     for (let node = 0; node < NODES; node++) {
-      // Links are the same whichever node writes them.
+      // All nodes share one public URL, so that links are the same whichever node writes them.
       const publicUrl = services[0] === undefined ? {} : { publicUrl: services[0].url }
       services.push(await createService({ ...config, ...publicUrl }, { clock, log, dispatch: options.dispatch ?? true, refuseWhenLate: false, ...options.overrides, ...overrides }))
     }
@@ -187,7 +187,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
-/** Makes an active customer with money in a running service's database. */
+/** Creates an active customer with money, in a running service's database. */
 export async function addCustomer(databaseUrl: string, operatorId: string, spec: Omit<CustomerSpec, 'legalName' | 'number'>) {
   const database = new Database(databaseUrl, 1)
   try {
@@ -203,12 +203,12 @@ export async function addCustomer(databaseUrl: string, operatorId: string, spec:
   }
 }
 
-/** A payment of the given minor units to the recipient, in euro unless said otherwise. */
+/** Makes the body of a payment of the given minor units to the recipient, in euro by default. */
 export function paymentBody(sourceBalanceId: string, recipientId: string, amountMinor: number | bigint | string, currency = 'EUR') {
   return { sourceBalanceId, recipientId, amount: { amountMinor: String(amountMinor), currency }, reference: 'Invoice 42' }
 }
 
-/** A transfer of the given minor units, in euro unless said otherwise. */
+/** Makes the body of a transfer of the given minor units, in euro by default. */
 export function transferBody(fromBalanceId: string, toBalanceId: string, amountMinor: number | bigint | string, currency = 'EUR') {
   return { fromBalanceId, toBalanceId, amount: { amountMinor: String(amountMinor), currency } }
 }

@@ -1,9 +1,9 @@
 /**
- * What a schema of ISO 20022 says, as data: for each element its children in their order, how often each may come, and what its text
- * may be. A reader of XML that knows elements, attributes and text is enough for it.
+ * The rules of an ISO 20022 schema, as data: for each element its children in their order, how often each may occur,
+ * and the form of its text. The XML reader here supports only elements, attributes and text, which is enough.
  */
 
-/** Children in order, with the fewest and the most of each. */
+/** Children in order, with the minimum and maximum number of each. */
 interface Composite { readonly kind: 'sequence'; readonly children: readonly (readonly [name: string, min: number, max: number, type: string])[] }
 interface Choice { readonly kind: 'choice'; readonly children: readonly (readonly [name: string, type: string])[] }
 interface Simple { readonly kind: 'text'; readonly pattern: RegExp; readonly attribute?: string }
@@ -15,7 +15,7 @@ export const pattern = (source: RegExp): Simple => ({ kind: 'text', pattern: sou
 export const sequence = (...children: Composite['children']): Composite => ({ kind: 'sequence', children })
 export const choice = (...children: Choice['children']): Choice => ({ kind: 'choice', children })
 
-/** The texts that the schemas have in common. */
+/** The text types that the schemas have in common. */
 export const TEXTS: Readonly<Record<string, Rule>> = {
   Max34: text(1, 34), Max35: text(1, 35), Max70: text(1, 70), Max105: text(1, 105), Max140: text(1, 140), Max500: text(1, 500),
   Max5Numeric: pattern(/^[0-9]{1,5}$/), Max15Numeric: pattern(/^[0-9]{1,15}$/), Number: pattern(/^[0-9]{1,18}$/), Boolean: pattern(/^(true|false)$/),
@@ -28,7 +28,11 @@ interface Element { readonly name: string; readonly attributes: Readonly<Record<
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
 
-/** Elements, attributes and text; anything else is no XML that a statement may have. @throws Error with where it breaks */
+/**
+ * Parses elements, attributes and text; a statement may contain nothing else.
+ *
+ * @throws Error with the place of the fault
+ */
 function parse(xml: string): Element {
   const top: Element = { name: '', attributes: {}, children: [], text: '' }
   const open = [top]
@@ -86,7 +90,7 @@ function check(rules: Readonly<Record<string, Rule>>, element: Element, type: st
   if (at < element.children.length) broken.push(`${here} has ${element.children[at]!.name} where it may not be`)
 }
 
-/** What in a document is against a schema; nothing when it fits. @throws Error when it is no XML */
+/** Lists the violations of a schema in a document; empty when it is valid. @throws Error when it is not XML */
 export function schemaErrors(xml: string, namespace: string, rules: Readonly<Record<string, Rule>>): string[] {
   const document = parse(xml)
   const broken: string[] = []
