@@ -75,6 +75,7 @@ export interface CommandPlaces {
   leave(party: Party): void
 }
 
+/** The admission of one node. */
 export interface Admission extends CommandPlaces {
   /**
    * Puts admission in front of a listener. `partyOf`: the request's party if known without a query to Postgres, else
@@ -86,6 +87,7 @@ export interface Admission extends CommandPlaces {
   close(): void
 }
 
+/** Settings and dependencies of an admission. */
 export interface AdmissionOptions {
   /** The body of the 503 for a request path. */
   readonly refusal: (path: string) => { readonly body: string; readonly requestId: string }

@@ -46,6 +46,7 @@ interface Arrival {
   readonly late: () => void
 }
 
+/** The bodies that are arriving at one node. */
 export class Arrivals {
   readonly #bodies = new FairShare(BODIES_MAX * CEILING)
   readonly #uploads = new FairShare(UPLOADS_MAX * CEILING)

@@ -57,6 +57,7 @@ export interface SessionCaller {
 
 export type Caller = KeyCaller | SessionCaller
 
+/** Finds the callers of requests, with a cache of API keys. */
 export interface Authentication {
   /**
    * Finds the caller of a request; returns without a promise for a key that was seen within the last second.

@@ -21,6 +21,7 @@ export interface Entry {
   readonly role: Role | null
 }
 
+/** The checks of a caller for one route. */
 export interface Authorisation {
   /** @throws ProblemError 400 and 403 for an `X-Tenant-Id` that is not the key's */
   checkKeyTenant(tenant: Tenant, header: string | undefined): void

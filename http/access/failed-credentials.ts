@@ -48,6 +48,7 @@ interface Turns {
   readonly waiting: (() => void)[]
 }
 
+/** The look-ups of credentials on one node, by address. */
 export class FailedCredentials {
   readonly #limit: FailureLimit | null
   readonly #proven = new LRUCache<string, true>({ max: PROVEN_MAX })

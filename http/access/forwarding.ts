@@ -65,6 +65,7 @@ export interface ForwardedCommand extends Caller {
   isBody(text: string | null): boolean
 }
 
+/** Forwards commands to their home nodes, and receives forwarded commands. */
 export interface Forwarding {
   /** Answers the handshakes of other nodes. */
   readonly middleware: Middleware
@@ -84,6 +85,7 @@ export interface Forwarding {
   close(): Promise<void>
 }
 
+/** Settings and dependencies of the forwarding. */
 export interface ForwardingOptions {
   readonly shards: Pick<Shards, 'homeOf'>
   readonly nodeSecret: string

@@ -16,6 +16,7 @@ export interface GateCaller {
   readonly id: string
 }
 
+/** The gate of one route. */
 export interface Gate {
   /** Checks a call without a credential. @throws ProblemError `rate-limited` */
   anonymous(context: Context): void

@@ -38,6 +38,7 @@ const HANDSHAKE_BYTES_MAX = 4 * 1024
 const BODY_TIMEOUT_MS = 60_000
 const NONCE_BYTES = 16
 
+/** The connections of one node to the others. */
 export interface NodeConnections {
   /** Returns the connections to another node. Each connection is proven before it is used. */
   to(node: NodeAddress): Pool
@@ -46,6 +47,7 @@ export interface NodeConnections {
   close(): Promise<void>
 }
 
+/** Settings and dependencies of the connections. */
 export interface NodeConnectionsOptions {
   readonly proof: NodeProof
   readonly clock: Clock

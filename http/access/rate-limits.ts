@@ -93,6 +93,7 @@ export function policiesOf(route: Pick<Route, 'method' | 'callers' | 'limits'>):
   }
 }
 
+/** Settings and dependencies of the rate limits. */
 export interface RateLimitsOptions {
   readonly clock: Clock
   /** Null on a single node. */
@@ -103,6 +104,7 @@ export interface RateLimitsOptions {
   readonly scale?: number
 }
 
+/** The rate limits of one node. */
 export class RateLimits implements Disposable {
   readonly #clock: Clock
   readonly #meters = new Map<PolicyId, readonly Meter[]>()

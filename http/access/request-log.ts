@@ -22,12 +22,14 @@ const BATCH_MAX = 1_000
 /** Calls kept while Postgres does not accept them: ten seconds of a busy node, some 10 MB. */
 const PENDING_MAX = 50_000
 
+/** Settings and dependencies of the request log. */
 export interface RequestLogOptions {
   readonly write: (requests: readonly LoggedRequest[]) => Promise<void>
   readonly flushMs: number
   readonly onError: (error: unknown, what: string) => void
 }
 
+/** The request log of one node. */
 export class RequestLog {
   readonly #options: RequestLogOptions
   readonly #timer: NodeJS.Timeout

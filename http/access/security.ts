@@ -17,6 +17,7 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-CSRF-Token, X-Request-Id, X-Tenant-Id'
 const RESPONSE_HEADERS = 'Content-Disposition, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, X-Contract-Version, X-Request-Id'
 
+/** Settings of the security headers. */
 export interface SecurityOptions {
   /** Address at which clients reach the service; null where that is the address it listens on, which has no TLS. */
   readonly publicUrl: string | null

@@ -1,12 +1,14 @@
 /** Rate-limit policies: how many calls of each kind are permitted in a period. */
 import type { Quota } from '../../lib/security/token-buckets.ts'
 
+/** A rate-limit policy: its quotas apply to each bucket of its partition. */
 export interface Policy {
   readonly name: string
   readonly partition: Partition
   readonly quotas: readonly [Quota, ...Quota[]]
 }
 
+/** Makes a policy. Each quota is given as units of one request, and a window in seconds. */
 export const per = (name: string, partition: Partition, ...quotas: readonly (readonly [units: number, windowSeconds: number])[]): Policy =>
   ({ name, partition, quotas: quotas.map(([units, windowSeconds]) => ({ units, windowSeconds })) as unknown as [Quota] })
 

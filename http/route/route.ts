@@ -69,6 +69,7 @@ export interface RouteContext<Path extends string, Caller extends Callers, List,
   readonly deadline: number
 }
 
+/** The success answer of an operation. */
 export interface Success {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
@@ -105,6 +106,7 @@ export interface CurrentContext<Path extends string> {
   readonly params: Readonly<Record<PathParameter<Path>, string>>
 }
 
+/** The declaration of an operation. */
 export interface RouteDeclaration<M extends Method, Path extends string, Caller extends Callers, List, Query, Body> {
   readonly method: M
   /**

@@ -10,6 +10,7 @@ import type { IdempotencyRecord } from '../../lib/commands/command.ts'
 import type { Log } from '../../lib/base/log.ts'
 import type { Health, Readiness } from '../../lib/contract/health.ts'
 
+/** Services of GET handlers: reads only. */
 export interface ReadServices {
   readonly problemBase: string
   /** Test keys work only where there is a sandbox. */
@@ -28,6 +29,7 @@ export interface ReadServices {
   findIdempotencyRecord(id: string): Promise<IdempotencyRecord | null>
 }
 
+/** Services of all other handlers: reads and commands. */
 export interface Services extends ReadServices {
   /** Counts an attempt to sign in against the limit of its e-mail address. @throws ProblemError `rate-limited` */
   limitSignIn(email: string): void

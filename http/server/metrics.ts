@@ -16,6 +16,7 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import type { Admission } from '../access/admission.ts'
 import type { Arrivals } from '../access/arrivals.ts'
 
+/** The parts of a node whose values are measured. */
 export interface Measured {
   readonly system: ActorSystem
   readonly queue: PaymentQueue

@@ -14,6 +14,7 @@ import { getRecipient, listRecipients, type RecipientListQuery } from '../../sto
 import { getTransfer, listTransfers, type TransferListQuery } from '../../storage/transfers/transfer-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 
+/** Dependencies of the reads. */
 export interface ReadOptions extends Queue {
   readonly database: Database
 }

@@ -20,6 +20,7 @@ export interface Sandbox {
   readonly customer: SandboxContent['customer'] & Pick<SandboxPeople, 'members'>
 }
 
+/** Dependencies of the sandbox. */
 export interface SandboxOptions {
   readonly config: Config
   readonly database: Database

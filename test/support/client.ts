@@ -73,6 +73,7 @@ export interface Access {
 
 const POLL_MS = 25
 
+/** Sends requests with one key for one tenant. */
 export class Client {
   readonly tenantId: string
   readonly #access: Access

@@ -230,6 +230,7 @@ export interface SmallDisk {
   free(): Promise<void>
 }
 
+/** A running cluster, and the faults that a test can cause in it. */
 export class Cluster implements AsyncDisposable {
   readonly nodes: readonly ClusterNode[]
   /** Null when the nodes have no Redis. */

@@ -13,6 +13,7 @@ const TWO_GB = 2 * 1024 ** 3
 const BOMB = gzipSync(Buffer.alloc(100 * 1024 * 1024))
 const DRIP_MS = 200
 
+/** A malicious receiver of one kind. */
 export class Hostile implements AsyncDisposable {
   readonly kind: Misbehaviour
   requests = 0

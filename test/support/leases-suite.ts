@@ -50,6 +50,7 @@ export interface LeasesHarness {
   open(test: Test): TestCluster
 }
 
+/** Runs the suite against the nodes that the harness makes. */
 export function testLeases(test: Test, harness: LeasesHarness): void {
   // The tests wait for leases to end, not for the processor, so three may run at a time.
   test.jobs = 3

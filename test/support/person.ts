@@ -35,6 +35,7 @@ export interface PersonOptions {
   readonly now: () => number
 }
 
+/** A person with a session, or before signing in. */
 export class Person {
   /** The current token of the person's session. */
   token = ''

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
+/** A proxy that a test can tell to cut connections. */
 export class DatabaseProxy {
   readonly #server: Server
   readonly #target: { readonly host: string; readonly port: number }

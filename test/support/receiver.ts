@@ -15,6 +15,7 @@ export interface Received {
 
 export type Answer = (response: ServerResponse, request: IncomingMessage, received: Received) => void
 
+/** A server that records callbacks. */
 export class Receiver implements AsyncDisposable {
   readonly received: Received[] = []
   /** Sends the answer; 204 by default. */

@@ -25,6 +25,7 @@ interface Line {
   kept: Buffer[]
 }
 
+/** A proxy between one node and Postgres. */
 export class Wire {
   readonly #server: Server
   readonly #target: { readonly host: string; readonly port: number }

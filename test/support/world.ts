@@ -92,6 +92,7 @@ export const NODES = Number(process.env['TEST_NODES'] ?? 1)
 /** pino's level of an error. */
 const ERROR_LEVEL = 50
 
+/** Starts a world. Its disposal stops the service and runs the audit. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await using made = new AsyncDisposableStack()
   // A service with its own first start, or its own secrets, makes its sandbox itself.
