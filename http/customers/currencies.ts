@@ -11,12 +11,13 @@ import type { Tenant } from '../../lib/commands/caller.ts'
 const CurrencyPage = PageOf('CurrencyPage', CurrencySetting)
 
 /**
- * Answers with all rows in one page. The tag covers the rows shown, so `If-Match` needs the tag of the unfiltered list.
+ * Answers with all rows in one page. The tag is that of the unfiltered list, however the rows were asked for: `If-Match` of a
+ * change compares it with the whole.
  */
 function rows({ version, view }: Versioned<readonly CurrencySetting[]>, enabled?: string): Answer {
   const data = enabled === undefined ? view : view.filter((currency) => String(currency.enabled) === enabled)
   const body = JSON.stringify({ data, page: { nextCursor: null, prevCursor: null, limit: PAGE_LIMIT_MAX } })
-  return { status: 200, body, contentType: 'application/json', etag: etagOf({ version, view: data }) }
+  return { status: 200, body, contentType: 'application/json', etag: etagOf({ version, view }) }
 }
 
 /** @throws ProblemError `not-found` for a customer that the tenant does not reach */

@@ -93,6 +93,8 @@ t.test('a customer enables what its operator offers', async (t) => {
   t.strictSame(changed.body.data.filter(({ enabled }) => enabled).map(({ currency }) => currency), ['CHF', 'EUR', 'GBP', 'JPY', 'USD'])
   t.equal((await put(['EUR'])).problem.code, 'precondition-failed')
   t.strictSame((await owner.get(path)).headers.get('etag'), changed.headers.get('etag'))
+  const some = await owner.get(`${path}?enabled=true`)
+  t.equal((await put(['EUR', 'GBP', 'USD', 'JPY'], some.headers.get('etag')!)).status, 200, 'the tag of a part is that of the whole')
   const stranger = await world.customer({ balances: [] })
   t.equal((await stranger.client.get(path)).problem.code, 'not-found')
   t.equal((await world.operator.get<PageBody<CurrencySetting>>(path)).body.data.length, data.length, 'operators read those of their customers')
