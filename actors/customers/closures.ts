@@ -15,6 +15,7 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import { lockDetails } from '../../storage/accounts/account-requests.ts'
 import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import { lockOpenBalances, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
+import { homeOfCustomer } from '../../storage/customers/customers.ts'
 import { endCustomer, hasMoneyUnderReview, lockCustomer, noteBegun, openBusiness, takeDueClosures, type DueClosure } from '../../storage/balances/closure.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
@@ -97,8 +98,7 @@ async function isDone(client: TransactionClient, customerId: string, balances: r
 export async function tellCustomerStatus(
   client: TransactionClient, { customerId, status, previousStatus, id, now }: { readonly customerId: string; readonly status: string; readonly previousStatus: string; readonly id: string; readonly now: number },
 ): Promise<number> {
-  const { rows } = await client.query<{ operator_id: string; shard: number }>({ name: 'customer_home', text: 'select operator_id, shard from customer where id = $1', values: [customerId] })
-  const { operator_id: operatorId, shard } = rows[0]!
+  const { operatorId, shard } = (await homeOfCustomer(client, customerId))!
   await writeEvent(client, {
     id, createdAt: now, customerId, operatorId, shard, type: 'customer.status_changed', object: 'customer', objectId: customerId, status, previousStatus, amount: null, currency: null,
   })

@@ -2,6 +2,7 @@
 import { timestamp } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
+import { belongsToOperator } from '../../storage/customers/customers.ts'
 import { readSetting, writeSetting, type StoredSetting } from '../../storage/customers/settings.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { listCurrencies, updateCurrencies } from './customer-currencies.ts'
@@ -45,8 +46,7 @@ export function createSettingsReads(world: SettingsDeps): SettingsReads {
   return {
     async reaches(tenant, customerId) {
       if (tenant.kind === 'customer') return tenant.id === customerId
-      const rows = await database.query({ name: 'customer_of_operator', text: 'select 1 from customer where id = $1 and operator_id = $2', values: [customerId, tenant.id] })
-      return rows.length === 1
+      return await belongsToOperator(database, customerId, tenant.id)
     },
     getCustomerLimits: (customerId) => getCustomerLimits(world, customerId),
     listCurrencies: (customerId) => listCurrencies(world, customerId),

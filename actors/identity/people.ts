@@ -1,6 +1,7 @@
 /** Everything about people and their keys, put together: what routes ask, what they command, and what must be stopped. */
 import { grantOfRole } from '../../lib/identity/capabilities.ts'
 import { STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
+import { operatorOfCustomer } from '../../storage/customers/customers.ts'
 import { noteKeyUse } from '../../storage/identity/identity-api-keys.ts'
 import { hasProof, signInChallenge, touchSession } from '../../storage/identity/identity-sessions.ts'
 import { PgListener } from '../../storage/db/pg-listener.ts'
@@ -55,10 +56,7 @@ export function createPeople(world: IdentityDeps & { readonly databaseUrl: strin
         return challengeId === null ? null : { challengeId, methods: ['totp'] }
       },
       hasProof: (question) => hasProof(database, { ...question, since: clock.now() - STEP_UP_FRESH_MS }),
-      async operatorOf(customerId) {
-        const [row] = await database.query<[string]>({ name: 'operator_of', text: 'select operator_id from customer where id = $1', values: [customerId] })
-        return row?.[0] ?? null
-      },
+      operatorOf: (customerId) => operatorOfCustomer(database, customerId),
       noteKeyUse: (keyId, address) => noteKeyUse(database, keyId, address, clock.now()),
       onKeyChange: (listener) => { listeners.push(listener) },
       listSessions: (userId, query) => listSessions(db, userId, query, clock.now()),
