@@ -11,6 +11,7 @@ import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import { ProblemError, refuse, type FieldError, type Problem } from '../../lib/base/problems.ts'
 import { depositDetailsOf } from '../../storage/accounts/account-details.ts'
 import type { KnownBalance } from '../../storage/balances/balance-cache.ts'
+import { statusOfBalance } from '../../storage/balances/balance-lookups.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import type { Answers } from '../commands/answers.ts'
 import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
@@ -111,8 +112,8 @@ function mustBeQuoted({ sellAmount, buyAmount }: QuoteRecord, amount: NonNullabl
 
 /** Nobody is told to send money to a balance that would not take it. */
 async function mustTakeMoney(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<void> {
-  const { rows: [row] } = await client.query<{ status: string }>({ name: 'status_of_balance', text: 'select status from balance where id = $1', values: [balanceId] })
-  if (row?.status !== 'active' && row?.status !== 'frozen') invalid([{ field: '/balanceId', code: 'inactive', message: `The balance is ${row?.status ?? 'gone'}.` }])
+  const status = await statusOfBalance(client, balanceId)
+  if (status !== 'active' && status !== 'frozen') invalid([{ field: '/balanceId', code: 'inactive', message: `The balance is ${status ?? 'gone'}.` }])
 }
 
 /** What exchanges call the members of this body. */

@@ -11,6 +11,7 @@ import { createTransfer } from '../../lib/transfers/transfer.ts'
 import { ProblemError, refuse, type FieldErrorCode } from '../../lib/base/problems.ts'
 import { CommitConflict } from '../../storage/approvals/approvals.ts'
 import { lockSiblings, setDefault, type BalanceRecord } from '../../storage/balances/balance-changes.ts'
+import { currencyOfBalance, postedOfBalance } from '../../storage/balances/balance-lookups.ts'
 import { openSubBalances, underWayOf } from '../../storage/balances/balance-ties.ts'
 import { commit, type CommitConnection } from '../../storage/commit/commit.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -73,10 +74,7 @@ interface Rest {
 }
 
 async function screenRest({ database, gate }: CloseBalanceDeps, { balanceId, customerId, sweepToBalanceId }: Closing): Promise<Rest> {
-  const [row] = sweepToBalanceId === null ? [] : await database.query<[string]>({
-    name: 'balance_rest', text: 'select posted from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
-  })
-  const amount = BigInt(row?.[0] ?? 0n)
+  const amount = sweepToBalanceId === null ? 0n : await postedOfBalance(database, customerId, balanceId) ?? 0n
   if (amount <= 0n) return { amount: 0n, held: false }
   return { amount, held: await gate.screen([transferSubject(balanceId, amount, null)]).then(({ size }) => size > 0, () => true) }
 }
@@ -117,10 +115,8 @@ async function targetOf(client: TransactionClient, balance: BalanceRecord, sibli
   if (id === balance.id) return wrong('invalid_value', 'The balance is the one that is closed.')
   const target = siblings.find((sibling) => sibling.id === id)
   if (target === undefined) {
-    const { rows: [other] } = await client.query<{ currency: string }>({
-      name: 'sweep_target', text: 'select currency from balance where id = $1 and customer_id = $2', values: [id, balance.customerId],
-    })
-    return other === undefined ? wrong('not_found', 'No such balance.') : wrong('currency_mismatch', `The balance is in ${other.currency}.`)
+    const currency = await currencyOfBalance(client, balance.customerId, id)
+    return currency === null ? wrong('not_found', 'No such balance.') : wrong('currency_mismatch', `The balance is in ${currency}.`)
   }
   if (target.status !== 'active') return wrong('inactive', `The balance is ${target.status}.`)
   if (target.connectionId !== balance.connectionId) return wrong('account_not_eligible', 'The balance is at another bank; move the money by a transfer first.')

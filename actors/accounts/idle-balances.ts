@@ -3,11 +3,11 @@
  * home; each is decided under the lock of its row, so looking twice closes it once.
  */
 import { isEmpty } from '../../lib/balances/closing.ts'
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import { lockOneBalance } from '../../storage/balances/balance-changes.ts'
+import { idleSubBalances } from '../../storage/balances/balance-lookups.ts'
 import { openSubBalances, underWayOf } from '../../storage/balances/balance-ties.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
@@ -18,12 +18,6 @@ import { Poller } from '../runtime/poller.ts'
 const TICK_MS = 60_000
 const TAKEN_MAX = 64
 const YEAR_MS = 365 * 86_400_000
-
-// Whatever changes a balance moves its updated_at, so nothing has come or gone since.
-const IDLE = `select b.id, b.customer_id from balance b
-    join setting s on s.owner_id = b.customer_id and s.name = 'preferences' and (s.value->>'closeEmptyBalances')::boolean
-  where b.parent_balance_id is not null and b.status = 'active' and b.posted = 0 and b.held = 0 and b.updated_at <= $1::timestamptz
-    and ($2::smallint[] is null or b.shard = any($2)) order by b.id limit $3`
 
 export interface IdleBalancesOptions {
   readonly database: Database
@@ -44,10 +38,8 @@ export class IdleBalances extends Poller {
   /** One look. */
   async poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
-    const owned = shards.owned()
-    const before = clock.now() - YEAR_MS
-    const rows = await database.query<[string, string]>({ name: 'idle_balances', text: IDLE, values: [timestamp(before), plainArrayOrNull(owned), TAKEN_MAX] })
-    for (const [id, customerId] of rows) await this.#close(id, customerId).catch((error: unknown) => onError(error, `balance ${id}`))
+    const idle = await idleSubBalances(database, { before: clock.now() - YEAR_MS, owned: shards.owned(), max: TAKEN_MAX })
+    for (const { id, customerId } of idle) await this.#close(id, customerId).catch((error: unknown) => onError(error, `balance ${id}`))
   }
 
   async #close(id: string, customerId: string): Promise<void> {

@@ -14,6 +14,7 @@ import { refuse, ProblemError } from '../../lib/base/problems.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { CommitConflict, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { BalanceCache } from '../../storage/balances/balance-cache.ts'
+import { balanceBelongsToOperator } from '../../storage/balances/balance-lookups.ts'
 import { commit, type CommitConnection } from '../../storage/commit/commit.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
@@ -52,7 +53,7 @@ export async function allocateSuspense(
   // Read before the transaction begins: whoever has a connection waits for no second one.
   const balance = await world.balances.find(balanceId)
   await decideSuspense(world, { itemId, operatorId, by }, 'allocate', async (tx, record) => {
-    if (balance === null || !(await belongsTo(tx, balanceId, operatorId))) invalidBalance('not_found', 'No such balance.')
+    if (balance === null || !(await balanceBelongsToOperator(tx.client, balanceId, operatorId))) invalidBalance('not_found', 'No such balance.')
     if (balance.currency !== record.currency) invalidBalance('currency_mismatch', `The balance is in ${balance.currency}.`)
     if (balance.connectionId !== record.connectionId) invalidBalance('invalid_value', 'The balance is kept at another partner than the money.')
     const { customerId } = balance
@@ -88,11 +89,6 @@ async function decideSuspense(
       after: { status: change.suspense, reason: change.decisionReason, customerId: change.customerId ?? null, balanceId: change.balanceId ?? null, returnReasonCode: change.returnReason ?? null },
     })
   })
-}
-
-async function belongsTo({ client }: ApprovalTx, balanceId: string, operatorId: string): Promise<boolean> {
-  const { rows } = await client.query({ name: 'balance_of_operator', text: 'select from balance where id = $1 and operator_id = $2', values: [balanceId, operatorId] })
-  return rows.length === 1
 }
 
 function invalidBalance(code: 'not_found' | 'currency_mismatch' | 'invalid_value' | 'inactive', message: string): never {

@@ -18,6 +18,7 @@ import { shardOf } from '../../lib/shards/shard.ts'
 import type { KnownBalance } from '../../storage/balances/balance-cache.ts'
 import { lockIncoming } from '../../storage/incoming-payments/incoming-payments.ts'
 import { getSuspenseItem } from '../../storage/incoming-payments/incoming-payment-queries.ts'
+import { providerOfConnection } from '../../storage/providers/provider-connections.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller, ByInTenant } from '../../lib/identity/caller.ts'
@@ -92,7 +93,7 @@ export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCom
         const { connectionId, currency } = mustOwn(by, named)
         if (amount.currency !== currency) invalid([{ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${currency}.` }])
         // Of all that are connected none has a sandbox that collects.
-        return refuse('simulation-not-possible', 'The connection of the balance collects for nobody.', { extra: { currentStatus: null, connectionProvider: await providerOf(client, connectionId) } })
+        return refuse('simulation-not-possible', 'The connection of the balance collects for nobody.', { extra: { currentStatus: null, connectionProvider: await providerOfConnection(client, connectionId) } })
       })
     },
 
@@ -125,13 +126,8 @@ export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCom
 
 /** Partners that are no sandbox are not told what to say. */
 async function mustBeSandbox(client: TransactionClient, connectionId: string): Promise<void> {
-  const provider = await providerOf(client, connectionId)
+  const provider = await providerOfConnection(client, connectionId)
   if (provider !== 'sandbox') refuse('simulation-not-possible', 'Only the sandbox bank can be simulated.', { extra: { currentStatus: null, connectionProvider: provider } })
-}
-
-async function providerOf(client: TransactionClient, connectionId: string): Promise<string | null> {
-  const { rows: [row] } = await client.query<{ provider: string }>({ name: 'provider_of', text: 'select provider from provider_connection where id = $1', values: [connectionId] })
-  return row?.provider ?? null
 }
 
 /** The credit that a body asks for. @throws ProblemError when it asks for what no bank would say */

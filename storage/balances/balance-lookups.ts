@@ -1,0 +1,51 @@
+/** Single facts about a balance, and the balances that are idle. Statements only. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { plainArrayOrNull } from '../db/array-literal.ts'
+import type { Queries, TransactionClient } from '../db/transaction.ts'
+
+/** Returns whether a balance belongs to an operator, within a transaction. @throws what the driver throws */
+export async function balanceBelongsToOperator(client: TransactionClient, balanceId: string, operatorId: string): Promise<boolean> {
+  const { rows } = await client.query({ name: 'balance_of_operator', text: 'select from balance where id = $1 and operator_id = $2', values: [balanceId, operatorId] })
+  return rows.length === 1
+}
+
+/** Reads the status of a balance, within a transaction; null when there is no such balance. @throws what the driver throws */
+export async function statusOfBalance(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<string | null> {
+  const { rows: [row] } = await client.query<{ status: string }>({ name: 'status_of_balance', text: 'select status from balance where id = $1', values: [balanceId] })
+  return row?.status ?? null
+}
+
+/** Reads the posted amount of a customer's balance, in minor units; null when the customer has no such balance. @throws DatabaseUnavailable, and what the driver throws */
+export async function postedOfBalance(database: Queries, customerId: string, balanceId: string): Promise<bigint | null> {
+  const [row] = await database.query<[string]>({
+    name: 'balance_rest', text: 'select posted from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
+  })
+  return row === undefined ? null : BigInt(row[0])
+}
+
+/** Reads the currency of a customer's balance, within a transaction; null when the customer has no such balance. @throws what the driver throws */
+export async function currencyOfBalance(client: TransactionClient, customerId: string, balanceId: string): Promise<string | null> {
+  const { rows: [other] } = await client.query<{ currency: string }>({
+    name: 'sweep_target', text: 'select currency from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
+  })
+  return other?.currency ?? null
+}
+
+// Whatever changes a balance moves its updated_at, so nothing has come or gone since.
+const IDLE = `select b.id, b.customer_id from balance b
+    join setting s on s.owner_id = b.customer_id and s.name = 'preferences' and (s.value->>'closeEmptyBalances')::boolean
+  where b.parent_balance_id is not null and b.status = 'active' and b.posted = 0 and b.held = 0 and b.updated_at <= $1::timestamptz
+    and ($2::smallint[] is null or b.shard = any($2)) order by b.id limit $3`
+
+/**
+ * Reads the empty sub-balances of these shards (null: all) that have not changed since `before` (epoch milliseconds) and whose
+ * customers want them closed, by id, `max` at most.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function idleSubBalances(
+  database: Queries, { before, owned, max }: { readonly before: number; readonly owned: readonly number[] | null; readonly max: number },
+): Promise<readonly { readonly id: string; readonly customerId: string }[]> {
+  const rows = await database.query<[string, string]>({ name: 'idle_balances', text: IDLE, values: [timestamp(before), plainArrayOrNull(owned), max] })
+  return rows.map(([id, customerId]) => ({ id, customerId }))
+}
