@@ -21,13 +21,14 @@ import { moneyJson, REQUEST_AMOUNT_MAX } from '../../lib/base/money.ts'
 import type { Feature } from '../../lib/operators/features.ts'
 import { ProblemError, refuse, refuseField } from '../../lib/base/problems.ts'
 import { accountDetailsOf } from '../../storage/accounts/account-details.ts'
+import { nameOfCustomer } from '../../storage/customers/customers.ts'
 import type { Database } from '../../storage/db/database.ts'
 import * as rows from '../../storage/funds-requests/funds-requests.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import * as reads from '../../storage/funds-requests/funds-request-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
-import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { inTransaction, through, type Queries, type TransactionClient } from '../../storage/db/transaction.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
 import { auditCaller } from '../commands/trail.ts'
 import type { ByCaller } from '../../lib/identity/caller.ts'
@@ -76,13 +77,6 @@ export interface FundsRequestCommands {
   decline(token: string, from: { readonly address: string; readonly requestId: string }): Promise<PublicFundsRequest>
 }
 
-type Rows = Pick<Database, 'query'>
-
-/** The transaction's own connection, for reads that are otherwise made on any. */
-function within(client: TransactionClient): Rows {
-  return { query: async <Row extends unknown[]>(statement: { readonly name: string; readonly text: string; readonly values: unknown[] }) => (await client.query<Row>({ ...statement, rowMode: 'array' })).rows }
-}
-
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
 const unknownLink = (): never => refuse('not-found', 'The link is unknown.')
 
@@ -124,12 +118,12 @@ export function createFundsRequestReads(world: Pick<FundsRequestDeps, 'database'
 }
 
 /** The accounts of balances that money can be sent to now. */
-async function activeDetails(database: Rows, balanceIds: readonly string[]) {
+async function activeDetails(database: Queries, balanceIds: readonly string[]) {
   const all = balanceIds.length === 0 ? new Map<string, never[]>() : await accountDetailsOf(database, balanceIds)
   return (balanceId: string) => (all.get(balanceId) ?? []).filter(({ status }) => status === 'active')
 }
 
-async function versioned(database: Rows, record: reads.FundsRequestRecord, links: ReturnType<typeof createLinks>): Promise<Versioned<FundsRequest>> {
+async function versioned(database: Queries, record: reads.FundsRequestRecord, links: ReturnType<typeof createLinks>): Promise<Versioned<FundsRequest>> {
   const details = await activeDetails(database, [record.balanceId])
   return {
     version: record.version, untagged: reads.FUNDS_REQUEST_UNTAGGED,
@@ -138,7 +132,7 @@ async function versioned(database: Rows, record: reads.FundsRequestRecord, links
 }
 
 /** What a payer sees; of a request that has ended not where to pay. */
-async function publicView(database: Rows, { record, payeeName }: { readonly record: reads.FundsRequestRecord; readonly payeeName: string }): Promise<PublicFundsRequest> {
+async function publicView(database: Queries, { record, payeeName }: { readonly record: reads.FundsRequestRecord; readonly payeeName: string }): Promise<PublicFundsRequest> {
   const { currency } = record
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })
   const waiting = isWaiting(record.status)
@@ -189,9 +183,9 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
   }
 
   async function payeeName(client: TransactionClient, customerId: string): Promise<string> {
-    const { rows: [row] } = await client.query<{ legal_name: string }>({ name: 'payee_name', text: 'select legal_name from customer where id = $1', values: [customerId] })
-    if (row === undefined) throw new Error(`The customer ${customerId} does not exist.`)
-    return row.legal_name
+    const name = await nameOfCustomer(client, customerId)
+    if (name === null) throw new Error(`The customer ${customerId} does not exist.`)
+    return name
   }
 
   /** Not waited for: what it tells of is written, and its link is in the service. */
@@ -208,7 +202,7 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
     const balance = await rows.receivingBalance(client, customerId, balanceId) ?? refuseField('/balanceId', 'not_found', 'No such balance.')
     if (balance.currency !== amount.currency) refuseField('/amount/currency', 'currency_mismatch', `The balance is in ${balance.currency}.`)
     if (balance.status !== 'active') refuseField('/balanceId', 'inactive', `The balance is ${balance.status}.`)
-    if ((await activeDetails(within(client), [balanceId]))(balanceId).length === 0) refuseField('/balanceId', 'account_not_eligible', 'The balance has no active account details.')
+    if ((await activeDetails(through(client), [balanceId]))(balanceId).length === 0) refuseField('/balanceId', 'account_not_eligible', 'The balance has no active account details.')
     if (recipientId !== null && !await rows.hasRecipient(client, customerId, recipientId.toLowerCase())) refuseField('/payer/recipientId', 'not_found', 'No such recipient.')
     if (dueDate !== null && dueDate < dateIn(now, 'UTC')) refuseField('/dueDate', 'in_past', 'Must not be in the past.')
     const expiry = expiryOf(body.expiresAt ?? null, now)
@@ -264,7 +258,7 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
       return await changing(async (tx) => {
         const before = await locked(tx, by, id)
         if (expected !== null && before.version !== BigInt(expected)) {
-          refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(await versioned(within(tx.client), before, links)) } })
+          refuse('precondition-failed', 'The resource has changed since it was read.', { extra: { currentEtag: etagOf(await versioned(through(tx.client), before, links)) } })
         }
         const { description = before.description, dueDate = before.dueDate, expiresAt, metadata } = body
         const terms = body.description !== undefined || body.dueDate !== undefined || expiresAt !== undefined
@@ -276,11 +270,11 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
         if (!fitsMetadata(merged)) refuseField('/metadata', 'too_large', 'Is too large.')
         const values = { description, dueDate, expiresAt: expiry.expiresAt, metadata: merged }
         const was = { description: before.description, dueDate: before.dueDate, expiresAt: before.expiresAt, metadata: before.metadata }
-        if (JSON.stringify(values) === JSON.stringify(was)) return await versioned(within(tx.client), before, links)
+        if (JSON.stringify(values) === JSON.stringify(was)) return await versioned(through(tx.client), before, links)
         await rows.updateFundsRequest(tx.client, id, { ...values, now: tx.now })
         const after = await reread(tx, id)
         await trail(tx, auditCaller(by), 'updated', by.tenant.id, id, state(before), state(after))
-        return await versioned(within(tx.client), after, links)
+        return await versioned(through(tx.client), after, links)
       })
     },
 
@@ -320,7 +314,7 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
         if (!await rows.countArrival(tx, request, arrival)) throw new ProblemError(invalidTransition(request.status))
         const after = await reread(tx, id)
         await trail(tx, auditCaller(by), 'allocated', by.tenant.id, id, state(request), { ...state(after), incomingPaymentId })
-        return await versioned(within(tx.client), after, links)
+        return await versioned(through(tx.client), after, links)
       })
     },
 
@@ -338,7 +332,7 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
 
   /** A link is a credential: what is kept of an answer does without. */
   async function keptView(client: TransactionClient, record: reads.FundsRequestRecord): Promise<Versioned<FundsRequest>> {
-    const { view, ...rest } = await versioned(within(client), record, links)
+    const { view, ...rest } = await versioned(through(client), record, links)
     return { ...rest, view: { ...view, link: null } }
   }
 

@@ -2,14 +2,13 @@
  * What time and money make of funds requests. Whoever owns a request's shard lets it expire when its time is over (N3); any
  * node matches what has arrived with what was asked for (storage/funds-requests/funds-request-matching.ts), one at a time.
  */
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import { moveFundsRequest } from '../../lib/funds-requests/funds-request.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { matchArrivals } from '../../storage/funds-requests/funds-request-matching.ts'
-import { DUE_FUNDS_REQUESTS, lockAnyFundsRequest, writeMove } from '../../storage/funds-requests/funds-requests.ts'
+import { expiredFundsRequests, lockAnyFundsRequest, writeMove } from '../../storage/funds-requests/funds-requests.ts'
 import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
@@ -63,11 +62,8 @@ export class FundsRequests {
 
   async #expireDue(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
-    const owned = shards.owned()
-    const rows = await database.query<[string]>({
-      name: 'due_funds_requests', text: DUE_FUNDS_REQUESTS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
-    })
-    for (const [id] of rows) await this.#expire(id).catch((error: unknown) => onError(error, `funds request ${id}`))
+    const expired = await expiredFundsRequests(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })
+    for (const id of expired) await this.#expire(id).catch((error: unknown) => onError(error, `funds request ${id}`))
   }
 
   async #expire(id: string): Promise<void> {

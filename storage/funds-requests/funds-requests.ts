@@ -4,7 +4,8 @@ import { laterThan, timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { writeEvent } from '../outbox/outbox.ts'
 import { fundsRequestColumns, fundsRequestRecord, type FundsRequestColumns, type FundsRequestRecord } from './funds-request-queries.ts'
-import type { TransactionClient } from '../db/transaction.ts'
+import { plainArrayOrNull } from '../db/array-literal.ts'
+import type { Queries, TransactionClient } from '../db/transaction.ts'
 
 /** What a funds request is written from. Amounts are minor units, times epoch milliseconds. */
 export interface NewFundsRequest {
@@ -181,6 +182,18 @@ export async function lockArrival(client: TransactionClient, customerId: string,
   return row === undefined ? null : { id: row.id, amount: BigInt(row.amount), status: row.status, balanceId: row.balance_id, currency: row.currency, fundsRequestId: row.funds_request_id }
 }
 
-/** Requests of these shards (null: all) whose time is over, the longest first. */
-export const DUE_FUNDS_REQUESTS = `select id from funds_request where status in ('open', 'partially_paid') and expires_at <= $1::timestamptz
+const DUE_FUNDS_REQUESTS = `select id from funds_request where status in ('open', 'partially_paid') and expires_at <= $1::timestamptz
   and ($2::smallint[] is null or shard = any($2)) order by expires_at limit $3`
+
+/**
+ * Reads the open requests of these shards (null: all) that have expired at `now` (epoch milliseconds), the longest expired first,
+ * `max` at most, as ids.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function expiredFundsRequests(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly string[]> {
+  const rows = await database.query<[string]>({
+    name: 'due_funds_requests', text: DUE_FUNDS_REQUESTS, values: [timestamp(now), plainArrayOrNull(owned), max],
+  })
+  return rows.map(([id]) => id)
+}
