@@ -10,7 +10,7 @@
  *    payment's id is older than the payment, so no end can be missed.
  *  * Due times are columns; whoever owns a schedule's shard looks. With nothing due a look reads two empty index pages.
  */
-import { laterThan, timestamp, type Clock } from '../../lib/base/clock.ts'
+import { laterThan, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import type { Mail, Mailer } from '../../lib/notices/mail.ts'
@@ -20,7 +20,6 @@ import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
 import { begun, FAILURES_MAX, made, paymentEnded, type MadeOutcome } from '../../lib/scheduled-payments/schedule.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
-import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { findPayment } from '../../storage/payments/payment-queries.ts'
 import type { ScheduleRecord } from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
@@ -113,11 +112,10 @@ export class ScheduledPayments {
   async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const owned = shards.owned()
-    const mine = plainArrayOrNull(owned)
     const now = clock.now()
-    const due = await database.query<[string]>({ name: 'due_schedules', text: rows.DUE_SCHEDULES, values: [timestamp(now), mine, DUE_MAX] })
-    const left = await database.query<[string]>({ name: 'abandoned_occurrences', text: rows.ABANDONED_OCCURRENCES, values: [timestamp(now - LEFT_AFTER_MS), mine, DUE_MAX] })
-    const waiting = [...left, ...due].map(([id]) => id)
+    const due = await rows.dueSchedules(database, { now, owned, max: DUE_MAX })
+    const left = await rows.schedulesWithAbandonedOccurrences(database, { takenBefore: now - LEFT_AFTER_MS, owned, max: DUE_MAX })
+    const waiting = [...left, ...due]
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
         await this.#make(id).catch((error: unknown) => onError(error, `scheduled payment ${id}`))

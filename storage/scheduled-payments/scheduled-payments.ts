@@ -9,7 +9,8 @@ import type { Occurrence } from '../../lib/scheduled-payments/occurrences.ts'
 import type { MadeOutcome, PaymentOutcome, ScheduleState } from '../../lib/scheduled-payments/schedule.ts'
 import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
 import { SCHEDULE_COLUMNS, scheduleRecord, type ScheduleColumns, type ScheduleRecord } from './scheduled-payment-queries.ts'
-import type { TransactionClient } from '../db/transaction.ts'
+import { plainArrayOrNull } from '../db/array-literal.ts'
+import type { Queries, TransactionClient } from '../db/transaction.ts'
 
 const at = (time: number | null): string | null => (time === null ? null : timestamp(time))
 
@@ -123,14 +124,36 @@ export async function schedulesTo(client: TransactionClient, recipientId: string
 
 // ── Occurrences ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Active schedules of these shards (null: all) that are due, the longest first. */
-export const DUE_SCHEDULES = `select s.id from scheduled_payment s where s.status = 'active' and s.next_occurrence_at <= $1::timestamptz
+const DUE_SCHEDULES = `select s.id from scheduled_payment s where s.status = 'active' and s.next_occurrence_at <= $1::timestamptz
   and ($2::smallint[] is null or s.shard = any($2))
   and not exists (select from scheduled_occurrence o where o.scheduled_payment_id = s.id and o.status = 'due') order by s.next_occurrence_at limit $3`
 
-/** Occurrences of these shards (null: all) that were taken up before a moment and are still due: whoever took them died. */
-export const ABANDONED_OCCURRENCES = `select scheduled_payment_id from scheduled_occurrence where status = 'due' and taken_at <= $1::timestamptz
+const ABANDONED_OCCURRENCES = `select scheduled_payment_id from scheduled_occurrence where status = 'due' and taken_at <= $1::timestamptz
   and ($2::smallint[] is null or shard = any($2)) order by taken_at limit $3`
+
+/**
+ * Reads the active schedules of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due first, `max`
+ * at most, as ids.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function dueSchedules(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly string[]> {
+  const due = await database.query<[string]>({ name: 'due_schedules', text: DUE_SCHEDULES, values: [timestamp(now), plainArrayOrNull(owned), max] })
+  return due.map(([id]) => id)
+}
+
+/**
+ * Reads the schedules of these shards (null: all) with an occurrence that a node took up before `takenBefore` (epoch
+ * milliseconds) and that is still due, because the node died; the longest taken first, `max` at most, as ids.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function schedulesWithAbandonedOccurrences(
+  database: Queries, { takenBefore, owned, max }: { readonly takenBefore: number; readonly owned: readonly number[] | null; readonly max: number },
+): Promise<readonly string[]> {
+  const left = await database.query<[string]>({ name: 'abandoned_occurrences', text: ABANDONED_OCCURRENCES, values: [timestamp(takenBefore), plainArrayOrNull(owned), max] })
+  return left.map(([id]) => id)
+}
 
 /** An occurrence that is being made. */
 export interface DueOccurrence extends Occurrence {
