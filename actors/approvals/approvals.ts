@@ -25,10 +25,9 @@ import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuse, type Problem, ProblemError } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import {
-  addRequesters, approversOf, DUE_APPROVALS, endApproval, givenApprovals, insertDecision, lockApproval, noteCounted, noteReceived, noteWake, standingOf,
+  addRequesters, approversOf, dueApprovals, endApproval, givenApprovals, insertDecision, lockApproval, noteCounted, noteReceived, noteWake, standingOf,
   writeEffects, type ApprovalTx, type Ending, type NewDecision,
 } from '../../storage/approvals/approvals.ts'
-import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, type AuditBy } from '../../storage/trail/trail.ts'
 import { insertNotices, type Notice } from '../../storage/notices/notices.ts'
@@ -217,12 +216,8 @@ export class Approvals extends Poller {
 
   async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
-    const owned = shards.owned()
-    const rows = await database.query<[string, number]>({
-      name: 'due_approvals', text: DUE_APPROVALS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
-    })
-    // One after the other: they are nobody's request, and must not take the connections that requests need.
-    for (const [id] of rows) {
+    // One after the other: no request waits for them, and they must leave the connections to the requests.
+    for (const id of await dueApprovals(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })) {
       await this.#within(id, (tx, approval, afterwards) => this.#wake(tx, approval, afterwards)).catch((error: unknown) => onError(error, `approval ${id}`))
     }
   }

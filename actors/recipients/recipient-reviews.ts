@@ -3,17 +3,16 @@
  * recipient is written with it. As with approvals, time is a column: whoever owns a review's shard looks at those that are
  * due, and lets them expire or lets the sandbox decide.
  */
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
-import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { insertNotices } from '../../storage/notices/notices.ts'
-import { DUE_REVIEWS, endReview, lockReview, wakeReviewAt, type ReviewRecord } from '../../storage/recipients/recipient-reviews.ts'
+import { dueReviews, endReview, lockReview, wakeReviewAt, type ReviewRecord } from '../../storage/recipients/recipient-reviews.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { SANDBOX_APPROVER } from '../approvals/approvals.ts'
 import { applyRecipientApproval } from './review-recipient.ts'
@@ -100,11 +99,8 @@ export class RecipientReviews extends Poller {
 
   async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
-    const owned = shards.owned()
-    const rows = await database.query<[string]>({
-      name: 'due_recipient_reviews', text: DUE_REVIEWS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
-    })
-    for (const [id] of rows) await this.#transaction((tx) => this.#wake(tx, id)).catch((error: unknown) => onError(error, `review ${id}`))
+    const due = await dueReviews(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })
+    for (const id of due) await this.#transaction((tx) => this.#wake(tx, id)).catch((error: unknown) => onError(error, `review ${id}`))
   }
 
   async #wake(tx: ApprovalTx, id: string): Promise<Ended | null> {

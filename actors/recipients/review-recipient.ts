@@ -9,7 +9,7 @@ import { SANDBOX_DECISION_MS, summary } from '../../lib/approvals/opening.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { afterStage, firstStage, openedReview, type RecipientApproval, type RecipientStatus, type ReviewEnd } from '../../lib/recipients/review.ts'
 import { sandboxTokens } from '../../lib/sandbox/triggers.ts'
-import { endApproval, lockPendingApproval, openApproval, readStoredPolicies, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
+import { endApproval, lastDeciderOf, lockPendingApproval, openApproval, readStoredPolicies, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { endReview, insertReview, lockPendingReview } from '../../storage/recipients/recipient-reviews.ts'
 import { lockRecipient, recipientCustomer, setRecipientState, type RecipientCustomer } from '../../storage/recipients/recipients.ts'
@@ -143,13 +143,11 @@ export async function applyRecipientApproval(tx: ApprovalTx, world: ReviewDeps, 
 export function recipientSubject({ sandbox, changed }: ReviewDeps & { readonly changed: (recipientId: string) => void }): ApprovalSubject {
   return {
     async ended(tx, { id, customerId, subjectId, requestedBy, requestedByName }, { status, reason }) {
-      const { rows: [last] } = await tx.client.query<{ user_id: string }>({
-        name: 'last_approval_decision', text: 'select user_id from approval_decision where approval_id = $1 order by id desc limit 1', values: [id],
-      })
+      const decider = await lastDeciderOf(tx.client, id)
       const decided = status === 'approved' || status === 'rejected'
       const effects = await applyRecipientApproval(tx, { sandbox }, {
         recipientId: subjectId, customerId, requester: { id: requestedBy, name: requestedByName },
-        end: { status: status as ReviewEnd['status'], by: decided ? last?.user_id ?? null : null, reason },
+        end: { status: status as ReviewEnd['status'], by: decided ? decider : null, reason },
       })
       return { effects, after: () => changed(subjectId) }
     },

@@ -15,7 +15,8 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { commit, type Conflict } from '../commit/commit.ts'
 import { writeAudit, type AuditBy } from '../trail/trail.ts'
-import type { TransactionClient } from '../db/transaction.ts'
+import { plainArrayOrNull } from '../db/array-literal.ts'
+import type { Queries, TransactionClient } from '../db/transaction.ts'
 
 /** A transaction that is open, and what is new in it. */
 export interface ApprovalTx {
@@ -336,9 +337,21 @@ export async function withdrawApproval(tx: ApprovalTx, subjectId: string, reason
 
 // ── Time ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Pending approvals of these shards (null: all) that are due, the longest first. */
-export const DUE_APPROVALS = `select id, shard from approval where status = 'pending' and wake_at <= $1::timestamptz
+const DUE_APPROVALS = `select id, shard from approval where status = 'pending' and wake_at <= $1::timestamptz
   and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`
+
+/**
+ * Reads the pending approvals of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due first,
+ * `max` at most, as ids.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function dueApprovals(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly string[]> {
+  const rows = await database.query<[string, number]>({
+    name: 'due_approvals', text: DUE_APPROVALS, values: [timestamp(now), plainArrayOrNull(owned), max],
+  })
+  return rows.map(([id]) => id)
+}
 
 /** Notes what was done about a pending approval, and when it is looked at next. */
 export async function noteWake(client: TransactionClient, id: string, note: { readonly wakeAt: number; readonly announcedAt: number | null; readonly warnedAt: number | null; readonly remindedAt: number | null }): Promise<void> {
@@ -347,4 +360,12 @@ export async function noteWake(client: TransactionClient, id: string, note: { re
     name: 'approval_wake', text: 'update approval set wake_at = $2, announced_at = $3, warned_at = $4, reminded_at = $5 where id = $1',
     values: [id, timestamp(note.wakeAt), at(note.announcedAt), at(note.warnedAt), at(note.remindedAt)],
   })
+}
+
+/** Reads the user who made the last decision on an approval; null while there is none. @throws what the driver throws */
+export async function lastDeciderOf(client: TransactionClient, approvalId: string): Promise<string | null> {
+  const { rows: [last] } = await client.query<{ user_id: string }>({
+    name: 'last_approval_decision', text: 'select user_id from approval_decision where approval_id = $1 order by id desc limit 1', values: [approvalId],
+  })
+  return last?.user_id ?? null
 }

@@ -1,6 +1,7 @@
 /** Reviews of recipients by the operator's own people, as rows. Locks are taken in one order: reviews, then recipients. */
 import { timestamp } from '../../lib/base/clock.ts'
-import type { TransactionClient } from '../db/transaction.ts'
+import { plainArrayOrNull } from '../db/array-literal.ts'
+import type { Queries, TransactionClient } from '../db/transaction.ts'
 import { REVIEW_STATUSES } from '../../lib/recipients/review.ts'
 
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
@@ -89,6 +90,18 @@ export async function wakeReviewAt(client: TransactionClient, id: string, at: nu
   await client.query({ name: 'wake_recipient_review', text: 'update recipient_review set wake_at = $2 where id = $1', values: [id, timestamp(at)] })
 }
 
-/** Pending reviews of these shards (null: all) that are due, the longest first. */
-export const DUE_REVIEWS = `select id from recipient_review where status = 'pending' and wake_at <= $1::timestamptz
+const DUE_REVIEWS = `select id from recipient_review where status = 'pending' and wake_at <= $1::timestamptz
   and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`
+
+/**
+ * Reads the pending reviews of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due first, `max`
+ * at most, as ids.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function dueReviews(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly string[]> {
+  const rows = await database.query<[string]>({
+    name: 'due_recipient_reviews', text: DUE_REVIEWS, values: [timestamp(now), plainArrayOrNull(owned), max],
+  })
+  return rows.map(([id]) => id)
+}
