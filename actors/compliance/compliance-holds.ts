@@ -15,8 +15,7 @@ import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
-import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
-import { addComplianceNote, decideComplianceHold, DUE_HOLDS, lockComplianceHold, NOTES_MAX, proposeDecision, type ComplianceHoldRecord } from '../../storage/compliance/compliance-holds.ts'
+import { addComplianceNote, decideComplianceHold, dueComplianceHolds, lockComplianceHold, NOTES_MAX, proposeDecision, type ComplianceHoldRecord } from '../../storage/compliance/compliance-holds.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { SYSTEM, writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
@@ -122,11 +121,7 @@ export class ComplianceHolds extends Poller {
 
   async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
-    const owned = shards.owned()
-    const rows = await database.query<[string]>({
-      name: 'due_compliance_holds', text: DUE_HOLDS, values: [timestamp(clock.now()), plainArrayOrNull(owned), DUE_MAX],
-    })
-    for (const [id] of rows) {
+    for (const id of await dueComplianceHolds(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })) {
       await decideInTransaction(this.#options, async (tx, afterwards) => {
         const hold = await lockComplianceHold(tx.client, id)
         if (hold === null || hold.status !== 'open' || hold.sandboxDecision === null) return

@@ -7,7 +7,7 @@
  */
 import type { Screener, ScreeningGate, ScreeningHit, ScreeningSubject } from '../../lib/compliance/screening.ts'
 import type { PaymentState } from '../../lib/payments/payment-state.ts'
-import { plainArray } from '../../storage/db/array-literal.ts'
+import { releasedSubjects } from '../../storage/compliance/compliance-holds.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { loadPayments } from '../../storage/payments/payment-states.ts'
 import { paymentActor } from './payment.ts'
@@ -37,7 +37,7 @@ export class ComplianceGate implements ScreeningGate {
   async screen(subjects: readonly ScreeningSubject[]): Promise<ReadonlyMap<string, ScreeningHit>> {
     const hits = await this.#options.screener.screen(subjects)
     if (hits.size === 0) return hits
-    const released = await this.#released([...hits.keys()])
+    const released = await releasedSubjects(this.#options.database, [...hits.keys()])
     return new Map([...hits].filter(([id]) => !released.has(id)))
   }
 
@@ -54,15 +54,5 @@ export class ComplianceGate implements ScreeningGate {
     const read = await loadPayments({ query: async (statement) => ({ rows: await database.query(statement) }) }, unknown, false)
     for (const state of read.values()) system.remember(paymentActor, state.id, state.shard, state)
     return [...known, ...read.values()]
-  }
-
-  /** Those that people have let pass. */
-  async #released(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#options.database.query<[string]>({
-      name: 'gate_released',
-      text: `select subject_id from compliance_hold where subject_id = any($1::uuid[]) and kind = 'outbound_screening' and status = 'released'`,
-      values: [plainArray(ids)],
-    })
-    return new Set(rows.map(([id]) => id))
   }
 }

@@ -4,7 +4,8 @@
  */
 import type { ComplianceDecision, ComplianceHoldKind, ComplianceHoldStatus, HeldSubject } from '../../lib/compliance/hold.ts'
 import { timestamp } from '../../lib/base/clock.ts'
-import type { TransactionClient } from '../db/transaction.ts'
+import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
+import type { Queries, TransactionClient } from '../db/transaction.ts'
 
 /** What the first of two persons wants. */
 export interface HoldProposal {
@@ -95,6 +96,28 @@ export async function addComplianceNote(client: TransactionClient, note: {
   return true
 }
 
-/** Open holds of these shards (null: all) that the sandbox is to decide on now, the longest due first. */
-export const DUE_HOLDS = `select id from compliance_hold where status = 'open' and wake_at is not null and wake_at <= $1::timestamptz
+const DUE_HOLDS = `select id from compliance_hold where status = 'open' and wake_at is not null and wake_at <= $1::timestamptz
   and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`
+
+/**
+ * Reads the open holds of these shards (null: all) that the sandbox decides at `now` (epoch milliseconds), the longest due first,
+ * `max` at most, as ids.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function dueComplianceHolds(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly string[]> {
+  const rows = await database.query<[string]>({
+    name: 'due_compliance_holds', text: DUE_HOLDS, values: [timestamp(now), plainArrayOrNull(owned), max],
+  })
+  return rows.map(([id]) => id)
+}
+
+/** Reads which of these subjects staff have released from outbound screening, by id. @throws DatabaseUnavailable, and what the driver throws */
+export async function releasedSubjects(database: Queries, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await database.query<[string]>({
+    name: 'gate_released',
+    text: `select subject_id from compliance_hold where subject_id = any($1::uuid[]) and kind = 'outbound_screening' and status = 'released'`,
+    values: [plainArray(ids)],
+  })
+  return new Set(rows.map(([id]) => id))
+}
