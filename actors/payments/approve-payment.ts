@@ -3,7 +3,6 @@ import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { withdrawExchange } from '../../lib/exchange/approval.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import type { Conversion } from '../../lib/payments/conversion.ts'
-import type { PaymentDetails } from '../../lib/payments/payment.ts'
 import { movePayment } from '../../lib/payments/payment-moves.ts'
 import type { PaymentCommand, PaymentState, Withdrawal } from '../../lib/payments/payment-state.ts'
 import { dueTiming } from '../../lib/rails/timing.ts'
@@ -12,7 +11,7 @@ import type { ApprovalTx, Ending } from '../../storage/approvals/approvals.ts'
 import { datesOf } from '../../storage/payments/due-payments.ts'
 import { readExchange } from '../../storage/exchange/exchanges.ts'
 import { readReviewed } from '../../storage/recipients/recipient-cache.ts'
-import { readPayment } from '../../storage/payments/payment-states.ts'
+import { readPayment, readPaymentDetails } from '../../storage/payments/payment-states.ts'
 import type { ApprovalSubject, SubjectOutcome } from '../approvals/approvals.ts'
 import { carryOut, type ExchangeSubjectOptions } from '../exchange/approve-exchange.ts'
 import type { PaymentQueue } from './payment-queue.ts'
@@ -88,7 +87,7 @@ async function endConversion(options: ExchangeSubjectOptions, tx: ApprovalTx, ap
     const { status, reason: { message }, by } = withdrawal
     return withdrawExchange(exchange, { status, message, failure: null, by }, withdrawn(withdrawal), ids, now)
   }
-  const details = await detailsOf(client, payment.id)
+  const details = await readPaymentDetails(client, payment.id)
   // The payment's amount is what has to be bought, whatever was fixed when it was quoted.
   return await carryOut(options, tx, approval, { ...exchange, fixedSide: 'buy' }, {
     booked({ sellAmount, fee }) {
@@ -103,9 +102,4 @@ function movedBy(payment: PaymentState, command: PaymentCommand, now: number): E
   const { reply, effects } = movePayment(payment, command, now)
   if (reply.kind !== 'moved' || effects === null) throw new Error(`The payment ${payment.id} is ${payment.status}, not pending_approval.`)
   return effects
-}
-
-async function detailsOf(client: ApprovalTx['client'], id: string): Promise<PaymentDetails> {
-  const { rows: [row] } = await client.query<{ details: string }>({ name: 'payment_details', text: 'select details from payment where id = $1', values: [id] })
-  return JSON.parse(row?.details ?? '{}') as PaymentDetails
 }

@@ -21,12 +21,12 @@ import type { InternalPayee, MoveContext, PaymentCommand, PaymentReply, PaymentS
 import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { QueuePlace } from '../../lib/payments/payment.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import { plainArray, plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import { OutcomeUnknown } from '../../storage/db/connection.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { internalPayees } from '../../storage/payments/internal-payees.ts'
 import { isKeptAlready, keepMessages } from '../../storage/providers/provider-events.ts'
+import { countUnsentPayments, placesOfPayments, resubmittablePayments, silentPayments, unknownPayments, unsentPayments, type QueuedPayment } from '../../storage/payments/partner-instructions.ts'
 import { loadPayments } from '../../storage/payments/payment-states.ts'
 import type { BankInbox, BankMessage, BankPartner, PaymentOrder, Submission } from '../providers/bank.ts'
 import { paymentActor } from './payment.ts'
@@ -81,12 +81,10 @@ const NO_HITS: ReadonlyMap<string, ScreeningHit> = new Map()
 /** What the moves of one payment need, and the rail that it goes by. */
 interface Context extends MoveContext { readonly rail: string }
 
-interface Waiting { readonly id: string; readonly shard: number }
-
 export class PaymentQueue {
   readonly #options: PaymentQueueOptions
   readonly #gate: ComplianceGate
-  #waiting: Waiting[] = []
+  #waiting: QueuedPayment[] = []
   /** Rows exist that memory does not hold: the window was full, or nothing has been read yet. */
   #more = true
   #batches = 0
@@ -111,14 +109,10 @@ export class PaymentQueue {
 
   /** Takes up what is left from before, then whatever comes. @throws what the driver throws */
   async start(): Promise<void> {
-    const [row] = await this.#options.database.query<[string]>({
-      name: 'queue_backlog', values: [this.#owned()],
-      text: `select count(*) from partner_instruction i join payment p on p.id = i.payment_id
-        where p.sent_at is null and ($1::smallint[] is null or i.shard = any($1))`,
-    })
-    this.#backlog = Number((row as [string])[0])
+    const { database, shards } = this.#options
+    this.#backlog = await countUnsentPayments(database, shards.owned())
     this.#running = true
-    this.#options.shards.onChange((change) => this.#moved(change))
+    shards.onChange((change) => this.#moved(change))
     this.#background(this.#recover(this.#options.clock.now()))
     const silence = setInterval(() => this.#background(this.#recover(this.#options.clock.now() - SILENCE_MS)), SILENCE_MS)
     this.#timers.add(silence)
@@ -198,12 +192,6 @@ export class PaymentQueue {
     return acknowledged
   }
 
-  /** The shards to look at, as a bind parameter; null for all. */
-  #owned(): string | null {
-    const owned = this.#options.shards.owned()
-    return plainArrayOrNull(owned)
-  }
-
   /** Rows of shards that came are read; what memory holds of shards that went is theirs now. */
   #moved({ gained, lost }: { readonly gained: readonly number[]; readonly lost: readonly number[] }): void {
     if (lost.length > 0) {
@@ -251,22 +239,16 @@ export class PaymentQueue {
   async #refill(): Promise<void> {
     if (!this.#more) return
     this.#more = false
-    const rows = await this.#options.database.query<[string, number]>({
-      name: 'queue_refill',
-      text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
-        where p.sent_at is null and i.attention_at is null and (i.not_before is null or i.not_before <= $3::timestamptz)
-          and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
-      values: [LIMITS.dispatchQueueMax, this.#owned(), timestamp(this.#options.clock.now())],
-    })
-    this.#more ||= rows.length === LIMITS.dispatchQueueMax
+    const { database, shards, clock } = this.#options
+    const unsent = await unsentPayments(database, { now: clock.now(), owned: shards.owned(), max: LIMITS.dispatchQueueMax })
+    this.#more ||= unsent.length === LIMITS.dispatchQueueMax
     const known = new Set(this.#waiting.map(({ id }) => id))
-    const found = rows.filter(([id]) => !this.#moving.has(id) && !known.has(id))
-    this.#waiting.unshift(...found.map(([id, shard]) => ({ id, shard })))
+    this.#waiting.unshift(...unsent.filter(({ id }) => !this.#moving.has(id) && !known.has(id)))
     if (!this.#more) this.#backlog = this.#waiting.length + this.#moving.size
   }
 
   /** P14 for those in which the gate finds something; P17 for each of the others, then the bank. */
-  async #handOver(batch: readonly Waiting[]): Promise<void> {
+  async #handOver(batch: readonly QueuedPayment[]): Promise<void> {
     const [contexts, outgoing] = await Promise.all([this.#contextsOf(batch.map(({ id }) => id)), this.#gate.hits(batch)])
     const payees = await this.#payeesOf(contexts)
     // The payee of an internal payment has its payer screened as of any money that comes in, before anything is moved.
@@ -284,7 +266,7 @@ export class PaymentQueue {
     settled.forEach((result, nth) => {
       if (result.status === 'rejected') {
         failure ??= result.reason
-        if (result.reason instanceof OutcomeUnknown) this.#doubt(batch[nth] as Waiting)
+        if (result.reason instanceof OutcomeUnknown) this.#doubt(batch[nth] as QueuedPayment)
       } else {
         this.#backlog = Math.max(0, this.#backlog - 1)
         const outcome = result.value
@@ -314,7 +296,7 @@ export class PaymentQueue {
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
   }
 
-  #doubt({ id, shard }: Waiting): void {
+  #doubt({ id, shard }: QueuedPayment): void {
     if (this.#doubtful.size < LIMITS.dispatchQueueMax) this.#doubtful.set(id, shard)
   }
 
@@ -336,19 +318,14 @@ export class PaymentQueue {
    * bank is asked, what it knows is booked, and what never reached it is submitted under the same reference.
    */
   async #recover(sentBefore: number): Promise<void> {
-    const { database } = this.#options
+    const { database, shards } = this.#options
     let after = '00000000-0000-0000-0000-000000000000'
     while (this.#running) {
-      const rows = await database.query<[string, number]>({
-        name: 'queue_silent',
-        text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
-          where p.sent_at <= $1::timestamptz and p.status = 'processing' and i.payment_id > $2
-            and ($4::smallint[] is null or i.shard = any($4)) order by i.payment_id limit $3`,
-        values: [timestamp(sentBefore), after, LIMITS.partnerBatchMax, this.#owned()],
-      })
-      if (rows.length === 0) return
-      after = (rows.at(-1) as [string, number])[0]
-      await this.#lookInto(rows.filter(([id]) => !this.#moving.has(id)).map(([id, shard]) => ({ id, shard })))
+      const silent = await silentPayments(database, { sentBefore, after, max: LIMITS.partnerBatchMax, owned: shards.owned() })
+      const last = silent.at(-1)
+      if (last === undefined) return
+      after = last.id
+      await this.#lookInto(silent.filter(({ id }) => !this.#moving.has(id)))
     }
   }
 
@@ -356,7 +333,7 @@ export class PaymentQueue {
    * What the bank knows of these payments is booked; what was handed over and never reached it is submitted; of what it
    * does not say a word nobody knows (I7).
    */
-  async #lookInto(payments: readonly Waiting[]): Promise<void> {
+  async #lookInto(payments: readonly QueuedPayment[]): Promise<void> {
     const { clock, bank } = this.#options
     const ids = payments.map(({ id }) => id)
     const statuses = await bank.status(ids)
@@ -369,37 +346,32 @@ export class PaymentQueue {
       if (outcome !== null) await this.#ask(id, shard, outcome)
     }))
     const lost = ids.filter((id) => statuses.get(id)?.kind === 'unknown')
-    const states = lost.length === 0 ? new Map<string, PaymentState>() : await this.#states(await this.#sendable(lost))
+    const states = lost.length === 0 ? new Map<string, PaymentState>() : await this.#states(await resubmittablePayments(this.#options.database, lost))
     const unsent = [...states.values()].filter(({ status, sent }) => status === 'processing' && sent)
     if (unsent.length > 0) await this.#submit(unsent, contexts)
   }
 
   /** Payments whose outcome is unknown: the bank is asked what became of them (P22). */
   async #attend(): Promise<void> {
-    const { database, clock, bank } = this.#options
+    const { database, clock, bank, shards } = this.#options
     const now = clock.now()
-    const rows = await database.query<[string, number, number]>({
-      name: 'queue_attention',
-      text: `select payment_id, shard, attempts from partner_instruction where attention_at <= $1::timestamptz
-        and ($3::smallint[] is null or shard = any($3)) order by attention_at limit $2`,
-      values: [timestamp(now), LIMITS.partnerBatchMax, this.#owned()],
-    })
-    if (rows.length === 0) return
-    const references = rows.map(([id]) => id)
+    const payments = await unknownPayments(database, { now, max: LIMITS.partnerBatchMax, owned: shards.owned() })
+    if (payments.length === 0) return
+    const references = payments.map(({ id }) => id)
     const statuses = await bank.status(references)
     const contexts = await this.#contextsOf(references)
-    await Promise.all(rows.map(async ([id, shard, attempts]) => {
+    await Promise.all(payments.map(async ({ id, shard, attempts }) => {
       const context = contexts.get(id)
       if (context !== undefined) await this.#ask(id, shard, outcomeOf(statuses.get(id), context) ?? { kind: 'still_unknown', askAgainAt: askAgainAt(now, attempts) })
     }))
-    const lost = rows.filter(([id, , attempts]) => statuses.get(id)?.kind === 'unknown' && attempts >= LOST_ATTEMPTS).map(([id]) => id)
+    const lost = payments.filter(({ id, attempts }) => statuses.get(id)?.kind === 'unknown' && attempts >= LOST_ATTEMPTS).map(({ id }) => id)
     if (lost.length > 0) await this.#sendAgain(lost, contexts)
   }
 
   /** Payments that the bank has been asked about often enough to be sure that they never arrived: the same reference again. */
   async #sendAgain(ids: readonly string[], contexts: ReadonlyMap<string, MoveContext>): Promise<void> {
     const { bank, onError } = this.#options
-    const states = [...(await this.#states(await this.#sendable(ids))).values()].filter(({ status }) => status === 'exception')
+    const states = [...(await this.#states(await resubmittablePayments(this.#options.database, ids))).values()].filter(({ status }) => status === 'exception')
     if (states.length === 0) return
     const submissions = await bank.submit(states.map(orderOf)).catch((error: unknown) => {
       // Still nobody knows; they stay as they are and are asked about again.
@@ -414,14 +386,6 @@ export class PaymentQueue {
     }))
   }
 
-  /** Those that people have not forbidden to send again. */
-  async #sendable(ids: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.#options.database.query<[string]>({
-      name: 'queue_sendable', text: 'select payment_id from partner_instruction where payment_id = any($1::uuid[]) and not resubmit_forbidden', values: [plainArray(ids)],
-    })
-    return rows.map(([id]) => id)
-  }
-
   async #states(ids: readonly string[]): Promise<Map<string, PaymentState>> {
     return await loadPayments({ query: async (statement) => ({ rows: await this.#options.database.query(statement) }) }, ids, false)
   }
@@ -429,14 +393,10 @@ export class PaymentQueue {
   /** What a move of each payment needs beside its state. Payments that do not exist are absent. */
   async #contextsOf(ids: readonly string[]): Promise<Map<string, Context>> {
     const { database, accounts, ids: idSource, clock } = this.#options
-    const rows = await database.query<[string, string, string, string, string]>({
-      name: 'queue_contexts',
-      text: `select id, operator_id, connection_id, currency, rail from payment where id = any($1::uuid[])`,
-      values: [plainArray(ids)],
-    })
+    const places = await placesOfPayments(database, ids)
     const now = clock.now()
     const contexts = new Map<string, Context>()
-    for (const [id, operatorId, connectionId, currency, rail] of rows) {
+    for (const { id, operatorId, connectionId, currency, rail } of places) {
       contexts.set(id, { accounts: await accounts.accounts({ operatorId, connectionId, currency }), ids: idSource, valueDate: railDate(rail, now), rail })
     }
     return contexts

@@ -35,3 +35,9 @@ export async function readPayments(client: TransactionClient, ids: readonly stri
   const reader: Reader = { query: async (statement) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
   return await loadPayments(reader, ids, false)
 }
+
+/** Reads the details of a payment, within a transaction; empty when there is no such payment. @throws what the driver throws */
+export async function readPaymentDetails(client: TransactionClient, id: string): Promise<PaymentDetails> {
+  const { rows: [row] } = await client.query<{ details: string }>({ name: 'payment_details', text: 'select details from payment where id = $1', values: [id] })
+  return JSON.parse(row?.details ?? '{}') as PaymentDetails
+}

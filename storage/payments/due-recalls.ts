@@ -1,0 +1,31 @@
+/** Recalls of payments that are due: to be passed on to the bank, or to be given up. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { plainArrayOrNull } from '../db/array-literal.ts'
+import type { Queries } from '../db/transaction.ts'
+
+/** How many recalls a node takes at a time. */
+const DUE_MAX = 64
+
+const DUE = `select id, shard, recall::json->>'reasonCode', recall::json->>'note', recall::json->>'expiresAt' from payment
+  where recall_due_at <= $1::timestamptz and ($2::smallint[] is null or shard = any($2)) order by recall_due_at limit ${DUE_MAX}`
+
+export interface DueRecall {
+  readonly paymentId: string
+  readonly shard: number
+  readonly reasonCode: string
+  readonly note: string
+  /** RFC 3339: after this time the recall is given up. */
+  readonly expiresAt: string
+}
+
+/**
+ * Reads the recalls of these shards (null: all) that are due at `now` (epoch milliseconds), the longest due first, 64 at most.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function dueRecalls(database: Queries, { now, owned }: { readonly now: number; readonly owned: readonly number[] | null }): Promise<readonly DueRecall[]> {
+  const rows = await database.query<[string, number, string, string, string]>({
+    name: 'recalls_due', text: DUE, values: [timestamp(now), plainArrayOrNull(owned)],
+  })
+  return rows.map(([paymentId, shard, reasonCode, note, expiresAt]) => ({ paymentId, shard, reasonCode, note, expiresAt }))
+}

@@ -1,0 +1,107 @@
+/**
+ * Payments on their way to the bank: rows of partner_instruction, written with the payment and deleted with its outcome.
+ * These reads find the rows that the payment queue of a node works on.
+ */
+import { timestamp } from '../../lib/base/clock.ts'
+import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
+import type { Queries } from '../db/transaction.ts'
+
+/** A payment in the queue, with the shard where it is decided. */
+export interface QueuedPayment {
+  readonly id: string
+  readonly shard: number
+}
+
+/** Counts the payments of these shards (null: all) that have not been handed to the bank. @throws DatabaseUnavailable, and what the driver throws */
+export async function countUnsentPayments(database: Queries, owned: readonly number[] | null): Promise<number> {
+  const [row] = await database.query<[string]>({
+    name: 'queue_backlog', values: [plainArrayOrNull(owned)],
+    text: `select count(*) from partner_instruction i join payment p on p.id = i.payment_id
+        where p.sent_at is null and ($1::smallint[] is null or i.shard = any($1))`,
+  })
+  return Number((row as [string])[0])
+}
+
+/**
+ * Reads the payments of these shards (null: all) that may be handed to the bank at `now` (epoch milliseconds), the oldest
+ * first, `max` at most.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function unsentPayments(database: Queries, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly QueuedPayment[]> {
+  const rows = await database.query<[string, number]>({
+    name: 'queue_refill',
+    text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
+        where p.sent_at is null and i.attention_at is null and (i.not_before is null or i.not_before <= $3::timestamptz)
+          and ($2::smallint[] is null or i.shard = any($2)) order by i.payment_id limit $1`,
+    values: [max, plainArrayOrNull(owned), timestamp(now)],
+  })
+  return rows.map(([id, shard]) => ({ id, shard }))
+}
+
+/**
+ * Reads payments of these shards (null: all) that were handed over at `sentBefore` (epoch milliseconds) or earlier and are still
+ * processing: those with an id greater than `after`, by id, `max` at most.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function silentPayments(
+  database: Queries, { sentBefore, after, max, owned }: { readonly sentBefore: number; readonly after: string; readonly max: number; readonly owned: readonly number[] | null },
+): Promise<readonly QueuedPayment[]> {
+  const rows = await database.query<[string, number]>({
+    name: 'queue_silent',
+    text: `select i.payment_id, i.shard from partner_instruction i join payment p on p.id = i.payment_id
+          where p.sent_at <= $1::timestamptz and p.status = 'processing' and i.payment_id > $2
+            and ($4::smallint[] is null or i.shard = any($4)) order by i.payment_id limit $3`,
+    values: [timestamp(sentBefore), after, max, plainArrayOrNull(owned)],
+  })
+  return rows.map(([id, shard]) => ({ id, shard }))
+}
+
+/** A payment with an unknown outcome, and how often the bank has been asked about it. */
+export interface UnknownPayment extends QueuedPayment {
+  readonly attempts: number
+}
+
+/**
+ * Reads the payments of these shards (null: all) about which the bank is to be asked at `now` (epoch milliseconds), the longest
+ * due first, `max` at most.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function unknownPayments(database: Queries, { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null }): Promise<readonly UnknownPayment[]> {
+  const rows = await database.query<[string, number, number]>({
+    name: 'queue_attention',
+    text: `select payment_id, shard, attempts from partner_instruction where attention_at <= $1::timestamptz
+        and ($3::smallint[] is null or shard = any($3)) order by attention_at limit $2`,
+    values: [timestamp(now), max, plainArrayOrNull(owned)],
+  })
+  return rows.map(([id, shard, attempts]) => ({ id, shard, attempts }))
+}
+
+/** Reads which of these payments staff have not forbidden to submit again, by id. @throws DatabaseUnavailable, and what the driver throws */
+export async function resubmittablePayments(database: Queries, ids: readonly string[]): Promise<readonly string[]> {
+  const rows = await database.query<[string]>({
+    name: 'queue_sendable', text: 'select payment_id from partner_instruction where payment_id = any($1::uuid[]) and not resubmit_forbidden', values: [plainArray(ids)],
+  })
+  return rows.map(([id]) => id)
+}
+
+/** The facts of a payment that select the internal accounts and the value date of its moves. */
+export interface PaymentPlace {
+  readonly id: string
+  readonly operatorId: string
+  readonly connectionId: string
+  readonly currency: string
+  readonly rail: string
+}
+
+/** Reads the place of each of these payments; payments that do not exist are absent. @throws DatabaseUnavailable, and what the driver throws */
+export async function placesOfPayments(database: Queries, ids: readonly string[]): Promise<readonly PaymentPlace[]> {
+  const rows = await database.query<[string, string, string, string, string]>({
+    name: 'queue_contexts',
+    text: `select id, operator_id, connection_id, currency, rail from payment where id = any($1::uuid[])`,
+    values: [plainArray(ids)],
+  })
+  return rows.map(([id, operatorId, connectionId, currency, rail]) => ({ id, operatorId, connectionId, currency, rail }))
+}
