@@ -7,7 +7,7 @@ import { RAILS, type Rail } from '../../lib/rails/rails.ts'
 import { refuse, type FieldError, type FieldErrorCode } from '../../lib/base/problems.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
-import { countTemplates, deleteTemplate, hasTemplateNamed, insertTemplate, readTemplate, updateTemplate, type PricingRule, type PricingTemplateRecord } from '../../storage/pricing/pricing.ts'
+import { countTemplates, deleteTemplate, hasTemplateNamed, insertTemplate, lockTemplatesOf, readTemplate, updateTemplate, type PricingRule, type PricingTemplateRecord } from '../../storage/pricing/pricing.ts'
 import { listTemplates } from '../../storage/pricing/pricing-queries.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
@@ -75,7 +75,7 @@ export function createPricing({ database, ids, clock }: PricingDeps): { readonly
         const priced = rulesOf(rules)
         await inTransaction(database, async (client) => {
           // Those of one operator are made one after the other: names are unique and their number is bounded.
-          await client.query({ name: 'lock_pricing', text: `select pg_advisory_xact_lock(hashtextextended('pricing of ' || $1::text, 0))`, values: [by.tenant.id] })
+          await lockTemplatesOf(client, by.tenant.id)
           await mustBeNew(client, by, name, id)
           if (await countTemplates(client, by.tenant.id) >= TEMPLATES_MAX) refuse('limit-reached', `An operator has at most ${TEMPLATES_MAX} lists.`)
           await insertTemplate(client, { id, operatorId: by.tenant.id, name, rules: priced, by: by.session.userId, now: clock.now() })
@@ -86,7 +86,7 @@ export function createPricing({ database, ids, clock }: PricingDeps): { readonly
       async update(by, id, { name, rules }, expected) {
         const priced = rules === undefined ? null : rulesOf(rules)
         await inTransaction(database, async (client) => {
-          await client.query({ name: 'lock_pricing', text: `select pg_advisory_xact_lock(hashtextextended('pricing of ' || $1::text, 0))`, values: [by.tenant.id] })
+          await lockTemplatesOf(client, by.tenant.id)
           const before = await locked(client, by, id, expected)
           const next = { name: name ?? before.name, rules: priced ?? before.rules }
           if (next.name !== before.name) await mustBeNew(client, by, next.name, id)

@@ -27,6 +27,11 @@ export interface PricingTemplateRecord {
 const RULE_JSON = `json_build_object('kind', f.kind, 'currency', f.currency, 'rail', f.rail, 'fixed', f.fixed_minor::text, 'bps', f.bps, 'min', f.min_minor::text,
   'max', f.max_minor::text, 'refundable', f.refundable, 'passedOn', f.passed_on)`
 
+/** Locks the templates of an operator until the transaction ends, those not yet made included. @throws what the driver throws */
+export async function lockTemplatesOf(client: TransactionClient, operatorId: string): Promise<void> {
+  await client.query({ name: 'lock_pricing', text: `select pg_advisory_xact_lock(hashtextextended('pricing of ' || $1::text, 0))`, values: [operatorId] })
+}
+
 /** Of a balance `b`: what its operator charges in its currency; null where it charges nothing. */
 export const FEES_OF_BALANCE = `(select json_agg(${RULE_JSON})
   from fee_rule f where f.template_id = (select o.pricing_template_id from operator o where o.id = b.operator_id) and f.currency = b.currency)`
