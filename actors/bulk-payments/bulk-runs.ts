@@ -15,7 +15,7 @@ import { afterRun, canMove, GIVEN_UP_MS, STALLED_MS, statusesFor, SUBMISSIONS_MA
 import { refuse } from '../../lib/base/problems.ts'
 import { endApproval, lockApproval, readStoredPolicies, writeEffects, type ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { changeBulk, lockBulk, type BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
-import { countSubmissions, editorsOfPayees, endRowsLeft, totalsUnder } from '../../storage/bulk-payments/bulk-runs.ts'
+import { countSubmissions, editorsOfPayees, endRowsLeft, endRunSavepoint, readRun, setRunSavepoint, totalsUnder } from '../../storage/bulk-payments/bulk-runs.ts'
 import { SYSTEM } from '../../storage/trail/trail.ts'
 import { endJob, insertJob, lockJob, resumeJob, type JobRecord } from '../../storage/jobs/jobs.ts'
 import type { TransactionClient } from '../../storage/db/transaction.ts'
@@ -39,14 +39,14 @@ export interface Run {
  */
 export async function lockRun(client: TransactionClient, id: string): Promise<Run | null> {
   for (;;) {
-    const { rows: [seen] } = await client.query<{ job_id: string | null; approval_id: string | null }>({ name: 'bulk_run', text: 'select job_id, approval_id from bulk_payment where id = $1', values: [id] })
-    if (seen === undefined) return null
-    await client.query('savepoint bulk_run')
-    const job = seen.job_id === null ? null : await lockJob(client, seen.job_id)
-    const approval = seen.approval_id === null ? null : await lockApproval(client, seen.approval_id)
+    const seen = await readRun(client, id)
+    if (seen === null) return null
+    await setRunSavepoint(client)
+    const job = seen.jobId === null ? null : await lockJob(client, seen.jobId)
+    const approval = seen.approvalId === null ? null : await lockApproval(client, seen.approvalId)
     const bulk = await lockBulk(client, id)
-    const isSame = bulk === null || (bulk.jobId === seen.job_id && bulk.approvalId === seen.approval_id)
-    await client.query(isSame ? 'release savepoint bulk_run' : 'rollback to savepoint bulk_run')
+    const isSame = bulk === null || (bulk.jobId === seen.jobId && bulk.approvalId === seen.approvalId)
+    await endRunSavepoint(client, { keepLocks: isSame })
     if (isSame) return bulk === null ? null : { bulk, job, approval }
   }
 }

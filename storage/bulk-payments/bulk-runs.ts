@@ -210,3 +210,21 @@ export async function totalsUnder(
   })
   return { totals: rows.map(({ currency, amount }) => ({ currency, amount: BigInt(amount) })), connectionId: rows[0]?.connection_id ?? null }
 }
+
+// ── Locks of a run ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Reads the job and the approval of a bulk payment without a lock; null when there is no such bulk payment. @throws what the driver throws */
+export async function readRun(client: TransactionClient, id: string): Promise<{ readonly jobId: string | null; readonly approvalId: string | null } | null> {
+  const { rows: [seen] } = await client.query<{ job_id: string | null; approval_id: string | null }>({ name: 'bulk_run', text: 'select job_id, approval_id from bulk_payment where id = $1', values: [id] })
+  return seen === undefined ? null : { jobId: seen.job_id, approvalId: seen.approval_id }
+}
+
+/** Sets the savepoint before the locks of a run. @throws what the driver throws */
+export async function setRunSavepoint(client: TransactionClient): Promise<void> {
+  await client.query('savepoint bulk_run')
+}
+
+/** Ends the savepoint of a run: keeps the locks taken since, or gives them back. @throws what the driver throws */
+export async function endRunSavepoint(client: TransactionClient, { keepLocks }: { readonly keepLocks: boolean }): Promise<void> {
+  await client.query(keepLocks ? 'release savepoint bulk_run' : 'rollback to savepoint bulk_run')
+}
