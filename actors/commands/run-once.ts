@@ -2,9 +2,8 @@
  * Commands of one transaction under an optional Idempotency-Key: the answer is kept beside the effect, so the same key gets
  * the same bytes again, and nothing happens twice (I5).
  */
-import { timestamp } from '../../lib/base/clock.ts'
 import { ProblemError, refuse, type Problem } from '../../lib/base/problems.ts'
-import { IDEMPOTENCY_RETENTION_MS } from '../../storage/commit/commit.ts'
+import { hasIdempotencyRecord, insertIdempotencyRecord, rollBackToCommandSavepoint, setCommandSavepoint, tryLockIdempotencyKey } from '../../storage/commit/idempotency.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
 import { etagOf } from '../../lib/commands/etag.ts'
@@ -50,12 +49,12 @@ export async function decideOnce(world: RunOnceDeps, { idempotency }: Pick<Comma
 
 /** Does the work, or keeps the no that it comes to; what it wrote until then is undone. */
 async function keepRefusal(world: RunOnceDeps, client: TransactionClient, idempotency: Idempotency, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
-  await client.query('savepoint command')
+  await setCommandSavepoint(client)
   try {
     return await work(client)
   } catch (error) {
     if (!(error instanceof ProblemError) || !isKept(error.problem)) throw error
-    await client.query('rollback to savepoint command')
+    await rollBackToCommandSavepoint(client)
     const status = problemStatus(error.problem)
     const body = idempotency.problemText(error.problem)
     await remember(world, client, idempotency, { status, body, resourceId: null })
@@ -88,22 +87,11 @@ async function underKey(world: RunOnceDeps, idempotency: Idempotency | null, wor
 
 /** Makes others with this key wait, until the transaction ends. @returns false when the key has an answer by now */
 async function takeKey(client: TransactionClient, id: string, now: number): Promise<boolean> {
-  const { rows } = await client.query<{ free: boolean }>({
-    name: 'idempotency_lock', text: 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free', values: [id],
-  })
-  if (rows[0]?.free !== true) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
-  const since = timestamp(now - IDEMPOTENCY_RETENTION_MS)
-  const { rowCount } = await client.query({
-    name: 'idempotency_taken', text: 'select from idempotency where id = $1 and day >= $2::date and created_at > $3::timestamptz limit 1', values: [id, since.slice(0, 10), since],
-  })
-  return rowCount === 0
+  if (!await tryLockIdempotencyKey(client, id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
+  return !await hasIdempotencyRecord(client, id, now)
 }
 
 async function remember({ clock }: RunOnceDeps, client: TransactionClient, idempotency: Idempotency | null, kept: { readonly status: number; readonly body: string; readonly resourceId: string | null }): Promise<void> {
   if (idempotency === null) return
-  const at = timestamp(clock.now())
-  await client.query({
-    name: 'remember_answer', values: [idempotency.id, at.slice(0, 10), idempotency.fingerprint, kept.status, kept.resourceId, kept.body, at],
-    text: 'insert into idempotency (id, day, fingerprint, status, resource_id, answer, created_at) values ($1, $2, $3, $4, $5, $6, $7)',
-  })
+  await insertIdempotencyRecord(client, { ...kept, id: idempotency.id, fingerprint: idempotency.fingerprint }, clock.now())
 }
