@@ -164,7 +164,7 @@ export class Lane {
     }
     let stage: Stage = 'reading'
     try {
-      if (underLock) await connection.run('begin')
+      if (underLock) await connection.begin()
       await this.#decide(connection, turns, underLock)
       const committing = turns.filter((turn) => turn.decided.some(({ decision }) => decision.effects !== null))
       const commitTurns = committing.map((turn) => ({
@@ -181,14 +181,14 @@ export class Lane {
       }
       if (committing.length > 0) stage = 'encoding'
       const result = committing.length > 0 ? await commit(wire, commitTurns, this.#options.clock.now()) : NOTHING_TO_COMMIT
-      if (underLock) await connection.run(result.ok ? 'commit' : 'rollback')
+      if (underLock) await connection.end(result.ok)
       this.#sendReplies()
       if (result.ok && committing.length > 0) this.#options.onCommitted?.()
       if (result.ok) this.#succeed(turns, result.balances)
       else this.#resolveConflicts(turns, committing, result.conflicts)
     } catch (error) {
       this.#sendReplies()
-      if (underLock && !connection.lost) await connection.run('rollback').catch(() => { /* The connection is replaced below. */ })
+      if (underLock && !connection.lost) await connection.end(false).catch(() => { /* The connection is replaced below. */ })
       this.#fail(turns, error, stage, connection)
     }
   }

@@ -4,7 +4,7 @@
  */
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { PgListener } from '../../storage/db/pg-listener.ts'
+import { notifyShard, PgListener } from '../../storage/db/pg-listener.ts'
 
 /** Rings for one shard within this time are one. */
 const TOGETHER_MS = 20
@@ -47,7 +47,7 @@ export class ShardBell {
     this.#ringing.set(shard, setTimeout(() => {
       this.#ringing.delete(shard)
       const { database, channel, onError } = this.#options
-      database.query({ name: 'ring_shard', text: 'select pg_notify($1, $2)', values: [channel, String(shard)] }).catch((error: unknown) => onError(error, channel))
+      notifyShard(database, channel, shard).catch((error: unknown) => onError(error, channel))
     }, TOGETHER_MS).unref())
   }
 }

@@ -6,6 +6,7 @@ import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import { formatMajor } from '../../lib/base/money.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { Database } from '../../storage/db/database.ts'
+import { inSnapshot } from '../../storage/db/snapshot.ts'
 import { sandboxBalance, sandboxLines, type BookedLine } from '../../storage/sandbox/sandbox-book.ts'
 import type { StatementPartner, StatementQuestion } from '../providers/statements.ts'
 
@@ -29,23 +30,14 @@ export class SandboxStatements implements StatementPartner {
     return this.#options.clock.now() < from + DAY_MS + CLOSES_MS ? null : this.#write(question, from)
   }
 
-  async *#write({ connectionId, currency, day }: StatementQuestion, from: number): AsyncGenerator<Uint8Array> {
-    const client = await this.#options.database.pool.connect()
-    let failure: Error | undefined
-    try {
-      await client.query('begin isolation level repeatable read read only')
+  #write({ connectionId, currency, day }: StatementQuestion, from: number): AsyncGenerator<Uint8Array> {
+    return inSnapshot(this.#options.database, async function* (client) {
       const opening = await sandboxBalance(client, connectionId, currency, from)
       const closing = await sandboxBalance(client, connectionId, currency, from + DAY_MS)
       yield bytes(head({ connectionId, currency: currency as CurrencyCode, day, opening, closing }))
       for await (const lines of sandboxLines(client, connectionId, currency, from, from + DAY_MS)) yield bytes(lines.map((line) => entry(line, currency as CurrencyCode)).join(''))
       yield bytes('</Stmt></BkToCstmrStmt></Document>\n')
-    } catch (error) {
-      failure = error as Error
-      throw error
-    } finally {
-      await client.query('rollback').catch((error: Error) => { failure = error })
-      client.release(failure)
-    }
+    })
   }
 }
 

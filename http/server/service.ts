@@ -74,7 +74,7 @@ import type { Shards } from '../../lib/shards/shards.ts'
 import { loadBankDirectory } from '../../storage/recipients/bank-directory-file.ts'
 import { loadUkModulusTable } from '../../storage/recipients/uk-modulus-files.ts'
 import { BalanceCache } from '../../storage/balances/balance-cache.ts'
-import { Database, type SecondConnection } from '../../storage/db/database.ts'
+import { Database, isAnswering, type SecondConnection } from '../../storage/db/database.ts'
 import { statusesOf } from '../../storage/documents/documents.ts'
 import { startEmbeddedPostgres } from '../../storage/embedded/embedded.ts'
 import { createMailOutbox } from '../../storage/notices/mail-outbox.ts'
@@ -515,7 +515,7 @@ const REDACTED = [
 /** Ready: the start is over, its sandbox written down; the database answers, and the shards of this node are known. */
 async function readiness(database: Database, shards: Shards, begun: boolean): ReturnType<Services['readiness']> {
   const from = performance.now()
-  const postgres = await database.query({ name: 'ready', text: 'select 1', values: [] }).then(() => true, () => false)
+  const postgres = await isAnswering(database)
   const latencyMs = Math.round(performance.now() - from)
   const { nodeId, held, total, nodes } = shards.state()
   const checks = [

@@ -59,6 +59,16 @@ export class Connection {
     return await this.#client.query({ ...statement, rowMode: 'array' })
   }
 
+  /** Begins a transaction. @throws what the driver throws */
+  async begin(): Promise<void> {
+    await this.run('begin')
+  }
+
+  /** Ends the transaction: with its effects, or without them. @throws what the driver throws */
+  async end(kept: boolean): Promise<void> {
+    await this.run(kept ? 'commit' : 'rollback')
+  }
+
   /** Runs plain text such as `begin`. */
   async run(text: string): Promise<void> {
     await this.#client.query(text)

@@ -87,6 +87,11 @@ export class Database {
   }
 }
 
+/** Returns whether the database answers a statement now. */
+export async function isAnswering(database: Pick<Database, 'query'>): Promise<boolean> {
+  return await database.query({ name: 'ready', text: 'select 1', values: [] }).then(() => true, () => false)
+}
+
 /** A pool that says of an error whether the database is slow or gone: one place, so that no reader has to think of it. `before` runs first. */
 function telling(pool: pg.Pool, before: () => void): pg.Pool {
   for (const method of ['query', 'connect'] as const) {

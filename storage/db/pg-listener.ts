@@ -8,6 +8,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import type { Queries } from './transaction.ts'
 
 export interface PgListenerOptions {
   readonly url: string
@@ -29,6 +30,11 @@ const applicationName = (channel: string) => `vostro listener ${channel}`
 const HEARD_MAX = 1_000
 const HEARD_LOOK_MS = 5
 const LISTENERS = `select pid from pg_stat_activity where application_name = $1 and datname = current_database() and pid <> pg_backend_pid()`
+
+/** Sends a message to the listeners on a channel. Resolves when it is sent, not when it is heard. @throws DatabaseUnavailable, and what the driver throws */
+export async function notifyShard(database: Queries, channel: string, shard: number): Promise<void> {
+  await database.query({ name: 'ring_shard', text: 'select pg_notify($1, $2)', values: [channel, String(shard)] })
+}
 
 export class PgListener {
   readonly #options: PgListenerOptions
