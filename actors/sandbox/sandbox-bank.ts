@@ -13,15 +13,16 @@
  * the payments they belong to.
  */
 import type { Clock } from '../../lib/base/clock.ts'
-import { dateIn, timestamp } from '../../lib/base/clock.ts'
+import { dateIn } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import type { PayeeAnswer, PayeeQuestion } from '../../lib/recipients/verification.ts'
 import { sandboxPayee } from '../../lib/sandbox/payees.ts'
 import { decodeSteps, encodeSteps, planOutcome, planRecall, type BankEvent, type PlanStep } from '../../lib/sandbox/triggers.ts'
 import { RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
-import { plainArray, plainArrayOrNull, textArray } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { sandboxBookings, sandboxDeliveries } from '../../storage/sandbox/sandbox-book.ts'
+import { insertSandboxBookings, sandboxDeliveries } from '../../storage/sandbox/sandbox-book.ts'
+import { insertCreditAnnouncements } from '../../storage/sandbox/sandbox-messages.ts'
+import { advanceSandboxOrder, dueSandboxOrders, endSandboxPlans, findSandboxOrder, insertSandboxOrders, replanSandboxOrder, sandboxOrderStates, type SandboxOrderState } from '../../storage/sandbox/sandbox-orders.ts'
 import type { Queries } from '../../storage/db/transaction.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { Poller } from '../runtime/poller.ts'
@@ -36,11 +37,6 @@ const RESEND_MS = 5_000
 const RECALLED_CODE = 'FOCR'
 /** How often a plan is made again because the order has moved on meanwhile. */
 const ATTEMPTS_MAX = 8
-/** When the bank has debited an order: before it says so. What comes back has left before. */
-const SETTLED_AFTER = `case when o.next_event in ('settled', 'returned') then coalesce(o.settled_at, o.due_at) else o.settled_at end`
-/** What an order is called once its message was sent. Answers to recalls leave it as it was. */
-const STATE_AFTER = `case when o.next_event in ('settled', 'rejected', 'returned') then o.next_event
-  when o.next_event = 'pending' then 'accepted' when o.next_event = 'unclear' then 'unanswered' else o.state end`
 
 export interface SandboxBankOptions {
   readonly database: Database
@@ -120,38 +116,22 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       if (planned.submission.kind !== 'refused') booked.push({ order, planned })
     }
     if (booked.length > 0) {
-      await this.#options.database.query({
-        name: 'sandbox_submit',
-        text: `insert into sandbox_order (reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id, credited_balance_id, received_at)
-          select u.reference, u.shard, u.currency, u.amount, u.state, u.next_event, u.scheme_code, u.due_at, u.steps, u.connection_id, u.credited_balance_id, $12::timestamptz
-          from unnest($1::uuid[], $2::smallint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::text[], $10::uuid[], $11::uuid[])
-            as u(reference, shard, currency, amount, state, next_event, scheme_code, due_at, steps, connection_id, credited_balance_id)
-          on conflict (reference) do nothing`,
-        values: [
-          plainArray(booked.map(({ order }) => order.reference)), plainArray(booked.map(({ order }) => order.shard)),
-          textArray(booked.map(({ order }) => order.currency)), plainArray(booked.map(({ order }) => order.amount)),
-          textArray(booked.map(({ planned }) => planned.state)), textArray(booked.map(({ planned }) => planned.steps[0]?.event ?? null)),
-          textArray(booked.map(({ planned }) => planned.steps[0]?.schemeCode ?? null)),
-          plainArray(booked.map(({ planned: { steps: [next] } }) => (next === undefined ? null : timestamp(now + next.afterMs)))),
-          textArray(booked.map(({ planned }) => stepsText(planned.steps))), plainArray(booked.map(({ order }) => order.connectionId)),
-          plainArray(booked.map(({ order }) => order.creditorAccount ?? null)), timestamp(now),
-        ],
-      })
+      await insertSandboxOrders(this.#options.database, booked.map(({ order, planned: { state, steps } }) => ({
+        reference: order.reference, shard: order.shard, currency: order.currency, amount: order.amount, state, nextEvent: steps[0]?.event ?? null, schemeCode: steps[0]?.schemeCode ?? null,
+        dueAt: steps[0] === undefined ? null : now + steps[0].afterMs, steps: stepsText(steps), connectionId: order.connectionId, creditedBalanceId: order.creditorAccount ?? null,
+      })), now)
     }
     return submissions
   }
 
   async status(references: readonly string[]): Promise<ReadonlyMap<string, OrderStatus>> {
-    const rows = await this.#options.database.query<[string, string, string | null, string | null, boolean | null, string | null]>({
-      name: 'sandbox_status',
-      text: `select reference, state, next_event, scheme_code, due_at <= $2::timestamptz, steps from sandbox_order where reference = any($1::uuid[])`,
-      values: [plainArray(references), timestamp(this.#options.clock.now())],
-    })
+    const { database, clock } = this.#options
+    const orders = await sandboxOrderStates(database, references, clock.now())
     const statuses = new Map<string, OrderStatus>(references.map((reference) => [reference, { kind: 'unknown' }]))
-    for (const [reference, state, outcome, schemeCode, due, steps] of rows) {
-      const status = statusOf(state, outcome, schemeCode, due === true, steps)
-      if (status === null) statuses.delete(reference)
-      else statuses.set(reference, status)
+    for (const order of orders) {
+      const status = statusOf(order)
+      if (status === null) statuses.delete(order.reference)
+      else statuses.set(order.reference, status)
     }
     return statuses
   }
@@ -191,48 +171,31 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
   async #replan(queries: Queries, reference: string, decide: (order: Order, nowMs: number) => readonly PlanStep[] | null): Promise<string | null> {
     const { clock } = this.#options
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const [row] = await queries.query<[string, number, number, number | null, string | null, string | null, string | null]>({
-        name: 'sandbox_order',
-        text: `select amount, event_number, (extract(epoch from received_at) * 1000)::float8, (extract(epoch from due_at) * 1000)::float8,
-          next_event, scheme_code, steps from sandbox_order where reference = $1`,
-        values: [reference],
-      })
-      if (row === undefined) return null
-      const [amount, eventNumber, receivedAt, dueAt, event, schemeCode, text] = row
-      const only = event === null ? [] : [{ afterMs: (dueAt ?? receivedAt) - receivedAt, event: event as BankEvent, schemeCode, amountMinor: null }]
-      const order: Order = { amount: BigInt(amount), receivedAt, eventNumber, said: dueAt === null, steps: text === null ? only : decodeSteps(text) }
+      const found = await findSandboxOrder(queries, reference)
+      if (found === null) return null
+      const { amount, eventNumber, receivedAt, dueAt, nextEvent, schemeCode, steps: text } = found
+      const only = nextEvent === null ? [] : [{ afterMs: (dueAt ?? receivedAt) - receivedAt, event: nextEvent, schemeCode, amountMinor: null }]
+      const order: Order = { amount, receivedAt, eventNumber, said: dueAt === null, steps: text === null ? only : decodeSteps(text) }
       const steps = decide(order, clock.now() - receivedAt)
       const next = steps?.[0]
       if (steps === null || next === undefined) return null
-      // The number changes with the plan: a message of the old one that is just on its way is not taken for the new one's.
-      const planned = await queries.query({
-        name: 'sandbox_replanned',
-        text: `update sandbox_order set state = case when state = 'unanswered' then 'accepted' else state end, next_event = $3, scheme_code = $4,
-            due_at = received_at + $5 * interval '1 millisecond', steps = $6, event_number = event_number + 1
-          where reference = $1 and event_number = $2 and (due_at is null) = $7 returning 1`,
-        values: [reference, eventNumber, next.event, next.schemeCode, next.afterMs, stepsText(steps), order.said],
-      })
-      if (planned.length > 0) return messageId(reference, eventNumber + 1)
+      // The number changes with the plan: a message of the old plan that is on its way is not taken for one of the new plan.
+      if (await replanSandboxOrder(queries, { reference, eventNumber, said: order.said }, { ...next, steps: stepsText(steps) })) return messageId(reference, eventNumber + 1)
     }
     throw new Error(`The order ${reference} of the sandbox bank keeps changing.`)
   }
 
   /** Sends what is due until nothing more is. */
   async #report(): Promise<void> {
+    const { database, clock, shards } = this.#options
     for (;;) {
-      const now = this.#options.clock.now()
+      const now = clock.now()
       for (const [reference, at] of this.#sent) if (at <= now - RESEND_MS) this.#sent.delete(reference)
-      const owned = this.#options.shards.owned()
-      const rows = await this.#options.database.query<[string, number, BankMessage['type'], string | null, string | null, number, number, string | null, string, string | null]>({
-        name: 'sandbox_due',
-        text: `select reference, shard, next_event, scheme_code, steps, event_number, (extract(epoch from due_at) * 1000)::float8, connection_id, currency, credited_balance_id from sandbox_order
-          where due_at <= $1::timestamptz and state <> 'unanswered' and ($3::smallint[] is null or shard = any($3)) order by due_at limit $2`,
-        values: [timestamp(now), LIMITS.partnerEventsMax + this.#sent.size, plainArrayOrNull(owned)],
-      })
-      const due = rows.filter(([reference]) => !this.#sent.has(reference)).map(([reference, shard, type, schemeCode, text, eventNumber, bookedAt, connectionId, currency, creditorAccount]): Due => {
-        const [current, ...later] = text === null ? [] : decodeSteps(text)
-        const message = { id: messageId(reference, eventNumber), type, reference, shard, schemeCode, amount: current?.amountMinor ?? null }
-        return { message, eventNumber, later, bookedAt, account: connectionId === null ? null : { connectionId, currency }, creditorAccount }
+      const orders = await dueSandboxOrders(database, { now, max: LIMITS.partnerEventsMax + this.#sent.size, owned: shards.owned() })
+      const due = orders.filter(({ reference }) => !this.#sent.has(reference)).map(({ reference, shard, event, schemeCode, steps, eventNumber, dueAt, connectionId, currency, creditedBalanceId }): Due => {
+        const [current, ...later] = steps === null ? [] : decodeSteps(steps)
+        const message = { id: messageId(reference, eventNumber), type: event, reference, shard, schemeCode, amount: current?.amountMinor ?? null }
+        return { message, eventNumber, later, bookedAt: dueAt, account: connectionId === null ? null : { connectionId, currency }, creditorAccount: creditedBalanceId }
       })
       if (due.length === 0 || this.#inbox === undefined) return
       await this.#bookReturns(due)
@@ -251,7 +214,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     const returned = due.flatMap(({ message: { id, type, reference, amount }, bookedAt, account }) => (type !== 'returned' || amount === null || account === null ? [] : [{
       id, ...account, reference, direction: 'CRDT' as const, amount, at: bookedAt, code: 'RRTN', text: null,
     }]))
-    if (returned.length > 0) await this.#options.database.query(sandboxBookings(returned))
+    if (returned.length > 0) await insertSandboxBookings(this.#options.database, returned)
   }
 
   /** What has settled for an account at this bank arrives there, once; not what is planned to come back. */
@@ -261,20 +224,14 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     if (arrived.length === 0) return
     const credits = await sandboxDeliveries(database, arrived.map(({ message }) => message.reference), dateIn(clock.now(), 'UTC'))
     if (credits.length === 0) return
-    await database.query({
-      name: 'sandbox_deliver',
-      text: `insert into sandbox_message (id, shard, type, reference, body, due_at)
-        select u.id, u.shard, 'account.credited', u.reference, u.body, $5::timestamptz from unnest($1::uuid[], $2::smallint[], $3::uuid[], $4::text[]) u(id, shard, reference, body)
-        on conflict (id) do nothing`,
-      values: [
-        plainArray(credits.map(({ paymentId }) => messageId(paymentId, DELIVERY_EVENT))), plainArray(credits.map(({ shard }) => shard)), plainArray(credits.map(arrivalId)),
-        textArray(credits.map(({ connectionId, account, credit }) => creditBody({ connectionId, account, credit: { ...credit, reference: arrivalId({ paymentId: credit.reference }) } }))), timestamp(clock.now()),
-      ],
-    })
-    await database.query(sandboxBookings(credits.map(({ paymentId, connectionId, credit }) => ({
+    await insertCreditAnnouncements(database, credits.map(({ paymentId, shard, connectionId, account, credit }) => ({
+      id: messageId(paymentId, DELIVERY_EVENT), shard, reference: arrivalId({ paymentId }),
+      body: creditBody({ connectionId, account, credit: { ...credit, reference: arrivalId({ paymentId: credit.reference }) } }),
+    })), clock.now())
+    await insertSandboxBookings(database, credits.map(({ paymentId, connectionId, credit }) => ({
       id: messageId(paymentId, DELIVERY_EVENT), connectionId, currency: credit.currency, reference: arrivalId({ paymentId }), direction: 'CRDT' as const, amount: credit.amount,
       at: clock.now(), code: 'RCDT', text: credit.remittance,
-    }))))
+    })))
   }
 
   /** What was heard need not be said again, and what comes after it is next. By number: what was planned anew is still to be said. */
@@ -283,22 +240,12 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     for (const eventNumber of new Set(heard.map((due) => due.eventNumber))) {
       const last = heard.filter((due) => due.eventNumber === eventNumber && due.later.length === 0)
       if (last.length === 0) continue
-      await database.query({
-        name: 'sandbox_acknowledged',
-        text: `update sandbox_order o set state = ${STATE_AFTER}, settled_at = ${SETTLED_AFTER}, due_at = null where reference = any($1::uuid[]) and event_number = $2`,
-        values: [plainArray(last.map(({ message }) => message.reference)), eventNumber],
-      })
+      await endSandboxPlans(database, last.map(({ message }) => message.reference), eventNumber)
     }
     for (const { message, eventNumber, later } of heard) {
       const [next] = later
       if (next === undefined) continue
-      await database.query({
-        name: 'sandbox_advanced',
-        text: `update sandbox_order o set state = ${STATE_AFTER}, settled_at = ${SETTLED_AFTER}, next_event = $3, scheme_code = $4, due_at = received_at + $5 * interval '1 millisecond',
-            steps = $6, event_number = event_number + 1
-          where reference = $1 and event_number = $2`,
-        values: [message.reference, eventNumber, next.event, next.schemeCode, next.afterMs, stepsText(later)],
-      })
+      await advanceSandboxOrder(database, { reference: message.reference, eventNumber }, { ...next, steps: stepsText(later) })
     }
   }
 }
@@ -326,8 +273,8 @@ const inOrder = (steps: readonly PlanStep[]): PlanStep[] => steps.toSorted((left
 const isRecallAnswer = ({ event, schemeCode }: PlanStep): boolean => event === 'recall_rejected' || (event === 'returned' && schemeCode === RECALLED_CODE)
 
 /** Null: no answer. An order whose submission went unanswered is not spoken of before it is due. */
-function statusOf(state: string, outcome: string | null, schemeCode: string | null, due: boolean, steps: string | null): OrderStatus | null {
-  const known = state === 'unanswered' ? (due ? outcome : null) : state
+function statusOf({ state, nextEvent, schemeCode, isDue, steps }: SandboxOrderState): OrderStatus | null {
+  const known = state === 'unanswered' ? (isDue ? nextEvent : null) : state
   switch (known) {
     case null: return null
     case 'settled': return { kind: 'settled' }

@@ -1,8 +1,9 @@
 /** The sandbox bank as the mover of own money, with a book of its own (table sandbox_transfer); what it does is read from the amount. */
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import { planTransfer } from '../../lib/sandbox/triggers.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { sandboxBookings } from '../../storage/sandbox/sandbox-book.ts'
+import { insertSandboxBookings } from '../../storage/sandbox/sandbox-book.ts'
+import { insertSandboxTransfer, sandboxTransferState } from '../../storage/sandbox/sandbox-transfers.ts'
 import type { BookOrder, BookStatus, BookSubmission, BookTransferPartner } from '../providers/book-transfers.ts'
 
 export interface SandboxBookTransfersOptions {
@@ -23,32 +24,26 @@ export class SandboxBookTransfers implements BookTransferPartner {
     const end = reconcile === null
       ? { outcome: step?.event === 'rejected' ? 'rejected' : 'settled', schemeCode: step?.schemeCode ?? null, afterMs: step?.afterMs ?? 0 }
       : reconcile
-    await database.query({
-      name: 'sandbox_book_transfer',
-      text: `insert into sandbox_transfer (reference, currency, amount, state, outcome, scheme_code, due_at, received_at) values ($1, $2, $3, $4, $5, $6, $7, $8)
-        on conflict (reference) do nothing`,
-      values: [reference, currency, amount, submit === 'timeout' ? 'unanswered' : 'accepted', end.outcome, end.schemeCode, timestamp(now + end.afterMs), timestamp(now)],
+    await insertSandboxTransfer(database, {
+      reference, currency, amount, state: submit === 'timeout' ? 'unanswered' : 'accepted', outcome: end.outcome, schemeCode: end.schemeCode, dueAt: now + end.afterMs, receivedAt: now,
     })
     // Within one connection it is the same account at the bank.
     if (end.outcome === 'settled' && fromConnectionId !== toConnectionId) {
       const leg = { currency, reference, amount, at: now + end.afterMs, code: 'BOOK', text: null }
-      await database.query(sandboxBookings([
+      await insertSandboxBookings(database, [
         { ...leg, id: reference, connectionId: fromConnectionId, direction: 'DBIT' }, { ...leg, id: creditId(reference), connectionId: toConnectionId, direction: 'CRDT' },
-      ]))
+      ])
     }
     return submit
   }
 
   async status(reference: string): Promise<BookStatus | null> {
     const { database, clock } = this.#options
-    const [row] = await database.query<[state: string, outcome: string, schemeCode: string | null, due: boolean]>({
-      name: 'sandbox_transfer_status', values: [reference, timestamp(clock.now())],
-      text: 'select state, outcome, scheme_code, due_at <= $2::timestamptz from sandbox_transfer where reference = $1',
-    })
-    if (row === undefined) return { kind: 'unknown' }
-    const [state, outcome, schemeCode, due] = row
-    // Of what it did not answer to, it does not speak before it knows.
-    if (!due) return state === 'unanswered' ? null : { kind: 'pending' }
+    const found = await sandboxTransferState(database, reference, clock.now())
+    if (found === null) return { kind: 'unknown' }
+    const { state, outcome, schemeCode, isDue } = found
+    // The status of a transfer whose booking went unanswered is not given before its outcome is due.
+    if (!isDue) return state === 'unanswered' ? null : { kind: 'pending' }
     return outcome === 'rejected' ? { kind: 'rejected', schemeCode: schemeCode ?? 'NARR' } : { kind: 'settled' }
   }
 }

@@ -4,15 +4,15 @@
  *
  * Nobody pays into a sandbox by themselves, so credits are simulated: they are announced here, and take their way from here.
  */
-import { timestamp, type Clock } from '../../lib/base/clock.ts'
+import type { Clock } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { sandboxKnowsOwner } from '../../lib/sandbox/incoming.ts'
 import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
-import { plainArray, plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { sandboxBookings } from '../../storage/sandbox/sandbox-book.ts'
-import type { TransactionClient } from '../../storage/db/transaction.ts'
+import { insertSandboxBookings } from '../../storage/sandbox/sandbox-book.ts'
+import { acknowledgeSandboxMessages, announceCredit, dueSandboxMessages, insertReturnMessages, type SandboxMessage } from '../../storage/sandbox/sandbox-messages.ts'
+import { through, type TransactionClient } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
 import type { CreditInbox, CreditMessage, CreditPartner, CreditReturn } from '../providers/credits.ts'
 
@@ -62,30 +62,18 @@ export class SandboxCredits implements CreditPartner {
   /** Money that comes in now, in the caller's transaction. */
   async announce(client: TransactionClient, { id, shard, connectionId, balanceId, credit }: SandboxCredit): Promise<void> {
     const account = sandboxKnowsOwner(credit.payerName) ? balanceId : null
-    await client.query({
-      name: 'sandbox_announce', values: [id, shard, credit.reference, creditBody({ connectionId, account, credit }), timestamp(this.#options.clock.now())],
-      text: `insert into sandbox_message (id, shard, type, reference, body, due_at) values ($1, $2, 'account.credited', $3, $4, $5)`,
-    })
-    await client.query(sandboxBookings([{
+    await announceCredit(client, { id, shard, reference: credit.reference, body: creditBody({ connectionId, account, credit }) }, this.#options.clock.now())
+    await insertSandboxBookings(through(client), [{
       id, connectionId, currency: credit.currency, reference: credit.reference, direction: 'CRDT', amount: credit.amount, at: this.#options.clock.now(), code: 'RCDT', text: credit.remittance,
-    }]))
+    }])
   }
 
   async giveBack(returns: readonly CreditReturn[]): Promise<readonly string[]> {
     const { database, clock } = this.#options
-    await database.query({
-      name: 'sandbox_give_back',
-      text: `insert into sandbox_message (id, shard, type, reference, body, due_at)
-        select u.id, u.shard, 'account.credit_returned', u.reference, '{}', $4::timestamptz from unnest($1::uuid[], $2::uuid[], $3::smallint[]) u(id, reference, shard)
-        on conflict (id) do nothing`,
-      values: [
-        plainArray(returns.map(({ reference }) => returnId(reference))), plainArray(returns.map(({ reference }) => reference)),
-        plainArray(returns.map(({ shard }) => shard)), timestamp(clock.now() + RETURN_MS),
-      ],
-    })
+    await insertReturnMessages(database, returns.map(({ reference, shard }) => ({ id: returnId(reference), reference, shard })), clock.now() + RETURN_MS)
     const at = clock.now() + RETURN_MS
-    await database.query(sandboxBookings(returns.map(({ reference, connectionId, currency, amount }) =>
-      ({ id: returnId(reference), connectionId, currency, reference, direction: 'DBIT', amount, at, code: 'RRTN', text: null }))))
+    await insertSandboxBookings(database, returns.map(({ reference, connectionId, currency, amount }) =>
+      ({ id: returnId(reference), connectionId, currency, reference, direction: 'DBIT', amount, at, code: 'RRTN', text: null })))
     return returns.map(({ reference }) => reference)
   }
 
@@ -93,20 +81,11 @@ export class SandboxCredits implements CreditPartner {
   async #report(): Promise<void> {
     const { database, clock, shards } = this.#options
     for (;;) {
-      const owned = shards.owned()
-      const rows = await database.query<[string, number, CreditMessage['type'], string, string]>({
-        name: 'sandbox_messages',
-        text: `select id, shard, type, reference, body from sandbox_message
-          where due_at <= $1::timestamptz and acknowledged_at is null and ($3::smallint[] is null or shard = any($3)) order by due_at, id limit $2`,
-        values: [timestamp(clock.now()), LIMITS.partnerEventsMax, plainArrayOrNull(owned)],
-      })
-      if (rows.length === 0 || this.#inbox === undefined) return
-      const acknowledged = await this.#inbox(rows.map(messageOf))
-      await database.query({
-        name: 'sandbox_heard', text: 'update sandbox_message set acknowledged_at = $2::timestamptz where id = any($1::uuid[])',
-        values: [plainArray(acknowledged), timestamp(clock.now())],
-      })
-      if (acknowledged.length < rows.length) return
+      const due = await dueSandboxMessages(database, { now: clock.now(), max: LIMITS.partnerEventsMax, owned: shards.owned() })
+      if (due.length === 0 || this.#inbox === undefined) return
+      const acknowledged = await this.#inbox(due.map(messageOf))
+      await acknowledgeSandboxMessages(database, acknowledged, clock.now())
+      if (acknowledged.length < due.length) return
     }
   }
 }
@@ -123,7 +102,7 @@ export function creditBody({ credit, ...rest }: CreditBody): string {
   return JSON.stringify({ ...rest, credit: { ...credit, amount: credit.amount.toString() } })
 }
 
-function messageOf([id, shard, type, reference, body]: readonly [string, number, CreditMessage['type'], string, string]): CreditMessage {
+function messageOf({ id, shard, type, reference, body }: SandboxMessage): CreditMessage {
   if (type === 'account.credit_returned') return { type, id, shard, reference }
   const { connectionId, account, credit } = JSON.parse(body) as CreditBody
   return { type, id, shard, reference, connectionId, account, credit: { ...credit, amount: BigInt(credit.amount) } }

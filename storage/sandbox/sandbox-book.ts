@@ -7,7 +7,7 @@ import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
 import type { Direction } from '../../lib/reconciliation/statement.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
-import type { TransactionClient } from '../db/transaction.ts'
+import type { Queries, TransactionClient } from '../db/transaction.ts'
 
 /** One booking. `id` is the bank's own, so that it is booked once; `at` is epoch milliseconds. */
 export interface SandboxBooking {
@@ -22,9 +22,9 @@ export interface SandboxBooking {
   readonly text: string | null
 }
 
-/** The statement that books, to be run wherever the caller is. Times may be in the future. */
-export function sandboxBookings(bookings: readonly SandboxBooking[]): { readonly name: string; readonly text: string; readonly values: unknown[] } {
-  return {
+/** Inserts bookings; an id that is booked already is left as it is. Times may be in the future. @throws DatabaseUnavailable, and what the driver throws */
+export async function insertSandboxBookings(queries: Queries, bookings: readonly SandboxBooking[]): Promise<void> {
+  await queries.query({
     name: 'sandbox_book',
     text: `insert into sandbox_booking (id, connection_id, currency, reference, direction, amount, booked_at, code, text)
       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::bigint[], $7::timestamptz[], $8::text[], $9::text[]) on conflict (id) do nothing`,
@@ -33,7 +33,7 @@ export function sandboxBookings(bookings: readonly SandboxBooking[]): { readonly
       plainArray(bookings.map(({ reference }) => reference)), textArray(bookings.map(({ direction }) => direction)), plainArray(bookings.map(({ amount }) => amount)),
       plainArray(bookings.map(({ at }) => timestamp(at))), textArray(bookings.map(({ code }) => code)), textArray(bookings.map(({ text }) => text)),
     ],
-  }
+  })
 }
 
 /** An order that pays an account of this bank, as the credit of that account; `reference` is the payment's id. */

@@ -32,7 +32,7 @@ import type { Database } from '../db/database.ts'
 import { InternalAccountCache } from '../journal/internal-account-cache.ts'
 import { seedActivity } from './seed-activity.ts'
 import { through } from '../db/transaction.ts'
-import { sandboxBookings } from '../sandbox/sandbox-book.ts'
+import { insertSandboxBookings } from '../sandbox/sandbox-book.ts'
 
 /** The content of `sandbox.json`, with the text of the keys. */
 export interface SandboxContent {
@@ -347,9 +347,9 @@ async function credit(tx: Transaction, { operatorId, connectionId }: SandboxOper
   }
   await insertRows(tx.client, 'incoming_payment', arrivals)
   // The bank has this money in its own book, too.
-  await tx.client.query(sandboxBookings(arrivals.map(({ id, currency, amount, reference }) => ({
+  await insertSandboxBookings(through(tx.client), arrivals.map(({ id, currency, amount, reference }) => ({
     id: id as string, connectionId, currency: currency as string, reference: id as string, direction: 'CRDT', amount: amount as bigint, at: tx.now, code: 'RCDT', text: reference as string,
-  }))))
+  })))
   const result = await commit({ query: (statement) => tx.client.query(statement) as Promise<{ rows: unknown[][] }> }, turns, tx.now)
   assert(result.ok, 'the opening credits were refused')
 }

@@ -1,0 +1,77 @@
+/** Messages of the sandbox bank about money that comes in: rows of sandbox_message, sent until they are acknowledged. Statements only. */
+import { timestamp } from '../../lib/base/clock.ts'
+import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
+import type { Queries, TransactionClient } from '../db/transaction.ts'
+
+/** A message that announces a credit. `reference` is the bank's of the credit; `body` is the text that the bank keeps of it. */
+export interface CreditAnnouncement {
+  readonly id: string
+  readonly shard: number
+  readonly reference: string
+  readonly body: string
+}
+
+/** Inserts announcements that are due at `dueAt` (epoch milliseconds); an id that is there already is left as it is. @throws DatabaseUnavailable, and what the driver throws */
+export async function insertCreditAnnouncements(database: Queries, announcements: readonly CreditAnnouncement[], dueAt: number): Promise<void> {
+  await database.query({
+    name: 'sandbox_deliver',
+    text: `insert into sandbox_message (id, shard, type, reference, body, due_at)
+        select u.id, u.shard, 'account.credited', u.reference, u.body, $5::timestamptz from unnest($1::uuid[], $2::smallint[], $3::uuid[], $4::text[]) u(id, shard, reference, body)
+        on conflict (id) do nothing`,
+    values: [
+      plainArray(announcements.map(({ id }) => id)), plainArray(announcements.map(({ shard }) => shard)), plainArray(announcements.map(({ reference }) => reference)),
+      textArray(announcements.map(({ body }) => body)), timestamp(dueAt),
+    ],
+  })
+}
+
+/** Inserts one announcement, due at `dueAt` (epoch milliseconds), within a transaction. @throws what the driver throws */
+export async function announceCredit(client: TransactionClient, { id, shard, reference, body }: CreditAnnouncement, dueAt: number): Promise<void> {
+  await client.query({
+    name: 'sandbox_announce', values: [id, shard, reference, body, timestamp(dueAt)],
+    text: `insert into sandbox_message (id, shard, type, reference, body, due_at) values ($1, $2, 'account.credited', $3, $4, $5)`,
+  })
+}
+
+/** Inserts the messages that credits have gone back, due at `dueAt` (epoch milliseconds); an id that is there already is left as it is. @throws DatabaseUnavailable, and what the driver throws */
+export async function insertReturnMessages(database: Queries, returns: readonly Omit<CreditAnnouncement, 'body'>[], dueAt: number): Promise<void> {
+  await database.query({
+    name: 'sandbox_give_back',
+    text: `insert into sandbox_message (id, shard, type, reference, body, due_at)
+        select u.id, u.shard, 'account.credit_returned', u.reference, '{}', $4::timestamptz from unnest($1::uuid[], $2::uuid[], $3::smallint[]) u(id, reference, shard)
+        on conflict (id) do nothing`,
+    values: [
+      plainArray(returns.map(({ id }) => id)), plainArray(returns.map(({ reference }) => reference)),
+      plainArray(returns.map(({ shard }) => shard)), timestamp(dueAt),
+    ],
+  })
+}
+
+/** A message that waits to be acknowledged. */
+export interface SandboxMessage extends CreditAnnouncement {
+  readonly type: 'account.credited' | 'account.credit_returned'
+}
+
+/**
+ * Reads the messages of these shards (null: all) that are due at `now` (epoch milliseconds) and not acknowledged, the longest due
+ * first, `max` at most.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
+export async function dueSandboxMessages(database: Queries, { now, max, owned }: { readonly now: number; readonly max: number; readonly owned: readonly number[] | null }): Promise<readonly SandboxMessage[]> {
+  const rows = await database.query<[string, number, SandboxMessage['type'], string, string]>({
+    name: 'sandbox_messages',
+    text: `select id, shard, type, reference, body from sandbox_message
+          where due_at <= $1::timestamptz and acknowledged_at is null and ($3::smallint[] is null or shard = any($3)) order by due_at, id limit $2`,
+    values: [timestamp(now), max, plainArrayOrNull(owned)],
+  })
+  return rows.map(([id, shard, type, reference, body]) => ({ id, shard, type, reference, body }))
+}
+
+/** Marks messages as acknowledged at `now` (epoch milliseconds): they are not sent again. @throws DatabaseUnavailable, and what the driver throws */
+export async function acknowledgeSandboxMessages(database: Queries, ids: readonly string[], now: number): Promise<void> {
+  await database.query({
+    name: 'sandbox_heard', text: 'update sandbox_message set acknowledged_at = $2::timestamptz where id = any($1::uuid[])',
+    values: [plainArray(ids), timestamp(now)],
+  })
+}

@@ -1,0 +1,45 @@
+/** Transfers of own money at the sandbox bank: rows of sandbox_transfer. Statements only. */
+import { timestamp } from '../../lib/base/clock.ts'
+import type { Queries } from '../db/transaction.ts'
+
+/** A transfer as the bank takes it. The amount is minor units, times are epoch milliseconds. */
+export interface NewSandboxTransfer {
+  readonly reference: string
+  readonly currency: string
+  readonly amount: bigint
+  readonly state: 'accepted' | 'unanswered'
+  readonly outcome: string
+  readonly schemeCode: string | null
+  readonly dueAt: number
+  readonly receivedAt: number
+}
+
+/** Inserts a transfer; a reference that the bank has already is left as it is. @throws DatabaseUnavailable, and what the driver throws */
+export async function insertSandboxTransfer(database: Queries, { reference, currency, amount, state, outcome, schemeCode, dueAt, receivedAt }: NewSandboxTransfer): Promise<void> {
+  await database.query({
+    name: 'sandbox_book_transfer',
+    text: `insert into sandbox_transfer (reference, currency, amount, state, outcome, scheme_code, due_at, received_at) values ($1, $2, $3, $4, $5, $6, $7, $8)
+        on conflict (reference) do nothing`,
+    values: [reference, currency, amount, state, outcome, schemeCode, timestamp(dueAt), timestamp(receivedAt)],
+  })
+}
+
+/** What the bank knows of a transfer when it is asked. */
+export interface SandboxTransferState {
+  readonly state: string
+  readonly outcome: string
+  readonly schemeCode: string | null
+  /** Whether the time of the outcome has come. */
+  readonly isDue: boolean
+}
+
+/** Reads the state of a transfer at `now` (epoch milliseconds); null when the bank does not have it. @throws DatabaseUnavailable, and what the driver throws */
+export async function sandboxTransferState(database: Queries, reference: string, now: number): Promise<SandboxTransferState | null> {
+  const [row] = await database.query<[state: string, outcome: string, schemeCode: string | null, due: boolean]>({
+    name: 'sandbox_transfer_status', values: [reference, timestamp(now)],
+    text: 'select state, outcome, scheme_code, due_at <= $2::timestamptz from sandbox_transfer where reference = $1',
+  })
+  if (row === undefined) return null
+  const [state, outcome, schemeCode, isDue] = row
+  return { state, outcome, schemeCode, isDue }
+}
