@@ -167,6 +167,27 @@ function noWord(word: RegExp, applies: (source: Source) => boolean): Rule['broke
   return (source) => (applies(source) ? linesWith(source, word) : [])
 }
 
+/** The beginnings of SQL texts, behind a quote. Words that English prose begins with as well need more of the statement. */
+const SQL_BEGINNINGS = [
+  String.raw`select\s+(?:\d|\w+\()`, String.raw`(?:[^'"\x60]*\()?select\b(?:(?!\k<quote>)[^])*?\sfrom\s`, String.raw`insert\s+into\s`, String.raw`delete\s+from\s`,
+  String.raw`update\s+[\w.$\{\}]+(?:\s+(?:as\s+)?\w+)?\s+set\s`, String.raw`with\s+(?:recursive\s+)?\w+(?:\s*\([^()]*\))?\s+as\s+(?:not\s+)?(?:materialized\s+)?\(`,
+  String.raw`case\s+when\s`, String.raw`(?:begin|commit|rollback)(?:\k<quote>|\s+(?:isolation|read|to|work|transaction)\b)`, String.raw`(?:release\s+)?savepoint\s`,
+  String.raw`(?:un)?listen\s+[\w$]`, String.raw`lock\s+table\s`, String.raw`(?:create|alter|drop)\s+(?:table|index|sequence|function)\s`, String.raw`truncate\s+\w`,
+  String.raw`declare\s+\w+\s+(?:no\s+scroll\s+)?cursor\s`, String.raw`fetch\s+\S+\s+from\s`,
+]
+const SQL_TEXT = new RegExp(`(?<quote>['"\`])\\s*(?<text>${SQL_BEGINNINGS.join('|')})`, 'gi')
+/** SQL is written in lower or in upper case; a sentence begins with one capital. */
+const IN_ONE_CASE = /^(?:[a-z]+|[A-Z]+)\b/
+/** An object that is sent to the database as a statement, wherever its text stands. */
+const SQL_STATEMENT = /\bname: '\w+',\s*(?:text|values):|\btext: [^,\n]+,\s*values: \[/g
+
+/** SQL texts and statements of a file, each by its first line. */
+function sqlOf({ text }: Source): string[] {
+  const code = withoutComments(text)
+  const texts = Array.from(code.matchAll(SQL_TEXT), ({ groups }) => groups?.['text'] as string).filter((found) => IN_ONE_CASE.test(found))
+  return [...texts, ...Array.from(code.matchAll(SQL_STATEMENT), ([found]) => found)].map((found) => found.split('\n')[0] as string)
+}
+
 /** Doors: the files that may do what no other may. */
 const CLOCK = 'lib/base/clock.ts'
 const ENVIRONMENT_DOORS = new Set(['http/server/main.ts', 'http/server/build.ts'])
@@ -274,6 +295,25 @@ const RULES: readonly Rule[] = [
     broken: noWord(/\bpool\.connect\(/, (from) => isProduct(from) && from.path !== 'storage/db/database.ts' && from.path !== 'storage/db/snapshot.ts'),
     bad: [source('storage/a.ts', 'const client = await database.pool.connect()')],
     good: [source('storage/db/database.ts', 'await this.pool.connect()'), source('storage/a.ts', 'await database.hold(work)')],
+  },
+  {
+    promise: 'SQL stands in storage alone',
+    broken: (from) => (isCode(from) && ['lib', 'actors', 'http', 'workers'].includes(folderOf(from.path)) ? sqlOf(from) : []),
+    bad: [
+      source('actors/a.ts', `await client.query('select operator_id from customer where id = $1', [id])`), source('http/a.ts', `text: 'select 1'`), source('actors/a.ts', `'select pg_notify($1, $2)'`),
+      source('actors/a.ts', 'const DUE = `\n  select id,\n    shard\n  from payment`'), source('lib/a.ts', 'const SQL = `SELECT id FROM payment`'), source('actors/a.ts', `'select from balance where id = $1'`),
+      source('workers/a.ts', `'insert into idempotency (id) values ($1)'`), source('actors/a.ts', '`update sandbox_order o set state = $1`'), source('actors/a.ts', '`UPDATE ${table} SET state = $1`'),
+      source('actors/a.ts', `'delete from payment_due'`), source('actors/a.ts', '`with paid as materialized (select 1)`'), source('actors/a.ts', `'case when o.state is null then 1 end'`),
+      source('actors/a.ts', `await client.query('begin')`), source('actors/a.ts', `await client.query('begin isolation level repeatable read')`), source('actors/a.ts', `'ROLLBACK'`),
+      source('actors/a.ts', `'savepoint command'`), source('actors/a.ts', `isSame ? 'release savepoint a' : 'rollback to savepoint a'`), source('http/a.ts', '`listen ${channel}`'),
+      source('actors/a.ts', '`exists (select from payment p where p.id = a.id)`'), source('actors/a.ts', `{ name: 'due', text: rows.DUE, values: [now] }`), source('actors/a.ts', `{\n  name: 'due', values: [now],\n  text: DUE,\n}`),
+    ],
+    good: [
+      source('storage/payments/a.ts', `'select id from payment'`), source('test/a.ts', `'select id from payment'`), source('actors/a.ts', `// 'select id from payment'`),
+      source('http/a.ts', `summary: 'Update a balance', description: 'Select a balance from the list.'`), source('http/a.ts', `operationId: id('update')`), source('lib/a.ts', `case 'release': return release(a)`),
+      source('http/a.ts', `description: 'With a new link, good for seven days; the one before no longer works.'`), source('actors/a.ts', `onBug(error, 'commit round')`), source('lib/a.ts', `{ select: 'one', from: 'two' }`),
+      source('lib/a.ts', `Type.Object({ text: Text(1, 9) }, { title: 'A' })`), source('actors/a.ts', `'It was selected from a list.'`), source('actors/a.ts', `{ to, subject: words, text: words }`),
+    ],
   },
   {
     promise: 'what an SQLSTATE means stands in one file',
