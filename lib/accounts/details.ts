@@ -1,11 +1,11 @@
-/** How a balance is reached from outside: the identifiers that payers are given, as they are kept and as they are shown. */
+/** Account details: the identifiers with which payers send money to a balance, as stored and as the API shows them. */
 import { timestamp } from '../base/clock.ts'
 import type { Rail } from '../rails/rails.ts'
 import { ACCOUNT_DETAILS_STATUSES } from '../balances/details-status.ts'
 
 export type AccountDetailsStatus = typeof ACCOUNT_DETAILS_STATUSES[number]
 
-/** What names the account; null what its bank or country does not use. */
+/** The identifiers of an account; null for an identifier that its bank or country does not use. */
 export interface AccountIdentifiers {
   readonly iban: string | null
   readonly bic: string | null
@@ -19,11 +19,13 @@ export interface AccountIdentifiers {
   readonly intermediaryBic: string | null
 }
 
-/** What a partner hands out for a balance. */
+/** The account details that a partner provides for a balance. */
 export interface AccountTerms {
-  /** `local`: by the schemes of its own country. `international`: through correspondents. */
+  /**
+   * `local`: money comes in by the schemes of the account's own country. `international`: through correspondent banks.
+   */
   readonly scope: 'local' | 'international'
-  /** By which money can come in. */
+  /** The rails by which money can come in. */
   readonly rails: readonly Rail[]
   readonly identifiers: AccountIdentifiers
   readonly bankName: string | null
@@ -49,10 +51,10 @@ export interface AccountDetailsRecord extends Omit<AccountTerms, 'identifiers'> 
   readonly accountHolderName: string
   /** Null until the partner has provided the account. */
   readonly identifiers: AccountIdentifiers | null
-  /** An account of many, whose payers must quote the reference. */
+  /** True for one account that serves many customers; its payers must quote the reference. */
   readonly shared: boolean
   readonly reference: string | null
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds, as the other times of the record. */
   readonly validFrom: number | null
   readonly validUntil: number | null
   readonly replacedById: string | null
@@ -63,7 +65,10 @@ const NOT_PROVIDED: AccountIdentifiers = {
   iban: null, bic: null, accountNumber: null, sortCode: null, routingNumber: null, bsb: null, bankCode: null, branchCode: null, clabe: null, intermediaryBic: null,
 }
 
-/** The account details as the API shows them. */
+/**
+ * Builds the account details as the API shows them; all identifiers are null until the partner has provided the
+ * account.
+ */
 export function accountDetailsJson(record: AccountDetailsRecord) {
   const { iban, bic, accountNumber, sortCode, routingNumber, bsb, bankCode, branchCode, clabe, intermediaryBic } = record.identifiers ?? NOT_PROVIDED
   return {

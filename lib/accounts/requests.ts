@@ -1,20 +1,20 @@
 /**
- * Asking for account details, and what becomes of those that were there before.
+ * Rules for requesting account details, and for the older details that new ones replace.
  *
- *   pending ──▶ active ──▶ replaced ──▶ closed      by newer ones of the same scope: it is a reissue, or the provider was switched
- *     │           └──▶ closing ──▶ closed           with its balance
- *     └──▶ failed                                   the partner refused
+ *   pending ──▶ active ──▶ replaced ──▶ closed      replaced by newer details of the same scope: a reissue or a provider switch
+ *     │           └──▶ closing ──▶ closed           closed together with the balance
+ *     └──▶ failed                                   the partner refused the request
  */
 import type { FieldError } from '../base/problems.ts'
 import type { AccountDetailsStatus, AccountTerms } from './details.ts'
 
-/** What a change of a balance's identifiers is told as. */
+/** The kind of change that events report for the identifiers of a balance. */
 export type DetailsChangeKind = 'reissue' | 'provider_switch' | 'closing'
 
-/** How long payers may go on using details that were replaced: a quarter of a year, for standing orders. */
+/** How long replaced details still accept money: 90 days, so that payers can change quarterly standing orders. */
 export const REPLACED_FOR_MS = 90 * 86_400_000
 
-/** Details as whoever decides has locked them. */
+/** Account details as the current transaction has locked them. */
 export interface KnownDetails {
   readonly id: string
   readonly scope: AccountTerms['scope']
@@ -24,7 +24,9 @@ export interface KnownDetails {
 
 type Offer = Pick<AccountTerms, 'scope' | 'rails'>
 
-/** The one scope whose offer has all of the rails, or what is wrong with them. */
+/**
+ * Finds the one scope whose offer has all of the rails; otherwise returns the field error of the first rail at fault.
+ */
 export function scopeOf(rails: readonly string[], offers: readonly Offer[]): Offer | FieldError {
   for (const [index, rail] of rails.entries()) {
     if (!offers.some((offer) => (offer.rails as readonly string[]).includes(rail))) {
@@ -35,24 +37,26 @@ export function scopeOf(rails: readonly string[], offers: readonly Offer[]): Off
   return offer ?? { field: '/rails', code: 'invalid_value', message: 'Rails of the own country and of abroad have accounts of their own; ask for them one after the other.' }
 }
 
-/** Those that new details of a scope take the place of. */
+/** Selects the active details of the same scope, which new details replace. */
 export function replacedBy<Known extends KnownDetails>(known: readonly Known[], { id, scope }: Pick<KnownDetails, 'id' | 'scope'>): readonly Known[] {
   return known.filter((details) => details.id !== id && details.scope === scope && details.status === 'active')
 }
 
-/** What the change is told as: null for first details, which change nothing that anybody uses. */
+/** Names the change to announce; null for the first details of a scope, because no payer uses older ones. */
 export function changeKind(replaced: readonly KnownDetails[], { connectionId }: Pick<KnownDetails, 'connectionId'>): DetailsChangeKind | null {
   if (replaced.length === 0) return null
   return replaced.some((details) => details.connectionId !== connectionId) ? 'provider_switch' : 'reissue'
 }
 
-/** Best first: what all the details of a balance amount to. */
+/** Statuses from best to worst; the best one among all details of a balance is the status that the balance shows. */
 const STANDING = ['active', 'pending', 'replaced', 'closing', 'failed', 'closed'] as const satisfies readonly AccountDetailsStatus[]
 
-/** What a balance says of its details; null when it has none. */
+/** Returns the details status that a balance shows; null when it has no account details. */
 export function standingOf(known: readonly Pick<KnownDetails, 'status'>[]): AccountDetailsStatus | null {
   return STANDING.find((status) => known.some((details) => details.status === status)) ?? null
 }
 
-/** Details that the partner still has to close before nothing comes in any more. */
+/**
+ * Statuses in which the partner can still credit an account: the partner must close these before the balance can close.
+ */
 export const OPEN_DETAILS: readonly AccountDetailsStatus[] = ['pending', 'active', 'replaced', 'closing']

@@ -4,7 +4,7 @@ import { MEMBER_ROLES } from '../identity/capabilities.ts'
 import { APPROVALS_MAX, EXPIRES_HOURS, EXPIRES_HOURS_MAX, POLICY_KINDS, RECIPIENT_MODES, TIERS_MAX } from './policy.ts'
 import { CurrencyCode, Nullable, Rail, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
-/** People and teams that one tier names: as many as a customer can have. */
+/** The most people, and the most teams, that one tier can name: as many as a customer can have. */
 const NAMED_MAX = 100
 
 const NotNegative = Type.Object({

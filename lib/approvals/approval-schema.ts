@@ -1,4 +1,4 @@
-/** Approvals: what waits for people, and who has decided. */
+/** Approvals: the subject that waits for approval, and the decisions made on it. */
 import Type, { type Static } from 'typebox'
 import { APPROVAL_STATUSES, SUBJECT_TYPES } from './opening.ts'
 import { POLICY_KINDS } from './policy.ts'

@@ -1,10 +1,10 @@
-/** An approval as it is kept and as it is shown, and what a decision makes of it. */
+/** Approvals as stored and as the API shows them, and the effect of one decision. */
 import { timestamp } from '../base/clock.ts'
 import type { ApprovalStatus, SubjectSummary, SubjectType, TierSource } from './opening.ts'
 import type { PolicyKind, TierJson } from './policy.ts'
 import { requestersOf } from './requesters.ts'
 
-/** An approval as storage gives it back; times are epoch milliseconds. */
+/** An approval as storage returns it; times are epoch milliseconds. */
 export interface ApprovalRecord {
   readonly id: string
   readonly customerId: string
@@ -21,9 +21,9 @@ export interface ApprovalRecord {
   readonly received: number
   readonly requestedBy: string
   readonly requestedByName: string
-  /** Everyone who shaped the terms. */
+  /** The ids of all people and keys that shaped the terms. */
   readonly requesters: readonly string[]
-  /** Counted up when the approvals start anew. */
+  /** Increased by one each time the approvals start again. */
   readonly round: number
   readonly subjectChanges: readonly SubjectChange[]
   readonly status: ApprovalStatus
@@ -37,23 +37,23 @@ export interface ApprovalRecord {
   readonly createdAt: number
 }
 
-/** A change of what is approved, made while the approval waited. */
+/** A change of the approval's subject, made while the approval was pending. */
 export interface SubjectChange {
   readonly changedBy: string
   readonly changedByName: string
   /** RFC 3339. */
   readonly changedAt: string
   readonly paymentId: string
-  /** What was changed, by the names that the API has for it. */
+  /** The changed members, by their API names. */
   readonly members: readonly string[]
-  /** Whether the approvals started anew. */
+  /** Whether the change made the approvals start again. */
   readonly restarted: boolean
 }
 
-/** Changes that an approval keeps; the oldest make room. */
+/** Most changes that one approval keeps; a new one beyond that displaces the oldest. */
 export const SUBJECT_CHANGES_MAX = 100
 
-/** One person's word. */
+/** The decision of one person. */
 export interface DecisionRecord {
   readonly id: string
   readonly userId: string
@@ -76,14 +76,14 @@ const ISSUES: Readonly<Record<ApprovalIssueCode, string>> = {
   policy_changed: 'The policy has changed since; this approval keeps the tier it opened with.',
 }
 
-/** What depends on who is looking, and on how things stand now. */
+/** The parts of the view that depend on the viewer and on the current state. */
 export interface ApprovalSight {
   readonly canDecide: boolean
   readonly showsComments: boolean
   readonly issues: readonly ApprovalIssueCode[]
 }
 
-/** The approval as the API shows it. */
+/** Builds the approval as the API shows it. */
 export function approvalJson(approval: ApprovalRecord, decisions: readonly DecisionRecord[], { canDecide, showsComments, issues }: ApprovalSight) {
   return {
     id: approval.id,
@@ -108,16 +108,18 @@ export function approvalJson(approval: ApprovalRecord, decisions: readonly Decis
   }
 }
 
-/** What one more decision makes of a pending approval: one no is enough, a yes counts. */
+/**
+ * Computes status and count after one more decision: one rejection is final, each approval counts towards `required`.
+ */
 export function afterDecision({ received, required }: Pick<ApprovalRecord, 'received' | 'required'>, decision: 'approved' | 'rejected'): { readonly status: ApprovalStatus; readonly received: number } {
   if (decision === 'rejected') return { status: 'rejected', received }
   return { status: received + 1 === required ? 'approved' : 'pending', received: received + 1 }
 }
 
-/** Approvers are warned this long before an approval expires, when it waits longer than that in all. */
+/** Approvers are warned 24 hours before an approval expires, if its whole lifetime is longer than that. */
 const WARNING_MS = 24 * 3_600_000
 
-/** When the people who may decide are warned that it expires; null when they need not be. */
+/** Computes the time at which approvers are warned of the expiry, epoch milliseconds; null when no warning is due. */
 export function warningAt({ expiresAt, createdAt, warnedAt }: Pick<ApprovalRecord, 'expiresAt' | 'createdAt' | 'warnedAt'>): number | null {
   return warnedAt === null && expiresAt - createdAt > WARNING_MS ? expiresAt - WARNING_MS : null
 }

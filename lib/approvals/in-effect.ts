@@ -1,5 +1,5 @@
 /**
- * The approval rules in effect: what holds for each kind of subject, whatever rows are stored. Pure.
+ * The approval rules in effect for each kind of subject, computed from the stored policies and the operator's mode. Pure.
  *
  * Every reader of a policy and the comparison of a change use these functions, so that a change is compared with exactly
  * what decides on payments, exchanges, files, recipients and policy changes:
@@ -13,16 +13,15 @@
  *   policy_change  its tiers while it is enabled,  the default tier
  *                  else the default tier
  *
- * Which acts of one person can loosen what is in effect, and what stops each:
- *  * A change of any policy row, also of one that stands in for another: `loosens` compares all kinds; a loosening change
+ * Changes that one person can make and that could loosen the rules, and the safeguard against each:
  *    waits for an approval that its requester cannot give (actors/approvals/change-policy.ts). Policies cannot be deleted.
- *  * A change of roles, teams or members: it cannot make one person two. Nobody changes their own membership or adds
+ *  * A change of roles, teams or members: it cannot make one person two. A member cannot change their own membership or add
  *    themselves to a team, and each such change needs a step-up (actors/identity/members.ts). An approval still needs a person other
  *    than those who shaped the terms, at the time of the last approval (lib/approvals/requesters.ts).
- *  * Deleting a team that a policy names: the policy then names a team without members, so fewer people may approve.
+ *  * Deleting a team that a policy names: the policy then names a team without members, so that fewer people may approve.
  *  * An invitation: the new member proves a mailbox of an approved domain and has a password and a second factor. The
- *    service takes two such members for two people; it has no way to know better.
- *  * The operator's mode for recipients: staff of the operator set it, and staff cannot make payments for a customer. The
+ *    service counts two such members as two people; it has no way to detect that both are one person.
+ *  * The operator's mode for recipients: the operator's staff set it, and staff cannot make payments for a customer. The
  *    policy for payments, which decides on money, does not depend on it.
  */
 import {
@@ -33,15 +32,15 @@ import {
 /** The stored policies of a customer; a kind that was never set is absent. */
 export type StoredPolicies = { readonly [kind in PolicyKind]?: PolicyTerms }
 
-/** The same from what rows keep. */
+/** Builds the same from the terms that rows store. */
 export function storedPolicies(rows: { readonly [kind in PolicyKind]?: TermsJson }): StoredPolicies {
   return Object.fromEntries(Object.entries(rows).map(([kind, terms]) => [kind, termsOf(terms)]))
 }
 
-/** The kind whose policy stands in while a kind was never set. */
+/** The kind whose policy applies while a kind has never been set. */
 const STANDS_IN: Readonly<Partial<Record<PolicyKind, PolicyKind>>> = { exchange: 'payment', bulk_payment: 'payment' }
 
-/** The tier of a subject that no tier of a policy reaches; null: such a subject needs no approval. */
+/** The tier of a subject that no tier of a policy covers; null: such a subject needs no approval. */
 const OTHERWISE: Readonly<Record<PolicyKind, Tier | null>> = { payment: null, bulk_payment: null, exchange: null, recipient: DEFAULT_TIER, policy_change: DEFAULT_TIER }
 
 /** The rule in effect for one kind. */
@@ -50,7 +49,7 @@ export interface RuleInEffect {
   readonly from: PolicyKind | null
   /** Enabled terms with at least one tier; null where no policy is in effect. */
   readonly terms: PolicyTerms | null
-  /** The tier of a subject that the terms do not reach; null: it needs no approval. */
+  /** The tier of a subject that the terms do not cover; null: it needs no approval. */
   readonly otherwise: Tier | null
 }
 
@@ -60,7 +59,7 @@ export interface RulesInEffect {
   readonly recipientMode: RecipientMode
 }
 
-/** The rule in effect for one kind. */
+/** Computes the rule in effect for one kind. */
 export function ruleInEffect(kind: PolicyKind, stored: StoredPolicies): RuleInEffect {
   const standsIn = STANDS_IN[kind]
   const from = stored[kind] !== undefined ? kind : standsIn
@@ -69,12 +68,12 @@ export function ruleInEffect(kind: PolicyKind, stored: StoredPolicies): RuleInEf
   return { from: decides ? from : null, terms: decides ? terms : null, otherwise: OTHERWISE[kind] }
 }
 
-/** The mode of recipients in effect: the customer's own policy goes before the setting of its operator. */
+/** Returns the recipient mode in effect: the customer's own policy takes precedence over the operator's setting. */
 export function recipientModeInEffect({ recipient }: StoredPolicies, operatorMode: RecipientMode): RecipientMode {
   return recipient?.recipientMode ?? operatorMode
 }
 
-/** All rules in effect for a customer of an operator with this mode for recipients. */
+/** Computes all rules in effect for a customer, given its operator's mode for recipients. */
 export function rulesInEffect(stored: StoredPolicies, operatorMode: RecipientMode): RulesInEffect {
   return {
     rules: {
@@ -85,7 +84,7 @@ export function rulesInEffect(stored: StoredPolicies, operatorMode: RecipientMod
   }
 }
 
-/** The tier that a subject falls into, and whether it comes from a policy; null when the subject needs no approval. */
+/** Finds the tier of a subject, and whether it comes from a policy; null when the subject needs no approval. */
 export function tierInEffect(rule: RuleInEffect, measured: Measured, convert?: Convert): (TierMatch & { readonly fromPolicy: boolean }) | null {
   const match = tierFor(rule.terms, measured, convert)
   if (match !== null) return { ...match, fromPolicy: true }
@@ -108,20 +107,22 @@ export function loosens(before: RulesInEffect, after: RulesInEffect): boolean {
     || loosensMode(before.recipientMode, after.recipientMode)
 }
 
-/** The same for a kind whose subjects have amounts. */
+/** Compares one kind whose subjects have amounts. */
 function loosensAmounts({ terms: before }: RuleInEffect, { terms: after }: RuleInEffect): boolean {
   if (before === null) return false
   if (after === null || after.currency !== before.currency) return true
   if (narrows(before.appliesTo, after.appliesTo) || (after.exemptOwnAccounts && !before.exemptOwnAccounts)) return true
   // An amount that cannot be converted takes the highest tier.
   if (isLooser(before.tiers.at(-1), after.tiers.at(-1))) return true
-  // Tiers change at their thresholds only, so all thresholds stand for all amounts.
+  // Tiers change only at their thresholds, so comparing at all thresholds compares all amounts.
   const thresholds = new Set([...before.tiers, ...after.tiers].flatMap(({ minAmount, maxAmount }) => (maxAmount === null ? [minAmount] : [minAmount, maxAmount])))
   for (const amount of thresholds) if (isLooser(tierAt(before.tiers, amount), tierAt(after.tiers, amount))) return true
   return false
 }
 
-/** The same for a kind whose subjects have no amount: each takes the first tier of a policy that applies to it. */
+/**
+ * Compares one kind whose subjects have no amount: each subject takes the first tier of a policy that applies to it.
+ */
 function loosensWithoutAmount(before: RuleInEffect, after: RuleInEffect): boolean {
   const named = [...before.terms?.appliesTo?.recipientIds ?? [], ...after.terms?.appliesTo?.recipientIds ?? []]
   // Every recipient that either policy names, and one that neither names.
@@ -132,8 +133,9 @@ function loosensWithoutAmount(before: RuleInEffect, after: RuleInEffect): boolea
 }
 
 /**
- * Whether a mode leaves out a review that the mode before had. `operator_queue` is no loosening of `none`, although it takes
- * recipients made by keys from the customer's people: it gives all recipients to other people, the operator's staff.
+ * Whether the new mode omits a review that the old mode required. `operator_queue` is no loosening compared with
+ * `none`: it takes recipients made by keys from the customer's people, but gives all recipients to other people, the
+ * operator's staff.
  */
 function loosensMode(before: RecipientMode, after: RecipientMode): boolean {
   return before !== 'none' && after !== before && after !== 'customer_then_operator'
@@ -141,7 +143,7 @@ function loosensMode(before: RecipientMode, after: RecipientMode): boolean {
 
 const tierAt = (tiers: readonly Tier[], amount: bigint): Tier | undefined => tiers.find(({ minAmount, maxAmount }) => amount >= minAmount && (maxAmount === null || amount < maxAmount))
 
-/** Whether the new scope leaves out something that the old one had. */
+/** Whether the new scope omits something that the old scope covered. */
 function narrows(before: AppliesTo | null, after: AppliesTo | null): boolean {
   if (after === null) return false
   const lost = (was: readonly string[] | null, is: readonly string[] | null) => is !== null && (was === null || was.some((value) => !is.includes(value)))
@@ -149,7 +151,7 @@ function narrows(before: AppliesTo | null, after: AppliesTo | null): boolean {
   return lost(all.balanceIds, after.balanceIds) || lost(all.rails, after.rails) || lost(all.recipientIds, after.recipientIds)
 }
 
-/** Whether a tier asks for less than the tier before. */
+/** Whether a tier asks for less than the earlier tier. */
 function isLooser(was: Tier | undefined, is: Tier | undefined): boolean {
   if (was === undefined) return false
   if (is === undefined || is.requiredApprovals < was.requiredApprovals || is.expiresAfterHours > was.expiresAfterHours) return true
@@ -157,7 +159,9 @@ function isLooser(was: Tier | undefined, is: Tier | undefined): boolean {
   return admitsMore(was, is)
 }
 
-/** Whether a tier lets a person approve who could not approve before. Nobody decides without a role that may. */
+/**
+ * Whether a tier lets a person approve who could not approve before. A person without an approver role never decides.
+ */
 function admitsMore(was: Tier, is: Tier): boolean {
   if (isOpen(was)) return false
   if (isOpen(is)) return true
@@ -167,7 +171,7 @@ function admitsMore(was: Tier, is: Tier): boolean {
 
 const deciding = ({ approverRoles }: Tier) => APPROVER_ROLES.filter((role) => approverRoles.includes(role))
 
-/** Whether a tier admits every person whose role lets them decide. */
+/** Whether a tier admits every person who has an approver role. */
 function isOpen(tier: Tier): boolean {
   const { approverRoles, approverUserIds, approverTeamIds } = tier
   return approverRoles.length + approverUserIds.length + approverTeamIds.length === 0 || deciding(tier).length === APPROVER_ROLES.length

@@ -1,4 +1,4 @@
-/** The opening of an approval: what is written about it, wherever its subject comes from. */
+/** The opening of an approval: the rows and events that are written, the same for every kind of subject. */
 import type { Effects } from '../decisions/effects.ts'
 import type { Rail } from '../rails/rails.ts'
 import type { PolicyKind, Tier } from './policy.ts'
@@ -12,12 +12,12 @@ export const APPROVAL_STATUSES = ['pending', 'approved', 'rejected', 'expired', 
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number]
 
 /**
- * Where the tier came from: `snapshot` is the tier of a policy as it was, `default` the built-in approval of one, `recipient`
- * the approval mode of recipients.
+ * The source of the tier: `snapshot` is the policy's tier as it was when the approval opened, `default` the built-in
+ * tier of one approval, `recipient` the approval mode of recipients.
  */
 export type TierSource = 'snapshot' | 'default' | 'recipient'
 
-/** What an approver is shown about the subject, as it was when the approval opened. */
+/** The summary of the subject that approvers see, as it was when the approval opened. */
 export interface SubjectSummary {
   readonly title: string
   readonly amount: { readonly amountMinor: string; readonly currency: string } | null
@@ -29,16 +29,16 @@ export interface SubjectSummary {
   readonly recipientMaskedIdentifier: string | null
 }
 
-/** A subject that knows less. */
+/** Builds a summary from the known members; all others are null. */
 export const summary = (known: Partial<SubjectSummary> & Pick<SubjectSummary, 'title'>): SubjectSummary => ({
   amount: null, recipientName: null, sourceBalanceId: null, sourceBalanceName: null, rail: null, itemCount: null, recipientMaskedIdentifier: null, ...known,
 })
 
-/** A decision of the sandbox's own approver. */
+/** A decision of the sandbox's simulated approver. */
 export type SandboxDecision = 'approved' | 'rejected'
 
 export interface OpenApproval {
-  /** New ids, of the approval and of its event. */
+  /** The new ids of the approval and of its event. */
   readonly id: string
   readonly eventId: string
   readonly customerId: string
@@ -47,25 +47,27 @@ export interface OpenApproval {
   readonly subjectType: SubjectType
   readonly subjectId: string
   readonly subject: SubjectSummary
-  /** What the approval is about beyond what is shown, as JSON text: the proposed policy, or what the subject is compared with later. */
+  /**
+   * Data beyond the summary, as JSON text: the proposed policy, or the state that the subject is compared with later.
+   */
   readonly payload?: string | null
   readonly kind: PolicyKind | null
   readonly source: TierSource
   readonly tier: Tier
-  /** What the tier's amounts are in. */
+  /** ISO 4217; the currency of the tier's amounts. */
   readonly tierCurrency: string
   /** False where the amount could not be converted to the policy's currency. */
   readonly converted?: boolean
-  /** A person, or a key: a key is its own requester. */
+  /** The id of a person or of a key; a key is its own requester. */
   readonly requestedBy: string
   readonly requestedByName: string
-  /** Who else shaped the terms; ids of people and keys. */
+  /** Ids of further people and keys that shaped the terms. */
   readonly shapedBy?: readonly string[]
-  /** The decision that the sandbox's own approver takes after `SANDBOX_DECISION_MS`; null when people decide. */
+  /** The decision that the sandbox's simulated approver makes after `SANDBOX_DECISION_MS`; null when people decide. */
   readonly sandboxDecision: SandboxDecision | null
 }
 
-/** An approval as it is first written. Times are epoch milliseconds. */
+/** An approval as it is first inserted. Times are epoch milliseconds. */
 export interface ApprovalRow {
   readonly id: string
   readonly customerId: string
@@ -83,17 +85,17 @@ export interface ApprovalRow {
   readonly converted: boolean
   readonly requestedBy: string
   readonly requestedByName: string
-  /** JSON text of the ids of everyone who shaped the terms. */
+  /** JSON text of the ids of all people and keys that shaped the terms. */
   readonly requesters: string
   readonly sandboxDecision: string | null
   readonly expiresAt: number
   readonly createdAt: number
 }
 
-/** How long the sandbox's own approver takes. */
+/** Delay before the sandbox's simulated approver decides, milliseconds. */
 export const SANDBOX_DECISION_MS = 5_000
 
-/** What an approval that opens wants written: the row, and `approval.requested`. */
+/** Builds the rows of a new approval: the approval itself and the event `approval.requested`. */
 export function opening(open: OpenApproval, now: number): Required<Pick<Effects, 'approvals' | 'events'>> {
   return {
     approvals: [{
@@ -108,7 +110,7 @@ export function opening(open: OpenApproval, now: number): Required<Pick<Effects,
   }
 }
 
-/** `approval.requested` when there was no status before, `approval.decided` after that. */
+/** Builds the event: `approval.requested` when there was no earlier status, otherwise `approval.decided`. */
 export function approvalEvent(
   { id, eventId, customerId, operatorId, shard, status, previousStatus }:
   Pick<OpenApproval, 'id' | 'eventId' | 'customerId' | 'operatorId' | 'shard'> & { readonly status: ApprovalStatus; readonly previousStatus: ApprovalStatus | null },

@@ -1,8 +1,8 @@
 /**
- * Approval policies: which payments, recipients and changes need people, how many, and who they may be.
+ * Approval policies: which payments, recipients and changes need approval, how many approvals, and from which people.
  *
- * A policy is a customer's, one for each kind, with tiers by amount. The tier that something falls into is captured when its
- * approval opens; what becomes of the policy afterwards changes nothing for it.
+ * A customer has one policy for each kind, with tiers by amount. An approval keeps the tier that its subject had when
+ * the approval opened; later changes of the policy do not affect it.
  */
 import type { MemberRole } from '../identity/capabilities.ts'
 import type { Rail } from '../rails/rails.ts'
@@ -13,10 +13,13 @@ export type PolicyKind = (typeof POLICY_KINDS)[number]
 export const RECIPIENT_MODES = ['none', 'customer_tier', 'operator_queue', 'customer_then_operator'] as const
 export type RecipientMode = (typeof RECIPIENT_MODES)[number]
 
-/** Whose role lets them decide at all. */
+/** The roles that may decide on approvals. */
 export const APPROVER_ROLES = ['owner', 'admin', 'approver'] as const satisfies readonly MemberRole[]
 
-/** A tier; amounts in minor units of the policy's currency. All three lists empty: everybody whose role lets them decide. */
+/**
+ * A tier; amounts in minor units of the policy's currency. If all three approver lists are empty, every person with an
+ * approver role may decide.
+ */
 export interface Tier {
   readonly tier: number
   /** Inclusive. */
@@ -28,22 +31,22 @@ export interface Tier {
   readonly approverUserIds: readonly string[]
   readonly approverTeamIds: readonly string[]
   readonly allowSelfApproval: boolean
-  /** No two approvals from people of one team. */
+  /** True when no two approvals may come from people of the same team. */
   readonly distinctTeams: boolean
   readonly expiresAfterHours: number
 }
 
-/** What a policy is limited to; null is everything. All that are given must match. */
+/** The scope that a policy is limited to; a null member matches everything. All members that are given must match. */
 export interface AppliesTo {
   readonly balanceIds: string[] | null
   readonly rails: Rail[] | null
   readonly recipientIds: string[] | null
 }
 
-/** What people write about a policy. */
+/** The terms that a customer sets for a policy. */
 export interface PolicyTerms {
   readonly enabled: boolean
-  /** ISO 4217; what the tiers' amounts are in. */
+  /** ISO 4217; the currency of the tiers' amounts. */
   readonly currency: string
   readonly tiers: readonly Tier[]
   readonly appliesTo: AppliesTo | null
@@ -54,45 +57,48 @@ export interface PolicyTerms {
 export const TIERS_MAX = 5
 export const APPROVALS_MAX = 5
 export const EXPIRES_HOURS_MAX = 720
-/** Hours an approval waits where nothing else is said: a week. */
+/** Default lifetime of a pending approval: 168 hours, one week. */
 export const EXPIRES_HOURS = 168
 
-/** The approval of one, which everything that needs people falls back to. */
+/** The built-in tier of one approval, used where a subject needs approval and no policy tier covers it. */
 export const DEFAULT_TIER: Tier = {
   tier: 1, minAmount: 0n, maxAmount: null, requiredApprovals: 1, approverRoles: APPROVER_ROLES, approverUserIds: [], approverTeamIds: [],
   allowSelfApproval: false, distinctTeams: false, expiresAfterHours: EXPIRES_HOURS,
 }
 
-/** A policy that was never set. */
+/** The terms of a policy that was never set. */
 export const NO_POLICY: PolicyTerms = {
   enabled: false, currency: 'EUR', tiers: [], appliesTo: null, exemptOwnAccounts: true, recipientMode: 'none',
 }
 
-/** What is measured against a policy. */
+/** The properties of a subject that are compared with a policy. */
 export interface Measured {
-  /** Minor units of `currency`; null for what has no amount. */
+  /** Minor units of `currency`; null for a subject without an amount. */
   readonly amount: bigint | null
   readonly currency: string | null
   readonly balanceId?: string
   readonly rail?: string
   readonly recipientId?: string
-  /** Whether it goes to an account of the customer's own. */
+  /** Whether the money goes to an account that the customer owns. */
   readonly toOwnAccount?: boolean
 }
 
-/** An amount in another currency, exact minor units; null when there is no rate. */
+/** Converts an amount to another currency, exact minor units; null when there is no rate. */
 export type Convert = (amount: bigint, from: string, to: string) => bigint | null
 
-/** Without rates nothing can be converted. */
+/** The converter without rates: it converts only between equal currencies. */
 export const NO_RATES: Convert = (amount, from, to) => (from === to ? amount : null)
 
-/** The tier that something falls into. `converted` is false where the amount could not be: the highest tier is the safe one. */
+/**
+ * The tier of a subject. `converted` is false where the amount could not be converted; the highest tier, the strictest
+ * choice, applies then.
+ */
 export interface TierMatch {
   readonly tier: Tier
   readonly converted: boolean
 }
 
-/** The tier of a policy that something falls into; null when it needs nobody. */
+/** Finds the tier of a policy that covers the subject; null when the subject needs no approval. */
 export function tierFor(policy: PolicyTerms | null, measured: Measured, convert: Convert = NO_RATES): TierMatch | null {
   if (policy === null || !policy.enabled || policy.tiers.length === 0 || !applies(policy.appliesTo, measured)) return null
   if (policy.exemptOwnAccounts && measured.toOwnAccount === true) return null
@@ -109,7 +115,7 @@ function applies(appliesTo: AppliesTo | null, { balanceId, rail, recipientId }: 
   return within(appliesTo.balanceIds, balanceId) && within(appliesTo.rails, rail) && within(appliesTo.recipientIds, recipientId)
 }
 
-/** What is wrong with the tiers of a policy, as a JSON Pointer and a code; null when nothing is. */
+/** Finds the first fault in the tiers of a policy, as a JSON Pointer, a code and a message; null when there is none. */
 export function tiersFault({ enabled, tiers, currency }: Pick<PolicyTerms, 'enabled' | 'tiers' | 'currency'>, currencies: readonly string[]): { readonly field: string; readonly message: string; readonly code: 'required' | 'invalid_value' | 'currency_mismatch' } | null {
   const foreign = currencies.findIndex((one) => one !== currency)
   if (foreign >= 0) return { field: '/tiers', code: 'currency_mismatch', message: `Amounts of tiers are in ${currency}, the currency of the policy.` }
@@ -135,9 +141,9 @@ export function tiersFault({ enabled, tiers, currency }: Pick<PolicyTerms, 'enab
 
 const onlyTeams = ({ approverRoles, approverUserIds }: Pick<Tier, 'approverRoles' | 'approverUserIds'>): boolean => approverRoles.length === 0 && approverUserIds.length === 0
 
-// ── As it is kept and as it is shown ──────────────────────────────────────────────────────────────────────────────────
+// ── Stored form and API form ──────────────────────────────────────────────────────────────────────────────────────────
 
-/** A tier as JSON: amounts are money. The same in the API and in a snapshot. */
+/** A tier as JSON, with amounts as money; the API and the stored snapshots share this form. */
 export interface TierJson extends Omit<Tier, 'minAmount' | 'maxAmount' | 'approverRoles' | 'approverUserIds' | 'approverTeamIds'> {
   readonly approverRoles: MemberRole[]
   readonly approverUserIds: string[]
@@ -158,7 +164,7 @@ export function tierOf({ minAmount, maxAmount, ...tier }: TierJson): Tier {
   return { ...tier, minAmount: BigInt(minAmount.amountMinor), maxAmount: maxAmount === null ? null : BigInt(maxAmount.amountMinor) }
 }
 
-/** The terms of a policy as JSON: what a row keeps. */
+/** The terms of a policy as JSON, as a row stores them. */
 export interface TermsJson extends Omit<PolicyTerms, 'tiers'> {
   readonly tiers: readonly TierJson[]
 }

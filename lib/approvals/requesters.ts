@@ -1,44 +1,47 @@
 /**
- * Who asked for what is approved, and which approvals count. Pure.
+ * The requesters of a subject that needs approval, and the approvals that count. Pure.
  *
- * The requesters of a subject are everyone who shaped its terms since it was made: its creator, the editors of its schedule,
- * draft or file, the editors of its recipient's account since then, and its submitter. Unless the tier allows self-approval,
- * none of them decides. A person who made an API key has its secret, so what a key shaped is shaped by that person as well
- * (NOT_OWN in storage/approvals/approvals.ts).
+ * The requesters are all people and keys that shaped the subject's terms since it was made: its creator, the editors of
+ * its schedule, draft or file, the editors of its recipient's account since then, and its submitter. Unless the tier
+ * allows self-approval, no requester decides. A person who made an API key has its secret, so the terms that a key
+ * shaped count as shaped by that person as well (NOT_OWN in storage/approvals/approvals.ts).
  */
 
-/** A person or key who changed the terms of something; the time of the last change, epoch milliseconds. */
+/** A person or key that changed the terms, with the time of its last change in epoch milliseconds. */
 export interface Editor {
   readonly id: string
   readonly at: number
 }
 
-/** The editors after one more change. */
+/** Adds an editor, or moves the time of one that is already listed. */
 export function withEditor(editors: readonly Editor[], id: string, at: number): readonly Editor[] {
   return [...editors.filter((editor) => editor.id !== id), { id, at }]
 }
 
-/** The ids of those who made a change at or after a time, epoch milliseconds. */
+/** Returns the ids of the editors that made a change at or after `since`, epoch milliseconds. */
 export function editorsSince(editors: readonly Editor[], since: number): readonly string[] {
   return editors.filter(({ at }) => at >= since).map(({ id }) => id)
 }
 
-/** Everyone, each once. */
+/** Joins lists of ids; each id appears once. */
 export function requestersOf(...shapers: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(shapers.flat())]
 }
 
-/** An approval that was given. */
+/** An approval that a person gave. */
 export interface GivenApproval {
   readonly decisionId: string
-  /** Whether its giver could still give it now: an active member, named by the tier, and no requester unless that is allowed. */
+  /**
+   * Whether the approver could still give the approval now: an active member, admitted by the tier, and no requester
+   * unless the tier allows self-approval.
+   */
   readonly stands: boolean
   readonly teamIds: readonly string[]
 }
 
 /**
- * The approvals that count, of those that were given, in the order in which they were given. Where teams must differ, the
- * first of a team counts.
+ * Selects the approvals that count, in the order in which they were given. Where teams must differ, only the first
+ * approval of each team counts.
  *
  * @returns the ids of their decisions
  */

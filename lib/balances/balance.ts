@@ -1,13 +1,13 @@
 /**
- * The balance as its actor knows it. A debit needs its decision, a credit does not: so what is remembered can be low,
- * never high, and a yes from memory is always good (I4).
+ * The balance as its actor remembers it. A debit must be decided by the actor, a credit need not be: so the remembered
+ * available amount can be too low but never too high, and an approval from memory is always valid (I4).
  */
 import type { PolicyTerms } from '../approvals/policy.ts'
 import type { PaymentLimits } from '../customers/limits.ts'
 import type { CalendarTerms } from '../rails/business-days.ts'
 import type { FeeRule } from '../pricing/fees.ts'
 
-/** What the actor remembers. */
+/** The state that the actor remembers. */
 export interface BalanceState {
   readonly id: string
   readonly customerId: string
@@ -17,22 +17,29 @@ export interface BalanceState {
   readonly currency: string
   readonly name: string
   readonly status: 'active' | 'frozen' | 'closing' | 'closed'
-  /** Minor units: what is posted less what is held. */
+  /** Minor units: posted amount less held amount. */
   readonly available: bigint
   readonly version: bigint
   /**
-   * The customer's approval policy for payments; null where there is none. Whoever changes it moves the version of every
-   * balance of the customer in the same transaction, so a decision that rests on an older one is fenced like any other (I3).
+   * The customer's approval policy for payments; null where there is none. A change of the policy raises the version of
+   * every balance of the customer in the same transaction, so a decision that used the old policy is fenced like any
+   * stale one (I3).
    */
   readonly policy: PolicyTerms | null
-  /** Its policy for exchanges, or where that was never set the one for payments. Fenced in the same manner. */
+  /** The policy for exchanges, or the one for payments if the former was never set. Fenced in the same manner. */
   readonly exchangePolicy: PolicyTerms | null
-  /** What the customer and its members may pay out in this currency, and have; null where there is no limit. Fenced as the policy is. */
+  /**
+   * The limits of the customer and its members for payments in this currency, and the amounts already used; null where
+   * there is no limit. Fenced as the policy is.
+   */
   readonly limits: PaymentLimits | null
-  /** What the operator charges in this currency. */
+  /** The operator's fees in this currency. */
   readonly fees: readonly FeeRule[]
-  /** Moves with the limits that the operator sets for rails: a rail that was chosen by others is chosen again. Fenced in the same manner. */
+  /**
+   * Raised when the operator changes the limits of rails, so that a rail chosen under the old limits is chosen again.
+   * Fenced in the same manner.
+   */
   readonly railVersion: number
-  /** What is set for the days of its connection; null where cut-offs and calendars are ignored. */
+  /** The calendar terms of the balance's connection; null where cut-offs and calendars are ignored. */
   readonly calendar: CalendarTerms | null
 }

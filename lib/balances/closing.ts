@@ -1,9 +1,9 @@
 /**
- * What balances are closed by.
+ * Rules for closing a balance.
  *
- *   active ──▶ closing     the accounts behind it are being closed at the partner; nothing is paid in or out any more
+ *   active ──▶ closing     the partner is closing the accounts behind it; no money is paid in or out any more
  *     │           │
- *     └───────────┴──▶ closed   they are, or there were none
+ *     └───────────┴──▶ closed   the accounts are closed, or there were none
  */
 import type { CurrencyCode } from '../base/currency.ts'
 import { formatMajor } from '../base/money.ts'
@@ -11,7 +11,7 @@ import type { Problem } from '../base/problems.ts'
 
 export type BalanceStatus = 'active' | 'frozen' | 'closing' | 'closed'
 
-/** A balance as whoever closes it has locked it. Amounts in minor units. */
+/** A balance as the closing transaction has locked it. Amounts in minor units. */
 export interface ClosableBalance {
   readonly id: string
   readonly currency: string
@@ -20,17 +20,18 @@ export interface ClosableBalance {
   readonly held: bigint
 }
 
-/** What else keeps it open. */
+/** Other facts that keep a balance open. */
 export interface Ties {
-  /** Balances below it that are not closed. */
+  /** Sub-balances that are not closed. */
   readonly subBalances: number
-  /** Payments, transfers and exchanges that are not over: what has left may come back. */
+  /** Payments, transfers and exchanges that are not final: money that has left may come back. */
   readonly underWay: number
 }
 
 /**
- * Null: it may be closed, once what is left has been moved to another balance; `sweeps` says that there is one. A late return
- * may have come to a balance that was closed: closing it again moves that, too.
+ * Checks whether a balance may be closed; null when it may, after its remaining money has been moved to another
+ * balance. `sweeps` is true when such a balance is named. A late return may credit a closed balance: closing it again
+ * moves that money, too.
  */
 export function closingProblem(balance: ClosableBalance, { subBalances, underWay }: Ties, sweeps: boolean): Problem | null {
   const { status, posted, held } = balance
@@ -47,7 +48,7 @@ function major(amount: bigint, { currency }: ClosableBalance): string {
   return `${formatMajor(amount, currency as CurrencyCode)} ${currency}`
 }
 
-/** Whether a balance of a customer that leaves is done: nothing on it, nothing of it held, nothing on its way. */
+/** Whether the balance of a departing customer is empty: nothing posted, nothing held, nothing under way. */
 export function isEmpty({ posted, held }: ClosableBalance, { underWay }: Ties): boolean {
   return posted === 0n && held === 0n && underWay === 0
 }

@@ -1,5 +1,5 @@
 /**
- * What the decisions of a balance have in common: what a command is remembered under, and the two ways to say no.
+ * Parts shared by all decisions of a balance: the key under which a command is stored, and the two kinds of refusal.
  */
 import type { BalanceState } from './balance.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -7,24 +7,24 @@ import type { CurrencyCode } from '../base/currency.ts'
 import { formatMajor, moneyJson } from '../base/money.ts'
 import type { FieldError, Problem } from '../base/problems.ts'
 
-/** What a command is remembered under (I5). */
+/** The key under which a command and its outcome are stored (I5). */
 export interface CommandKey {
   readonly id: string
-  /** The fingerprint of what was asked, 128 bits in the text form of a UUID. */
+  /** The fingerprint of the request, 128 bits in the text form of a UUID. */
   readonly fingerprint: string
 }
 
-/** The part of a command that lets a refusal be remembered. */
+/** The part of a command that is needed to record a refusal. */
 export interface Recorded {
   /** Null when the caller sent no key. */
   readonly key: CommandKey | null
-  /** The problem document of a refusal, to be kept with the key. */
+  /** Writes the problem document of a refusal, which is stored with the key. */
   readonly problemText: (problem: Problem) => string
-  /** Its status code. */
+  /** Returns the status code of that document. */
   readonly problemStatus: (problem: Problem) => number
 }
 
-/** `body` is the document that was recorded; null when nothing was. */
+/** A refusal. `body` is the recorded problem document; null when nothing was recorded. */
 export interface Refused {
   readonly kind: 'refused'
   readonly problem: Problem
@@ -38,7 +38,7 @@ export interface BalanceDecision<Done> {
   readonly refused?: boolean
 }
 
-/** A body that names something it may not: answered, and nothing is remembered. */
+/** Refuses a request with an invalid field and records nothing. */
 export function invalid(balance: BalanceState | null, error: FieldError): BalanceDecision<never> {
   return {
     state: balance,
@@ -47,7 +47,7 @@ export function invalid(balance: BalanceState | null, error: FieldError): Balanc
   }
 }
 
-/** A no that is remembered under its key, so that a repeat can never become a yes (I5). */
+/** Refuses a command and records the refusal under its key, so that a repeat can never be approved (I5). */
 export function refuse(balance: BalanceState, command: Recorded, now: number, problem: Problem): BalanceDecision<never> {
   if (command.key === null) return { state: balance, reply: { kind: 'refused', problem, body: null }, effects: null }
   const body = command.problemText(problem)
@@ -58,7 +58,7 @@ export function refuse(balance: BalanceState, command: Recorded, now: number, pr
   }
 }
 
-/** The problem of a balance that does not cover what is asked of it, minor units. */
+/** Builds the problem of a balance that does not cover `required`, minor units. */
 export function insufficientFunds(balance: BalanceState, required: bigint): Problem {
   const currency = balance.currency as CurrencyCode
   return {

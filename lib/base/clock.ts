@@ -1,21 +1,21 @@
 /**
- * Time: the one door to the wall clock, timestamps as the API prints them, and calendar dates in a rail's own zone.
- * Nothing else in the code reads the time; it is given a `Clock`.
+ * Time: the only reader of the wall clock, timestamps as the API prints them, and calendar dates in a rail's own zone.
+ * All other code receives a `Clock`.
  */
 
-/** Where time comes from. */
+/** A source of the current time. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number
 }
 
-/** The machine's clock. */
+/** The clock of the machine. */
 export const systemClock: Clock = { now: () => Date.now() }
 
 /**
- * The moment of a change that follows another: never before it and never with it, also when whoever makes it has waited for a
- * lock since it looked at the clock, or the other's clock is ahead. So what is ordered by its time is in the order in which it
- * happened. Epoch milliseconds.
+ * Computes the time of a change that follows another change: always at least one millisecond after it. The code may
+ * have waited for a lock since it read its clock, or the other node's clock may be ahead; sorting by time still gives
+ * the order in which the changes happened. Epoch milliseconds.
  */
 export function laterThan(last: number, now: number): number {
   return Math.max(now, Math.floor(last) + 1)
@@ -42,13 +42,13 @@ export class ManualClock implements Clock {
 
 const MS_SUFFIX = Array.from({ length: 1000 }, (_, ms) => `.${ms.toString().padStart(3, '0')}Z`)
 
-// Rows written together share a handful of seconds (now, when a payment will arrive, a day ago), so those formatted last
-// are kept: eight of them, each in the place its own digits choose.
+// Rows written together share a few different seconds (now, the expected arrival, a day ago), so the eight seconds
+// formatted last are cached; the low three bits of a second choose its slot.
 const KEPT_SECONDS = 8
 const keptSeconds = new Float64Array(KEPT_SECONDS).fill(Number.NaN)
 const keptPrefixes = new Array<string>(KEPT_SECONDS).fill('')
 
-/** The last millisecond that can be written, in epoch milliseconds. */
+/** The last millisecond that RFC 3339 can write, in epoch milliseconds. */
 export const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /**
@@ -67,7 +67,7 @@ export function timestamp(ms: number): string {
   return keptPrefixes[place]! + MS_SUFFIX[Math.floor(ms - second * 1000)]!
 }
 
-// The current day of every zone asked for: a few dozen rail zones, so it needs no bound.
+// The current day of each zone in use: a few dozen rail zones, so the cache needs no bound.
 const days = new Map<string, { readonly date: string; readonly from: number; readonly until: number }>()
 
 /**

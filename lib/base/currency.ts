@@ -1,7 +1,7 @@
 /**
- * Currencies: the active codes of ISO 4217 that have a minor unit, with their English names.
- * The table is our own, never the runtime's locale data: an update of the runtime must not be able to move a decimal point.
- * Left out are the codes nobody can hold an account in (precious metals, XDR, XSU, XUA, bond units, XTS, XXX).
+ * Currencies: the active codes of ISO 4217 that have a minor unit, with their English names. The table belongs to this
+ * repository and is not the runtime's locale data, so that an update of the runtime cannot move a decimal point. Codes
+ * in which no account can be held are left out (precious metals, XDR, XSU, XUA, bond units, XTS, XXX).
  */
 
 const NAMES = {
@@ -50,14 +50,14 @@ const NAMES = {
 /** A code of ISO 4217 that this platform knows. */
 export type CurrencyCode = keyof typeof NAMES
 
-// Most currencies have two decimals; these are the others.
+// Most currencies have two decimals; these are the exceptions.
 const EXPONENTS: { readonly [code in CurrencyCode]?: number } = {
   BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0, UGX: 0, UYI: 0, VND: 0, VUV: 0, XAF: 0, XOF: 0, XPF: 0,
   BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3,
   CLF: 4, UYW: 4,
 }
 
-/** What is known of one currency. */
+/** The properties of one currency. */
 export interface Currency {
   readonly code: CurrencyCode
   readonly name: string
@@ -73,8 +73,9 @@ const TABLE: ReadonlyMap<string, Currency> = new Map(
 export const CURRENCIES: readonly Currency[] = [...TABLE.values()]
 
 /**
- * Currencies that old rows may carry but nothing new may use, with the day they ended and what took their place.
- * Bulgaria joined the euro on 1 January 2026; rows of before convert at the fixed rate of 1.95583 lev for one euro.
+ * Currencies that old rows may carry but new rows may not use, with the day on which each ended and its successor.
+ * Bulgaria joined the euro on 1 January 2026; rows from before that day convert at the fixed rate of 1.95583 lev for
+ * one euro.
  */
 export const WITHDRAWN_CURRENCIES: { readonly [code in CurrencyCode]?: { readonly since: string; readonly replacedBy: CurrencyCode } } = {
   BGN: { since: '2026-01-01', replacedBy: 'EUR' },

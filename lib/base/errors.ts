@@ -1,22 +1,22 @@
 /**
- * The two errors that are nobody's bug and no client's mistake: the world is slow or gone (`OperatingError`), or the
- * service was set up wrongly and cannot start (`StartError`). Anything else that is thrown is a bug.
+ * The two errors that are neither a bug nor a client's mistake: a dependency is slow or gone (`OperatingError`), or the
+ * service is set up wrongly and cannot start (`StartError`). Any other error that is thrown is a bug.
  */
 
 export interface OperatingErrorOptions {
   readonly cause?: unknown
-  /** When a client may try again, in whole seconds. */
+  /** Whole seconds after which a client may try again. */
   readonly retryAfterSeconds?: number
 }
 
-/** Something the service depends on does not answer now; the same request may succeed later (answered as a 503). */
+/** A dependency of the service does not answer now; the same request may succeed later (answered as a 503). */
 export class OperatingError extends Error {
   override readonly name: string = 'OperatingError'
   readonly retryAfterSeconds: number
 
   constructor(message: string, options: OperatingErrorOptions = {}) {
     super(message, { cause: options.cause })
-    // One second: long enough for a pool to reconnect, short enough that a client is not sent away.
+    // One second is long enough for a pool to reconnect, and short enough that a client still waits for it.
     this.retryAfterSeconds = options.retryAfterSeconds ?? 1
   }
 }

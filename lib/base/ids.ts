@@ -13,12 +13,12 @@ export interface IdSource {
   next(): string
 }
 
-// One block of 4 KiB serves about 500 ids: the price of entering the random generator disappears in the noise.
+// One block of 4 KiB serves about 500 ids, which makes the cost of calling the random generator negligible.
 const RANDOM_BLOCK_BYTES = 4096
 const RANDOM_DRAW_BYTES = 8
 
-// The twelve bits after the version are the counter. Each millisecond starts it at random in the lower half,
-// so that two nodes seldom share a value and at least 2 048 ids remain before it overflows.
+// The twelve bits after the version are the counter. Each millisecond starts it at a random value in the lower half, so
+// that two nodes seldom share a value and at least 2 048 ids remain before it overflows.
 const COUNTER_MAX = 0xfff
 const COUNTER_SEED_MASK = 0x7ff
 
@@ -26,9 +26,9 @@ const HEX_CODES = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeA
 const HYPHEN = 0x2d
 
 /**
- * A source of UUIDv7. The timestamp is the clock's; a counter keeps order within the millisecond; 62 random bits follow.
- * When the counter overflows the timestamp runs ahead of the clock by a millisecond, as RFC 9562 allows.
- * `fillRandom` is replaced only by simulations that must repeat themselves.
+ * Creates a source of UUIDv7. The timestamp is the clock's; a counter keeps the order within the millisecond; 62 random
+ * bits follow. When the counter overflows, the timestamp runs one millisecond ahead of the clock, as RFC 9562 allows.
+ * `fillRandom` is replaced only by simulations that must be repeatable.
  */
 export function createIdSource(clock: Clock, fillRandom: (block: Uint8Array) => unknown = randomFillSync): IdSource {
   const random = new Uint8Array(RANDOM_BLOCK_BYTES)
@@ -37,7 +37,7 @@ export function createIdSource(clock: Clock, fillRandom: (block: Uint8Array) => 
   let ms = -1
   let counter = 0
 
-  // The first thirteen digits change once a millisecond, so they are written once a millisecond.
+  // The first thirteen characters change once a millisecond, so they are written once a millisecond.
   function writeTime(): void {
     let rest = ms
     for (const at of TIME_DIGITS) {
@@ -47,7 +47,8 @@ export function createIdSource(clock: Clock, fillRandom: (block: Uint8Array) => 
     text[14] = 0x37 // the version digit, "7"
   }
 
-  // Where the next eight random bytes stand. No byte is used twice: the counter's seed is not the tail's.
+  // Returns the offset of the next eight random bytes. No byte is used twice: counter seed and tail use different
+  // bytes.
   function draw(): number {
     if (randomAt === RANDOM_BLOCK_BYTES) {
       fillRandom(random)
@@ -108,23 +109,31 @@ export function normaliseUuid(text: string): string | null {
   return isUuid(text) ? text.toLowerCase() : null
 }
 
-/** When a UUIDv7 was made, in epoch milliseconds (its first 48 bits). Null for other versions and other texts. */
+/**
+ * Reads the creation time of a UUIDv7, epoch milliseconds (its first 48 bits). Null for other versions and other texts.
+ */
 export function uuidTime(id: string): number | null {
   if (id[14] !== '7' || !isUuid(id)) return null
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-/** What an order number can stand for: payment, transfer, exchange, drawdown, collection, funds request, schedule, bulk upload. */
+/**
+ * The objects that have order numbers: payment, transfer, exchange, drawdown, collection, funds request, schedule, bulk
+ * upload.
+ */
 export type OrderPrefix = 'PAY' | 'TRF' | 'EXC' | 'DRW' | 'COL' | 'FRQ' | 'SCH' | 'BLK'
 
 const PREFIXES: ReadonlySet<string> = new Set<OrderPrefix>(['PAY', 'TRF', 'EXC', 'DRW', 'COL', 'FRQ', 'SCH', 'BLK'])
 
-// Crockford's alphabet: no I, L, O or U, so a number read over the telephone survives.
+// Crockford's alphabet has no I, L, O or U, so a number is not misheard when it is read out over the telephone.
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const ORDER_DIGITS = 10
 const ORDER_VALUES = 1n << 50n
 
-/** The order number of a counter value (0 to 2^50 - 1): the prefix and ten Crockford base32 characters, high digits first. */
+/**
+ * Formats a counter value (0 to 2^50 - 1) as an order number: the prefix and ten Crockford base32 characters, high
+ * digits first.
+ */
 export function orderNumber(prefix: OrderPrefix, value: bigint): string {
   if (value < 0n || value >= ORDER_VALUES) throw new RangeError(`order counter ${value} does not fit 50 bits`)
   // 50 bits are exact in a double, and plain numbers are several times faster than bigints here.
@@ -138,8 +147,8 @@ export function orderNumber(prefix: OrderPrefix, value: bigint): string {
 }
 
 /**
- * The prefix and counter value of an order number as a person may type it: either case, I and L for 1, O for 0.
- * Null when the text is no order number.
+ * Reads an order number as a person may type it: either case, I and L for 1, O for 0. Returns prefix and counter value;
+ * null when the text is no order number.
  */
 export function parseOrderNumber(text: string): { readonly prefix: OrderPrefix; readonly value: bigint } | null {
   const upper = text.toUpperCase()

@@ -1,4 +1,4 @@
-/** The log as the code sees it. */
+/** The logging interface that the code uses. */
 
 /** The part of pino that this layer uses. */
 export interface Log {

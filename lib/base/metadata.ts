@@ -1,8 +1,8 @@
-/** Attributes that clients give to what they make: text by name. */
+/** Metadata: attributes, text by name, that clients attach to the objects they create. */
 
 /**
- * The attributes in the order in which `jsonb` keeps them, shorter names first, so that what is answered before they are
- * stored and what is read back later are the same bytes. Names are ASCII (the contract allows no others).
+ * Sorts attributes as `jsonb` stores them, shorter names first, so that an answer sent before they are stored and an
+ * answer read back later are the same bytes. Names are ASCII (the contract allows no others).
  */
 export function inStoredOrder(metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const entries = Object.entries(metadata)
@@ -10,7 +10,7 @@ export function inStoredOrder(metadata: Readonly<Record<string, string>>): Reado
   return Object.fromEntries(entries.sort(([left], [right]) => left.length - right.length || (left < right ? -1 : 1)))
 }
 
-/** Attributes after a change: what is null goes, what is left out stays. */
+/** Applies a change to attributes: a null value removes the attribute, an absent name keeps it. */
 export function patchedMetadata(metadata: Readonly<Record<string, string>>, patch: Readonly<Record<string, string | null>>): Readonly<Record<string, string>> {
   const merged: Record<string, string> = { ...metadata }
   for (const [name, value] of Object.entries(patch)) {

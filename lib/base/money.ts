@@ -1,11 +1,11 @@
 /**
  * Amounts of money: whole minor units in a bigint, in the code and in the database; a string of digits on the wire.
- * No floating point anywhere: a JSON number is never an amount, because a double loses cents above 2^53.
+ * There is no floating point: a JSON number is never an amount, because a double is inexact above 2^53.
  */
 import type { CurrencyCode } from './currency.ts'
 import { exponentOf } from './currency.ts'
 
-/** An amount in the minor unit of its currency (cents, pence, yen). Negative means owed. */
+/** An amount in the minor unit of its currency (cents, pence, yen). A negative amount is owed. */
 export type AmountMinor = bigint
 
 /** An amount with its currency, as the code holds it. */
@@ -23,7 +23,7 @@ export interface MoneyJson {
 /** The largest amount a balance, a posting or a wire field can hold: a signed 64-bit integer, in minor units. */
 export const INT64_MAX: AmountMinor = 2n ** 63n - 1n
 
-/** The smallest such amount. */
+/** The smallest amount that such a field can hold. */
 export const INT64_MIN: AmountMinor = -(2n ** 63n)
 
 /**
@@ -35,7 +35,7 @@ export const REQUEST_AMOUNT_MAX: AmountMinor = 10n ** 15n
 const SIGNED = /^(?:0|-?[1-9][0-9]{0,18})$/
 const POSITIVE = /^[1-9][0-9]{0,18}$/
 
-// Eighteen digits always fit 64 bits, so only longer texts pay for the comparison of bigints.
+// Eighteen digits always fit 64 bits, so only longer texts need the comparison of bigints.
 const DIGITS_SAFE = 18
 
 /**

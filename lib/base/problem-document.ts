@@ -2,22 +2,25 @@
 import { OperatingError } from './errors.ts'
 import { type Problem, ProblemError, PROBLEMS } from './problems.ts'
 
-/** What a problem document says about the request it answers. */
+/** The properties of the request that its problem document repeats. */
 export interface ProblemRequest {
   readonly problemBase: string
   /** Path of the request. */
   readonly instance: string
   readonly requestId: string
-  /** Reads may be repeated after failures that leave the fate of a write open. */
+  /** True for a read. Reads may be repeated even after failures that leave the outcome of a write unknown. */
   readonly reading?: boolean
 }
 
-/** Status of a problem. */
+/** Returns the HTTP status of a problem. */
 export function problemStatus(problem: Problem): number {
   return PROBLEMS[problem.slug].status
 }
 
-/** The document as text. The same problem and request always give the same bytes, so a stored one can be replayed. */
+/**
+ * Writes the document as text. The same problem and request always give the same bytes, so a stored one can be
+ * replayed.
+ */
 export function problemBody(problem: Problem, request: ProblemRequest): string {
   const { status, title, retryable } = PROBLEMS[problem.slug]
   return JSON.stringify({
@@ -32,12 +35,12 @@ export function problemBody(problem: Problem, request: ProblemRequest): string {
     errors: problem.errors,
     retryAfterSeconds: problem.retryAfterSeconds,
     ...problem.extra,
-    // No member of one problem may hide what every problem has.
+    // Extension members must not hide the members that every problem has.
     ...(problem.extra !== undefined && 'status' in problem.extra ? { status } : {}),
   })
 }
 
-/** The problem a client sees for whatever was thrown, and how loudly the rest is logged. */
+/** Maps a thrown value to the problem that the client sees and to the level at which the error itself is logged. */
 export function toProblem(error: unknown): { readonly problem: Problem; readonly level: 'none' | 'warn' | 'error' } {
   if (error instanceof ProblemError) return { problem: error.problem, level: 'none' }
   if (error instanceof OperatingError) {

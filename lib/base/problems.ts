@@ -1,13 +1,13 @@
 /**
- * Every problem the API can answer, and the value that carries one through the code.
+ * Every problem that the API can answer, and the value that carries a problem through the code.
  *
  * The catalogue is part of the contract: slugs and titles never change, new rows may be added. The domain names a
- * problem by its slug and says what happened in `detail`; only the HTTP layer turns it into a document.
+ * problem by its slug and describes the occurrence in `detail`; only the HTTP layer turns it into a document.
  */
 
 /**
- * Whether the same request may be sent again unchanged. `reads` means: for reads yes, for anything that could have
- * moved money no, because the first attempt may have had its effect.
+ * Whether the same request may be sent again unchanged. `reads` means: a read may be repeated; a request that could
+ * have moved money may not, because the first attempt may have had its effect.
  */
 export type Retryable = boolean | 'reads'
 
@@ -17,7 +17,7 @@ interface CatalogueEntry {
   readonly retryable: Retryable
 }
 
-/** The catalogue. `status` is here, in the one table, so that no other file of the domain needs to know HTTP. */
+/** The catalogue. `status` stands in this table only, so that no other file of the domain needs to know HTTP. */
 export const PROBLEMS = {
   'malformed-request': { status: 400, title: 'The request could not be read', retryable: false },
   'invalid-cursor': { status: 400, title: 'The cursor does not fit this list', retryable: false },
@@ -84,7 +84,7 @@ export const PROBLEMS = {
 /** The name of a problem, which is also the last part of its `type` address. */
 export type ProblemSlug = keyof typeof PROBLEMS
 
-/** The validation codes that any body can produce; rules of one resource may add their own. */
+/** The validation codes that any body can produce; a resource may add codes of its own. */
 export type FieldErrorCode =
   | 'required' | 'invalid_type' | 'invalid_format' | 'invalid_value' | 'invalid_checksum'
   | 'too_short' | 'too_long' | 'too_small' | 'too_large' | 'unknown_field' | 'read_only_field'
@@ -92,18 +92,18 @@ export type FieldErrorCode =
   | 'in_past' | 'not_business_day' | 'too_far_ahead' | 'quote_required' | 'amount_too_small'
   | 'currency_withdrawn' | 'account_not_eligible'
 
-/** One thing that is wrong with one field. */
+/** One fault of one field. */
 export interface FieldError {
   /** JSON Pointer into the body, or `header.<name>`, `path.<name>`, `query.<name>`. */
   readonly field: string
   readonly code: FieldErrorCode
-  /** For people; may change at any time. */
+  /** For people; the text may change at any time. */
   readonly message: string
-  /** The limits that were broken, such as `{ max: 140 }`. */
+  /** The limits that were exceeded, such as `{ max: 140 }`. */
   readonly params?: Readonly<Record<string, string | number>>
 }
 
-/** A problem as a value: what the domain returns and what an idempotency record can store. */
+/** A problem as a value: the domain returns it and an idempotency record can store it. */
 export interface Problem {
   readonly slug: ProblemSlug
   /** One sentence about this occurrence, safe to show to the caller. */
@@ -115,7 +115,7 @@ export interface Problem {
   readonly retryAfterSeconds?: number
 }
 
-/** A problem that is thrown. Everything else that is thrown stays hidden from clients. */
+/** A problem that is thrown. Clients never see the text of any other thrown error. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly problem: Problem
@@ -126,12 +126,12 @@ export class ProblemError extends Error {
   }
 }
 
-/** Throws a problem; reads as one word at the places that refuse. */
+/** Throws a problem. @throws ProblemError always */
 export function refuse(slug: ProblemSlug, detail: string, rest: Omit<Problem, 'slug' | 'detail'> = {}): never {
   throw new ProblemError({ slug, detail, ...rest })
 }
 
-/** Refuses one field of a body, in the field's own words. @throws ProblemError `validation-error` */
+/** Refuses one field of a body, with the message of that field. @throws ProblemError `validation-error` */
 export function refuseField(field: string, code: FieldErrorCode, message: string, params?: FieldError['params']): never {
   refuse('validation-error', message, { errors: [params === undefined ? { field, code, message } : { field, code, message, params }] })
 }
