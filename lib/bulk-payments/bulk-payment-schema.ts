@@ -70,7 +70,7 @@ export type BulkPaymentRow = Static<typeof BulkPaymentRow>
 const cell = (maxLength: number) => Nullable(Text(0, maxLength))
 const memberOf = ({ name, member, target }: (typeof COLUMNS)[number]): string => (target === 'address' ? name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : member)
 
-/** A row of the JSON variant: the columns of a file in camelCase, all of them texts. */
+/** A row of the JSON variant: the columns of a file, named in camelCase, all of them texts. */
 const BulkRowInput = Type.Object({
   ...Object.fromEntries(COLUMNS.map((column) => [memberOf(column), Type.Optional(cell(column.maxLength))])),
   notifyRecipient: Type.Optional(Nullable(Type.Boolean())),
@@ -94,13 +94,13 @@ export const BulkPaymentCreate = Type.Object({ ...options, rows: Type.Array(Bulk
 })
 export type BulkPaymentCreate = Static<typeof BulkPaymentCreate>
 
-/** What a form says beside its file. */
+/** The form fields that accompany the uploaded file. */
 export const BulkPaymentFields = Type.Object({
   format: Type.Optional(Type.Enum(BULK_FORMATS.filter((format) => format !== 'json'), { description: 'By its content where nothing is said.' })), ...options, delimiter: Type.Optional(Type.Enum([',', ';', '\t'], { description: 'Of CSV; by its first line where nothing is said.' })),
 }, { title: 'BulkPaymentFields', additionalProperties: false })
 export type BulkPaymentFields = Static<typeof BulkPaymentFields>
 
-/** The same as a form: every field is a text there. */
+/** The upload as a multipart form, in which every field is a text. */
 export const BulkPaymentUpload = Type.Object({ file: Type.String({ format: 'binary', description: `Columns of CSV and XLSX, in any order: ${COLUMNS.map(({ name }) => name).join(', ')} and metadata.<key>. Templates are at \`/bulk-payments/templates/{format}\`.` }), ...BulkPaymentFields.properties }, { title: 'BulkPaymentUpload' })
 
 export const bulkPaymentList = list({

@@ -1,4 +1,4 @@
-/** Bulk payments: files of payments as a state machine (B1 to B11), and their rows (W1, W2). Pure. */
+/** Bulk payments: files of payments and their rows, with the statuses and moves of each. Pure. */
 
 export const BULK_STATUSES = ['validating', 'ready', 'invalid', 'submitting', 'submitted', 'partially_submitted', 'cancelled'] as const
 export type BulkStatus = (typeof BULK_STATUSES)[number]
@@ -9,13 +9,13 @@ export type BulkFormat = (typeof BULK_FORMATS)[number]
 export const ROW_STATUSES = ['pending', 'valid', 'invalid', 'submitting', 'submitted', 'failed'] as const
 export type RowStatus = (typeof ROW_STATUSES)[number]
 
-/** Why a valid row did not become a payment. */
+/** The reasons why a valid row did not become a payment. */
 export const ROW_FAILURES = [
   'cancelled', 'submission_stalled', 'approval_expired', 'insufficient_funds', 'limit_exceeded', 'recipient_not_approved', 'internal_error',
 ] as const
 export type RowFailure = (typeof ROW_FAILURES)[number]
 
-/** What can happen to a bulk payment. */
+/** The moves of a bulk payment. */
 export type BulkMove = 'validated' | 'revalidate' | 'submit' | 'end' | 'cancel'
 
 //  validating ──validated──▶ ready ──submit──▶ submitting ──end──▶ submitted | partially_submitted | cancelled
@@ -31,21 +31,21 @@ const MOVES: Readonly<Record<BulkStatus, readonly BulkMove[]>> = {
   cancelled: [],
 }
 
-/** Whether a move is in the table. */
+/** Whether the table above allows a move from a status. */
 export const canMove = (status: BulkStatus, move: BulkMove): boolean => MOVES[status].includes(move)
 
 /** The statuses from which a move is possible, for the problem that refuses it. */
 export const statusesFor = (move: BulkMove): readonly BulkStatus[] => BULK_STATUSES.filter((status) => canMove(status, move))
 
-/** A run that has made no progress for this long may be cancelled, milliseconds. */
+/** A submission without progress for this long may be cancelled, milliseconds. */
 export const STALLED_MS = 2 * 60_000
-/** And ends by itself after this. */
+/** A submission without progress for this long ends by itself, milliseconds. */
 export const GIVEN_UP_MS = 30 * 60_000
-/** Runs of one operator at a time. */
+/** Concurrent submissions of one operator. */
 export const SUBMISSIONS_MAX = 5
-/** The same file is a mistake for this long. */
+/** Uploading the same file again within this time is taken for a mistake, milliseconds. */
 export const DUPLICATE_FILE_MS = 24 * 3_600_000
-/** And the same message, by its sender's own name for it. */
+/** Uploading a message with the same message id of its sender within this time is taken for a mistake, milliseconds. */
 export const DUPLICATE_MESSAGE_MS = 90 * 86_400_000
 
 export interface RowCounts {
@@ -60,21 +60,24 @@ export interface RowCounts {
 
 export const NO_ROWS: RowCounts = { total: 0, pending: 0, valid: 0, invalid: 0, submitting: 0, submitted: 0, failed: 0 }
 
-/** What validation makes of it: one valid row is enough, unless all were asked for. */
+/** Returns the status after validation: one valid row is enough, unless the customer requires all rows to be valid. */
 export function afterValidation({ valid, invalid }: Pick<RowCounts, 'valid' | 'invalid'>, requireAllValid: boolean): 'ready' | 'invalid' {
   return valid > 0 && (invalid === 0 || !requireAllValid) ? 'ready' : 'invalid'
 }
 
-/** What a run can end as. */
+/** The statuses in which a submission can end. */
 export const AFTER_RUN = ['submitted', 'partially_submitted', 'cancelled'] as const
 
-/** What a run ends as. `gaveUp` is whether it was cancelled or stood still; without one payment nothing was submitted then. */
+/**
+ * Returns the status after a submission. `gaveUp` is true when it was cancelled or stalled; the bulk payment is then
+ * cancelled if no payment was made.
+ */
 export function afterRun({ submitted, failed }: Pick<RowCounts, 'submitted' | 'failed'>, gaveUp: boolean): (typeof AFTER_RUN)[number] {
   if (gaveUp && submitted === 0) return 'cancelled'
   return failed === 0 ? 'submitted' : 'partially_submitted'
 }
 
-/** What valid rows of one currency come to, minor units. */
+/** The total of the valid rows of one currency, minor units. */
 export interface CurrencyTotal {
   readonly currency: string
   readonly amount: bigint
@@ -82,7 +85,7 @@ export interface CurrencyTotal {
   readonly rows: number
 }
 
-/** Adds rows to totals, which stay in the order of their codes. */
+/** Adds rows to totals; the totals stay sorted by currency code. */
 export function addTotals(totals: readonly CurrencyTotal[], rows: readonly { readonly currency: string; readonly amount: bigint; readonly fee: bigint }[]): readonly CurrencyTotal[] {
   const by = new Map(totals.map((total) => [total.currency, total]))
   for (const { currency, amount, fee } of rows) {
@@ -92,5 +95,5 @@ export function addTotals(totals: readonly CurrencyTotal[], rows: readonly { rea
   return [...by.values()].sort((left, right) => (left.currency < right.currency ? -1 : 1))
 }
 
-/** The tokens that a name may carry where there is a sandbox. */
+/** A token in a bulk payment's name that makes its submission stall, in the sandbox only. */
 export const STALL_TOKEN = 'SBX:STALL'

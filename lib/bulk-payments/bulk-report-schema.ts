@@ -1,4 +1,4 @@
-/** Which report on a bulk payment. */
+/** The query of a report on a bulk payment: its format. */
 import Type from 'typebox'
 import { REPORT_FORMATS } from './report.ts'
 import { Words } from '../contract/primitives.ts'

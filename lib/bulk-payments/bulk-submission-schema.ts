@@ -1,4 +1,4 @@
-/** What submitting a bulk payment is answered with. */
+/** The answer to the submission of a bulk payment. */
 import Type from 'typebox'
 import { Approval } from '../approvals/approval-schema.ts'
 import { BulkPayment } from './bulk-payment-schema.ts'

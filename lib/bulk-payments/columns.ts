@@ -1,20 +1,20 @@
 /**
  * The columns of a bulk file: one table for CSV, spreadsheets, the JSON variant, templates and reports.
  *
- * Names are matched without regard to case and in any order; a name that is not here makes the whole file unusable, because
- * money would leave on half of what its author wrote.
+ * Names are matched in any case and in any order. A name that is not in the table makes the whole file unusable,
+ * because money would otherwise leave according to only a part of the file.
  */
 
-/** What a cell becomes. */
+/** The part of the row that a cell belongs to. */
 export type ColumnTarget = 'instruction' | 'bank' | 'address'
 
 export interface Column {
-  /** As it stands in the first line of a file. */
+  /** The name in the first line of a file. */
   readonly name: string
-  /** As it stands in the JSON variant, and in what it becomes. */
+  /** The name in the JSON variant and in the object that the cell becomes. */
   readonly member: string
   readonly target: ColumnTarget
-  /** Code points. */
+  /** Most code points of a cell. */
   readonly maxLength: number
 }
 
@@ -62,20 +62,20 @@ export const COLUMNS: readonly Column[] = [
   column('internal_note', 'instruction', 500),
 ]
 
-/** `metadata.<key>` makes an attribute of each payment. */
+/** A column `metadata.<key>` becomes an attribute of each payment. */
 export const METADATA_PREFIX = 'metadata.'
 const METADATA_KEY = /^[A-Za-z0-9_-]{1,40}$/
 export const METADATA_COLUMNS_MAX = 50
-/** A header longer than every column there can be is not a header. */
+/** A header with more cells than this cannot be valid: it would need more columns than exist. */
 export const COLUMNS_MAX = COLUMNS.length + METADATA_COLUMNS_MAX
 
 const BY_NAME = new Map(COLUMNS.map((each) => [each.name, each]))
 const BY_MEMBER = new Map(COLUMNS.map((each) => [each.target === 'address' ? camelCase(each.name) : each.member, each]))
 
-/** Where the cells of one column go. */
+/** The destination of the cells of one column. */
 export type CellTarget = { readonly column: Column } | { readonly metadataKey: string }
 
-/** The column of a header cell; null when there is none. */
+/** Finds the column of a header cell; null when there is none. */
 export function columnNamed(name: string): CellTarget | null {
   const plain = name.trim()
   const column = BY_NAME.get(plain.toLowerCase())
@@ -83,13 +83,16 @@ export function columnNamed(name: string): CellTarget | null {
   return metadataColumn(plain)
 }
 
-/** The column of a member of the JSON variant, `recipientName` for `recipient_name`; null when there is none. */
+/**
+ * Finds the column of a member of the JSON variant, such as `recipientName` for `recipient_name`; null when there is
+ * none.
+ */
 export function columnOfMember(member: string): CellTarget | null {
   const column = BY_MEMBER.get(member)
   return column === undefined ? metadataColumn(member) : { column }
 }
 
-/** The name a person knows a target by. */
+/** Returns the column name that people know. */
 export const columnName = (target: CellTarget): string => 'column' in target ? target.column.name : `${METADATA_PREFIX}${target.metadataKey}`
 
 function metadataColumn(name: string): CellTarget | null {

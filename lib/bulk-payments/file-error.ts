@@ -1,18 +1,18 @@
-/** What makes a whole file unusable, as opposed to one of its rows. */
+/** Errors that make a whole file unusable, as opposed to faults of single rows. */
 
 export type FileErrorCode =
   | 'empty_file' | 'too_many_rows' | 'too_large' | 'bad_encoding' | 'unknown_column' | 'missing_column' | 'duplicate_column'
   | 'formula_not_allowed' | 'control_sum_mismatch' | 'unsupported_version' | 'not_well_formed'
 
 export interface FileError {
-  /** Of the file, from 1; null where it is not about a line. */
+  /** The line of the file, from 1; null for an error that concerns no single line. */
   readonly line: number | null
   readonly code: FileErrorCode
   /** For people. */
   readonly message: string
 }
 
-/** Thrown by readers. The rows read before it are void. */
+/** Thrown by the readers. The rows read before it must be discarded. */
 export class BulkFileError extends Error {
   override readonly name = 'BulkFileError'
   readonly errors: readonly FileError[]

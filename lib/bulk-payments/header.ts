@@ -1,19 +1,19 @@
-/** The first line of a table: which column each of its cells is. */
+/** The header of a table: which column each of its cells names. */
 import { columnName, columnNamed, COLUMNS_MAX, METADATA_COLUMNS_MAX, type CellTarget } from './columns.ts'
 import { BulkFileError, type FileError } from './file-error.ts'
 
-/** Without these no row can say what is to be paid. */
+/** Without these columns no row has an amount to pay. */
 const REQUIRED = ['currency', 'amount'] as const
-/** Without one of these no row can say whom. */
+/** Without one of these columns no row has a payee. */
 const PAYEE = ['recipient_id', 'recipient_name'] as const
-/** Names that are said back are cut here; they come from a stranger. */
+/** Names from the file are cut to this length in messages, because any sender can put any text there. */
 const SHOWN_MAX = 40
 
 /**
  * Reads the header of a table.
  *
- * @param line where it stands in the file
- * @throws BulkFileError with everything that is wrong with it
+ * @param line the line of the header in the file
+ * @throws BulkFileError with every fault of the header
  */
 export function readHeader(cells: readonly string[], line: number): readonly CellTarget[] {
   if (cells.length > COLUMNS_MAX) throw new BulkFileError([{ line, code: 'unknown_column', message: `The file has ${cells.length} columns; there are ${COLUMNS_MAX} at most.` }])

@@ -1,22 +1,24 @@
 /**
- * One row of a bulk file, whatever its format: what it asks for, read as far as that is possible without knowing the customer.
+ * One row of a bulk file of any format: the payment that it asks for, as far as it can be read without knowing the
+ * customer.
  *
- * What is wrong with a cell is said with its column, and the row is carried on, so that a file comes back with all that is wrong
- * with it and not with the first thing. Whether a payment can be made of it is decided later, by the rules of every other payment.
+ * A fault of a cell is recorded with its column and reading continues, so that the report lists all faults of a file
+ * and not only the first. Whether the row can become a payment is decided later, by the rules that hold for every
+ * payment.
  */
 import { exponentOf, isCurrencyCode } from '../base/currency.ts'
 import { REQUEST_AMOUNT_MAX } from '../base/money.ts'
 import type { FieldErrorCode } from '../base/problems.ts'
 import { columnName, type CellTarget } from './columns.ts'
 
-/** What stands against a row beyond its fields. */
+/** Faults of a row that do not concern the format of a field. */
 export type RowProblemCode =
   | 'recipient_not_found' | 'recipient_not_approved' | 'duplicate_external_id' | 'limit_exceeded' | 'rail_unavailable' | 'verification_mismatch' | 'not_payable'
 
 export interface RowFault {
-  /** As it stands in the first line of a file; for other formats, the element. */
+  /** The column's name in the first line of a file; for other formats, the element. */
   readonly column: string
-  /** A code of fields, or of a problem that the payment would have. */
+  /** A code of a field error, or of a problem that the payment would have. */
   readonly code: FieldErrorCode | RowProblemCode
   readonly message: string
 }
@@ -27,7 +29,7 @@ export interface RowWarning {
   readonly message: string
 }
 
-/** The members that are said by a text of their own; absent where the file says nothing. */
+/** The members that the file gives as text; a member that the file does not give is absent. */
 export interface InstructionTexts {
   readonly recipientId?: string
   readonly recipientName?: string
@@ -47,47 +49,47 @@ export interface InstructionTexts {
 }
 
 export interface Instruction extends InstructionTexts {
-  /** Minor units; absent where it cannot be read. */
+  /** Minor units; absent when the amount cannot be read. */
   readonly amountMinor?: string
   readonly notifyRecipient?: boolean
   readonly bank: Readonly<Record<string, string>>
   readonly address: Readonly<Record<string, string>>
   readonly metadata: Readonly<Record<string, string>>
-  /** The account to pay from, where the file names it and not the balance. */
+  /** The account to pay from, where the file names an account instead of a balance. */
   readonly sourceAccount?: string
-  /** Codes of a scheme that ask for a kind of rail. */
+  /** Scheme codes that request a kind of rail. */
   readonly service?: { readonly level?: string; readonly localInstrument?: string }
   readonly uetr?: string
-  /** The sender's own name of the block of payments that it stands in. */
+  /** The sender's id of the block of payments that contains the row. */
   readonly paymentInformationId?: string
 }
 
-/** What only formats with a structure of their own say. */
+/** The members that only structured formats such as pain.001 give. */
 export type StructuredTexts = Pick<Instruction, 'sourceAccount' | 'service' | 'uetr' | 'paymentInformationId'>
 
 /** One row as it was read. */
 export interface BulkRow {
-  /** 1 is the first row with data. */
+  /** The number of the row; the first row with data is 1. */
   readonly rowNumber: number
-  /** Of the file, from 1; null where the format has no lines. */
+  /** The line of the file, from 1; null where the format has no lines. */
   readonly line: number | null
   readonly instruction: Instruction
   readonly faults: readonly RowFault[]
   readonly warnings: readonly RowWarning[]
 }
 
-/** What a file says about itself, known when it has been read to its end. */
+/** Facts about the file that are known when it has been read to its end. */
 export interface FileFacts {
-  /** The sender's own name of the message; null in formats that have none. */
+  /** The sender's id of the message; null in formats without one. */
   readonly messageId: string | null
 }
 
 export type DecimalSeparator = '.' | ','
 
-/** C0, DEL and C1: no rail carries them, and a line break in a cell is one, too. */
+/** C0, DEL and C1: no rail carries these characters, and a line break in a cell is one of them. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 const METADATA_VALUE_MAX = 500
-/** Of what is wrong with one row, and of what is odd about it: more than there are columns, nobody reads. */
+/** Most faults and most warnings recorded for one row: more than there are columns. */
 const FAULTS_MAX = 100
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
@@ -117,7 +119,7 @@ export class RowReader {
     if (this.warnings.length < FAULTS_MAX) this.warnings.push({ column, code, message })
   }
 
-  /** Takes the text of one cell; an empty one says nothing. `where` is what a person calls the place. */
+  /** Adds the text of one cell; an empty cell is skipped. `where` is the column or element named in messages. */
   cell(target: CellTarget, raw: string, where: string = columnName(target)): void {
     const text = raw.trim().normalize('NFC')
     if (text === '') return
@@ -126,7 +128,8 @@ export class RowReader {
       return
     }
     const maxLength = 'column' in target ? target.column.maxLength : METADATA_VALUE_MAX
-    // A code point is one code unit or two, so only what is in between is counted; counting makes a list of them.
+    // A code point is one code unit or two, so code points are counted only between the two bounds; counting allocates
+    // a list.
     if (text.length > 2 * maxLength || (text.length > maxLength && [...text].length > maxLength)) {
       this.fault(where, 'too_long', `At most ${maxLength} characters.`)
       return
@@ -137,7 +140,7 @@ export class RowReader {
     else this.#instructionCell(target.column.member, text, where)
   }
 
-  /** What formats with a structure of their own say besides. */
+  /** Adds the members that only structured formats give. */
   say(more: StructuredTexts): void {
     Object.assign(this.#more, more)
   }
@@ -157,7 +160,7 @@ export class RowReader {
     }
   }
 
-  /** The row. The amount is read last, because its decimals depend on the currency. */
+  /** Builds the row. The amount is read last, because its decimals depend on the currency. */
   end(rowNumber: number, line: number | null): BulkRow {
     const { currency, executionDate } = this.#texts
     if (currency === undefined) this.fault('currency', 'required', 'Say which currency it is.')
@@ -189,8 +192,8 @@ export class RowReader {
 }
 
 /**
- * Minor units of an amount in major units: digits, at most one separator, at most as many decimals as the currency has, no
- * grouping. Exact: the text is cut, never calculated with.
+ * Converts an amount in major units to minor units, as text: digits, at most one separator, at most as many decimals as
+ * the currency has, no grouping. Exact: the digits are rearranged, and no floating point is used.
  */
 export function minorUnits(text: string, exponent: number, separator: DecimalSeparator): string | { readonly code: FieldErrorCode; readonly message: string } {
   const match = separator === '.' ? /^(\d{1,19})(?:\.(\d{0,19}))?$/.exec(text) : /^(\d{1,19})(?:,(\d{0,19}))?$/.exec(text)

@@ -1,22 +1,25 @@
-/** What one bulk file may be. An operator's wishes end here: these protect the node. */
+/** Bounds of one bulk file. An operator cannot set higher ones: these protect the node. */
 
-/** Of the file as it was sent. */
+/** Bytes of the file as it was sent. */
 export const BULK_FILE_BYTES_MAX = 64 * 1024 * 1024
 export const BULK_ROWS_MAX = 100_000
-/** Of the JSON variant, whose rows come in the request. */
+/** Rows of the JSON variant, which come in the request body. */
 export const BULK_JSON_ROWS_MAX = 1_000
-/** Of a spreadsheet, unpacked: it is packed text that repeats itself, so ten times is usual and a hundred is not. */
+/**
+ * Bytes of a spreadsheet when unpacked, and how many times larger than the packed file. Its XML repeats itself, so ten
+ * times is usual; a hundred times is not.
+ */
 export const UNPACKED_BYTES_MAX = 512 * 1024 * 1024
 export const UNPACKED_TIMES_MAX = 100
-/** Of one line; the widest row that makes sense has fifty attributes of 500 characters. */
+/** Characters of one line; the widest sensible row has fifty attributes of 500 characters. */
 export const RECORD_CHARACTERS_MAX = 64 * 1024
-/** Rows that go from the reader to the node at a time: a millisecond or two of the event loop. */
+/** Rows that the reader passes to the node at a time: a millisecond or two of the event loop. */
 export const ROWS_AT_A_TIME = 500
-/** Parts of a spreadsheet: sheets, themes, pictures. */
+/** Entries in the archive of a spreadsheet: sheets, themes, pictures. */
 export const ARCHIVE_ENTRIES_MAX = 1_000
-/** Characters of the texts that a spreadsheet's cells share: ten full columns of them. */
+/** Characters of the shared strings of a spreadsheet: ten full columns of text. */
 export const SHARED_CHARACTERS_MAX = 64 * 1024 * 1024
-/** A cell further right than this is no column of ours; it is named, not kept. */
+/** Cells of one row. A cell further right cannot be a known column; it is reported and not stored. */
 export const CELLS_MAX = 256
-/** Of a bulk payment's name, which is its file's where it has none. */
+/** Characters of a bulk payment's name; without a name it has the name of its file. */
 export const BULK_NAME_CHARACTERS_MAX = 100

@@ -1,6 +1,7 @@
 /**
- * Reports on bulk files as pain.002.001.03, ISO 20022's customer payment status report, in pieces: head, rows, end. The order of the
- * elements is the schema's. A file that is no message has one block, under its own number.
+ * Writes reports on bulk files as pain.002.001.03, the customer payment status report of ISO 20022, in pieces: head,
+ * rows, end. The elements are in the order of the schema. A file that was no pain.001 message has one block, under the
+ * file's own number.
  */
 import { timestamp } from '../base/clock.ts'
 import { formatMajor } from '../base/money.ts'
@@ -9,15 +10,15 @@ import type { FileError } from './file-error.ts'
 import { reasonOf, type ReportRow } from './report.ts'
 
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:pain.002.001.03'
-/** Of a code that has no place in the lists of ISO 20022, and of a sentence beside it. */
+/** Most characters of a code outside the lists of ISO 20022, and of a sentence beside it. */
 const PROPRIETARY_MAX = 35
 const SENTENCE_MAX = 105
-/** Sentences beside one reason. */
+/** Most sentences beside one reason. */
 const SENTENCES_MAX = 4
 
 export type TransactionStatus = 'ACTC' | 'PDNG' | 'ACSP' | 'ACSC' | 'RJCT' | 'CANC'
 
-/** What became of a row: its payment's status where it has one. */
+/** Returns the ISO 20022 status of a row: that of its payment where there is one, otherwise that of the row. */
 export function transactionStatus({ status, failureCode, payment }: { readonly status: ReportRow['status']; readonly failureCode: ReportRow['failureCode']; readonly payment: Pick<NonNullable<ReportRow['payment']>, 'status'> | null }): TransactionStatus {
   if (payment === null) {
     switch (status) {
@@ -38,7 +39,7 @@ export function transactionStatus({ status, failureCode, payment }: { readonly s
     case 'processing':
     case 'exception': return 'ACSP'
     case 'completed': return 'ACSC'
-    // It was settled and came back, so the recipient does not have it.
+    // A returned payment was settled and came back, so the recipient does not have the money.
     case 'returned':
     case 'failed':
     case 'rejected': return 'RJCT'
@@ -49,7 +50,10 @@ export function transactionStatus({ status, failureCode, payment }: { readonly s
 
 export type StatusCounts = Readonly<Partial<Record<TransactionStatus, number>>>
 
-/** Of the file as a whole: rejected, in part, taken as a file, or taken as payments. A file without rows could not be used. */
+/**
+ * Returns the status of the whole file: rejected (RJCT), partly rejected (PART), accepted as a file (ACTC) or accepted
+ * as payments (ACCP). A file without rows was unusable and is RJCT.
+ */
 export function groupStatus(counts: StatusCounts): 'ACTC' | 'ACCP' | 'PART' | 'RJCT' {
   const refused = (counts.RJCT ?? 0) + (counts.CANC ?? 0)
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
@@ -59,17 +63,17 @@ export function groupStatus(counts: StatusCounts): 'ACTC' | 'ACCP' | 'PART' | 'R
 }
 
 export interface StatusReportHead {
-  /** Of this report. */
+  /** The id of this report. */
   readonly id: string
   /** Epoch milliseconds. */
   readonly createdAt: number
-  /** The sender's name of the message, or the file's number; and what kind of file it is. */
+  /** The message id that the sender gave, or the file's number; and the kind of file. */
   readonly original: { readonly id: string; readonly name: string }
   readonly counts: StatusCounts
   readonly fileErrors: readonly FileError[]
 }
 
-/** Everything up to the first block. */
+/** Writes the document up to the first block. */
 export function pain002Head({ id, createdAt, original, counts, fileErrors }: StatusReportHead): string {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const perStatus = Object.entries(counts).filter(([, count]) => count > 0)
@@ -81,11 +85,14 @@ export function pain002Head({ id, createdAt, original, counts, fileErrors }: Sta
     + `<GrpSts>${groupStatus(counts)}</GrpSts>${fileErrors.map(fileReason).join('')}${perStatus}</OrgnlGrpInfAndSts>\n`
 }
 
-/** FF01 is a file that is not as its format wants it, AM10 a control sum that is wrong. */
+/** FF01 stands for a file with an invalid format, AM10 for a wrong control sum. */
 const fileReason = ({ code, message }: FileError): string =>
   `<StsRsnInf><Rsn><Cd>${code === 'control_sum_mismatch' ? 'AM10' : 'FF01'}</Cd></Rsn>${xmlElement('AddtlInf', `${code}: ${message}`, SENTENCE_MAX)}</StsRsnInf>`
 
-/** Rows, in their order. `block` is the one that is open before them, null before the first; `last` is open after them. */
+/**
+ * Writes rows, in their order. `block` is the block that is open before them, null before the first; `last` is the
+ * block that is open after them.
+ */
 export function pain002Rows({ original }: Pick<StatusReportHead, 'original'>, rows: readonly ReportRow[], block: string | null): { readonly text: string; readonly last: string | null } {
   let text = ''
   let open = block
@@ -121,5 +128,5 @@ function reason(row: ReportRow): string {
   return `<StsRsnInf><Rsn>${code}</Rsn>${sentences.slice(0, SENTENCES_MAX).map((each) => xmlElement('AddtlInf', each, SENTENCE_MAX)).join('')}</StsRsnInf>`
 }
 
-/** What comes after the last row. */
+/** Writes the end of the document, after the last row. */
 export const pain002End = (block: string | null): string => `${blockEnd(block)}</CstmrPmtStsRpt></Document>\n`

@@ -1,4 +1,4 @@
-/** What a row says, in the words of a payment and of a recipient. Pure. */
+/** Converts a row of a bulk file to the members of a payment and of a recipient. Pure. */
 import { RAILS, type Rail } from '../rails/rails.ts'
 import type { AddressInput, BankInput, RecipientInput } from '../recipients/validation.ts'
 import { COLUMNS } from './columns.ts'
@@ -6,13 +6,13 @@ import type { Instruction, RowFault, RowProblemCode } from './instruction.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const BEARERS = ['shared', 'sender', 'recipient'] as const
-/** What an address cannot do without. */
+/** The members that every address needs, with their columns. */
 const ADDRESS_NEEDS = [['line1', 'address_line1'], ['city', 'city'], ['country', 'country']] as const
 
-/** Whether a row says by its account whom to pay. */
+/** Whether the row names the payee by account details. */
 export const saysAccount = ({ bank }: Instruction): boolean => Object.keys(bank).length > 0
 
-/** The recipient that a row describes, as a client would send it. Faults of what is missing are added. */
+/** Builds the recipient that a row describes, as a client would send it. A missing value is added to `faults`. */
 export function recipientOfRow(instruction: Instruction, faults: RowFault[]): RecipientInput {
   const { recipientName, recipientType, currency = '', bank, purpose } = instruction
   if (recipientName === undefined) faults.push({ column: 'recipient_name', code: 'required', message: 'Say who the recipient is.' })
@@ -29,14 +29,14 @@ export function recipientOfRow(instruction: Instruction, faults: RowFault[]): Re
 function addressOfRow({ address }: Instruction, faults: RowFault[]): AddressInput | null {
   if (Object.keys(address).length === 0) return null
   const missing = ADDRESS_NEEDS.filter(([member]) => address[member] === undefined)
-  // A country alone is where the recipient is, and no address yet.
+  // A country without any other member is the recipient's country and not an address.
   if (missing.length === ADDRESS_NEEDS.length - 1 && address['country'] !== undefined && Object.keys(address).length === 1) return null
   for (const [, column] of missing) faults.push({ column, code: 'required', message: 'An address has a line, a city and a country.' })
   if (missing.length > 0) return null
   return { ...address, country: address['country']!.toUpperCase() } as unknown as AddressInput
 }
 
-/** The rail that a row asks for; null when it leaves the choice to us. */
+/** Returns the rail that the row requests; null when the row leaves the choice to the service. */
 export function railOfRow({ rail, service, currency }: Instruction, faults: RowFault[]): Rail | null {
   if (rail !== undefined) {
     if (RAILS.has(rail as Rail)) return rail as Rail
@@ -59,7 +59,7 @@ export function bearerOfRow({ chargeBearer }: Instruction, faults: RowFault[]): 
   return bearer
 }
 
-/** An id that a row gives, in lower case; null when it is none. */
+/** Reads an id of a row, in lower case; null when it is absent or not a UUID, and the latter is added to `faults`. */
 export function idOfRow(text: string | undefined, column: string, faults: RowFault[]): string | null {
   if (text === undefined) return null
   if (UUID.test(text)) return text.toLowerCase()
@@ -70,11 +70,11 @@ export function idOfRow(text: string | undefined, column: string, faults: RowFau
 const COLUMN_OF_POINTER: ReadonlyMap<string, string> = new Map([
   ...COLUMNS.map(({ name, member, target }) => [target === 'instruction' ? `/${member}` : `/${target}/${member}`, name] as const),
   ['/name', 'recipient_name'], ['/type', 'recipient_type'], ['/amount/amountMinor', 'amount'], ['/amount/currency', 'currency'], ['/requestedRail', 'rail'],
-  // A file has no quotes: it is paid from a balance of the same currency.
+  // A row cannot name a quote: it is paid from a balance of its own currency.
   ['/quoteId', 'source_balance_id'],
 ])
 
-/** The column behind a JSON Pointer of the API. */
+/** Returns the column that belongs to a JSON Pointer of the API. */
 export const columnOfField = (field: string | null): string => (field === null ? '' : COLUMN_OF_POINTER.get(field) ?? field.slice(1).replaceAll('/', '.'))
 
 const CODE_OF_PROBLEM: Readonly<Record<string, { readonly column: string; readonly code: RowProblemCode }>> = {
@@ -85,7 +85,7 @@ const CODE_OF_PROBLEM: Readonly<Record<string, { readonly column: string; readon
   'verification-mismatch': { column: 'recipient_name', code: 'verification_mismatch' },
 }
 
-/** What a problem of a payment is for a row. Codes of fields are kept as they are. */
+/** Converts an issue of a payment to a fault of the row. Codes of field errors stay as they are. */
 export function faultOfIssue({ code, field, message }: { readonly code: string; readonly field: string | null; readonly message: string }): RowFault {
   const known = CODE_OF_PROBLEM[code]
   if (known !== undefined) return { ...known, message }

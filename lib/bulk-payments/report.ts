@@ -1,4 +1,4 @@
-/** What a report says of each row of a bulk file, and what its table shows of that. Pure. */
+/** The content of the report on a bulk file, row by row, and the columns of its table. Pure. */
 import type { CurrencyCode } from '../base/currency.ts'
 import { failureFor, isoReasonOf, type FailureCode } from '../rails/failure-codes.ts'
 import type { PaymentStatus } from '../payments/payment.ts'
@@ -9,13 +9,13 @@ import type { RowFault, RowWarning } from './instruction.ts'
 export const REPORT_FORMATS = ['csv', 'pain002'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
-/** The payment that was made of a row, as it is now. */
+/** The payment made from a row, in its present state. */
 export interface ReportedPayment {
   readonly id: string
   readonly number: string
   readonly status: PaymentStatus
   readonly failureCode: FailureCode | null
-  /** The scheme's own reason of a payment that came back. */
+  /** The scheme's reason code of a payment that was returned. */
   readonly returnReason: string | null
 }
 
@@ -37,13 +37,15 @@ export interface ReportRow {
   readonly executionDate: string | null
   readonly externalId: string | null
   readonly endToEndId: string | null
-  /** The block of a message that the row stands in. */
+  /** The block of the pain.001 message that contains the row. */
   readonly paymentInformationId: string | null
   readonly errors: readonly RowFault[]
   readonly warnings: readonly RowWarning[]
 }
 
-/** Why a row is not paid, in the words of a payment; null where no payment fails like that. */
+/**
+ * Maps the reason why a row was not paid to the failure code of a payment; null where no payment fails for that reason.
+ */
 function failureOfRow({ status, failureCode, payment, errors }: ReportRow): FailureCode | null {
   if (payment !== null) return payment.failureCode ?? (payment.returnReason === null ? null : failureFor(payment.returnReason).code)
   if (failureCode !== null) return OF_FAILURES[failureCode] ?? null
@@ -69,7 +71,10 @@ const OF_COLUMNS: Readonly<Record<string, FailureCode>> = {
 
 const failureOfFault = ({ code, column }: RowFault): FailureCode | null => OF_CODES[code] ?? OF_COLUMNS[column] ?? null
 
-/** Why a row is not paid: a reason of ISO 20022 where there is one, and in our words. Null where nothing is wrong with it. */
+/**
+ * Returns the reason why a row was not paid: a reason code of ISO 20022 where one exists, and the code of the API. Null
+ * for a row without a failure.
+ */
 export function reasonOf(row: ReportRow): { readonly iso: string | null; readonly word: string; readonly details: readonly string[] } | null {
   const failure = failureOfRow(row)
   const { payment } = row
@@ -86,7 +91,7 @@ export const REPORT_COLUMNS: readonly string[] = [
   'execution_date', 'external_id', 'end_to_end_id', 'errors', 'warnings',
 ]
 
-/** A row of the table, in the order of REPORT_COLUMNS. */
+/** Builds a row of the table, in the order of REPORT_COLUMNS. */
 export function reportCells(row: ReportRow): readonly Cell[] {
   const whole = (value: number | null): Cell => (value === null ? null : { kind: 'integer', value })
   const money = (value: bigint | null, currency: CurrencyCode | null): Cell => (value === null || currency === null ? null : { kind: 'amount', value, currency })

@@ -1,6 +1,6 @@
 /** Answers of operations, ready to be sent. */
 
-/** What a handler gives back: an answer that only needs to be sent. */
+/** The answer that a handler returns, complete and ready to be sent. */
 export interface Answer {
   readonly status: number
   readonly body: string | Uint8Array
@@ -11,6 +11,6 @@ export interface Answer {
   readonly cacheControl?: string
   /** Further headers as name, value, name, value. */
   readonly headers?: readonly string[]
-  /** In place of the body: what is sent piece by piece, as fast as the client takes it. */
+  /** Replaces the body: content sent in pieces, as fast as the client reads it. */
   readonly stream?: { readonly bytes: number; readonly pieces: () => AsyncIterable<Uint8Array> }
 }

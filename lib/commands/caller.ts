@@ -1,15 +1,15 @@
-/** Callers of operations: API keys and people, and the tenant that they work on. */
+/** Callers of operations: API keys and people, and the tenant whose data they use. */
 
 /**
- * Whose data an operation works on. For a key the tenant it belongs to; for a person the one that the header names, if they
- * are a member of it, or its operator's staff.
+ * The customer or operator whose data an operation uses. For a key, the tenant that owns it; for a person, the tenant
+ * named in the header, if the person is a member of it or belongs to its operator's staff.
  */
 export interface Tenant {
   readonly id: string
   readonly kind: 'customer' | 'operator'
 }
 
-/** What storage keeps about an API key. Never the key itself. */
+/** An API key as stored, without the key itself. */
 export interface ApiKey {
   readonly id: string
   readonly name: string
@@ -23,29 +23,31 @@ export interface ApiKey {
   readonly scopes: readonly string[]
   /** Addresses and CIDR blocks; empty means every address. */
   readonly ipAllowlist: readonly string[]
-  /** Milliseconds since 1970, or null for a key that does not expire. Also the end of a rotation's grace period. */
+  /** Epoch milliseconds; null for a key that does not expire. Also the end of a rotation's grace period. */
   readonly expiresAtMs: number | null
-  /** When its last use was noted; at most about a minute behind. Null before its first. */
+  /** The time at which the last use was recorded, at most about a minute behind. Null before the first use. */
   readonly lastUsedAtMs: number | null
 }
 
-/** Who is calling: an API key, or a person who is signed in. */
+/** The caller: an API key, or a person who is signed in. */
 export interface Principal {
   readonly kind: 'key' | 'session'
-  /** Of the key or the person: what `createdBy` shows, and what Idempotency-Keys are kept apart by. */
+  /** The id of the key or the person; `createdBy` shows it, and Idempotency-Keys are kept apart by it. */
   readonly id: string
   readonly name: string
-  /** What may be called of the operations that keys can call; for a person by their role in the tenant. */
+  /** The operations open to keys that this caller may call; for a person, by the role in the tenant. */
   readonly scopes: ReadonlySet<string>
-  /** What may be called of the operations for people; keys have none. */
+  /** The operations open only to people that this caller may call; empty for keys. */
   readonly capabilities: ReadonlySet<string>
-  /** How what they make was made: `web` by cookie, `mobile` by bearer token. */
+  /**
+   * The value of `createdVia` for the objects that the caller creates: `web` for a cookie, `mobile` for a bearer token.
+   */
   readonly createdVia: 'api_key' | 'web' | 'mobile'
-  /** A key for real money. */
+  /** True for a key that moves real money. */
   readonly live?: true
 }
 
-/** Where a request comes from, as far as the trail of changes keeps it. */
+/** The origin of a request, as far as the audit trail stores it. */
 export interface Source {
   readonly address: string
   readonly userAgent: string | null

@@ -1,4 +1,4 @@
-/** Commands on their way into the domain, and their answers. */
+/** Commands as routes pass them to the domain, and their answers. */
 import type { Problem } from '../base/problems.ts'
 import type { Principal } from './caller.ts'
 
@@ -6,21 +6,21 @@ import type { Principal } from './caller.ts'
 export interface Idempotency {
   /** Principal, tenant, method, path and key, hashed into the text form of a UUID. */
   readonly id: string
-  /** A digest of what was asked, in the text form of a UUID. */
+  /** A digest of the request's content, in the text form of a UUID. */
   readonly fingerprint: string
-  /** A problem as this request is answered with it: what is kept of a no. */
+  /** Writes the problem document of a refusal for this request; that text is stored with the key. */
   readonly problemText: (problem: Problem) => string
 }
 
-/** A remembered command. `answer` is null while the first request is still being worked on. */
+/** A stored command. `answer` is null while the first request is still being processed. */
 export interface IdempotencyRecord {
   readonly fingerprint: string
-  /** RFC 3339; shown as `firstUsedAt` when the key is reused with other content. */
+  /** RFC 3339; shown as `firstUsedAt` when the key is used again with other content. */
   readonly createdAt: string
   readonly answer: CommandAnswer | null
 }
 
-/** A finished answer, bytes and all, so that a replay is the same text again. */
+/** A finished answer with its exact text, so that a replay sends the same bytes. */
 export interface CommandAnswer {
   readonly status: number
   readonly body: string
@@ -30,24 +30,24 @@ export interface CommandAnswer {
   readonly replayed: boolean
 }
 
-/** A command on its way into the domain. */
+/** A command as a route passes it to the domain. */
 export interface Command<Body> {
   readonly tenantId: string
   readonly principal: Principal
   readonly body: Body
-  /** Null only where the operation makes the key optional and none was sent. */
+  /** Null only where the operation makes the key optional and the client sent none. */
   readonly idempotency: Idempotency | null
   readonly requestId: string
-  /** Path of the request, starting `/v1/`; the `instance` of a problem. */
+  /** Path of the request, starting with `/v1/`; the `instance` of a problem. */
   readonly instance: string
-  /** Of the clock: what is not decided by then is refused undecided. */
+  /** Epoch milliseconds by the service's clock; a command that is not decided by then is refused undecided. */
   readonly deadline: number
 }
 
-/** A single resource with the row version that goes into its ETag. */
+/** A resource with the row version that goes into its ETag. */
 export interface Versioned<View> {
   readonly version: number | bigint
   readonly view: View
-  /** Members that the tag does not cover. */
+  /** Names of members that the tag does not cover. */
   readonly untagged?: readonly string[]
 }

@@ -1,6 +1,6 @@
 /**
- * Entity tags. Single resources carry their row version, so that `If-Match` can be compared without building the
- * resource; the hash tells representations of one version apart. Lists have no version, only a hash.
+ * Entity tags. The tag of a single resource contains its row version, so that `If-Match` is compared without building
+ * the resource; the hash tells representations of one version apart. Lists have no version, only a hash.
  */
 import { hash } from 'node:crypto'
 import type { Versioned } from './command.ts'
@@ -8,21 +8,21 @@ import type { Versioned } from './command.ts'
 const RESOURCE_HASH_DIGITS = 12
 const LIST_HASH_DIGITS = 24
 
-/** Weak tag of one resource. `body` is what is sent. */
+/** Builds the weak tag of one resource. `body` is the text that is sent. */
 export function resourceETag(version: number | bigint, body: string | Uint8Array): string {
   return `W/"${version}-${hash('sha256', body, 'hex').slice(0, RESOURCE_HASH_DIGITS)}"`
 }
 
 /**
- * Weak tag of a resource as reading it shows it. Members that change by themselves, such as the time of last use, are left
- * out: nobody's change is refused because of them.
+ * Builds the weak tag of a resource as a read shows it. Members that change by themselves, such as the time of last
+ * use, are left out, so that they never make a client's change fail.
  */
 export function etagOf({ version, view, untagged }: Versioned<unknown>, body: string = JSON.stringify(view)): string {
   if (untagged === undefined) return resourceETag(version, body)
   return resourceETag(version, JSON.stringify(view, (name, value: unknown) => (untagged.includes(name) ? undefined : value)))
 }
 
-/** Weak tag of a list. */
+/** Builds the weak tag of a list. */
 export function listETag(body: string): string {
   return `W/"${hash('sha256', body, 'hex').slice(0, LIST_HASH_DIGITS)}"`
 }
@@ -36,7 +36,7 @@ function opaquePart(tag: string): string {
 export function matchesETag(header: string, etag: string): boolean {
   if (header === etag || header === '*') return true
   const wanted = opaquePart(etag)
-  // Our tags contain no commas, so a tag of someone else's that does can only fail to match.
+  // Tags made here contain no commas, so a foreign tag with a comma can only fail to match.
   for (const tag of header.split(',')) {
     if (opaquePart(tag) === wanted) return true
   }

@@ -1,5 +1,5 @@
 /**
- * The identity of a command: which key it was sent under, and what was asked.
+ * The identity of a command: the key under which it was sent, and a fingerprint of its content.
  *
  * The domain stores both with the outcome of the command, in the same transaction. This file only computes them.
  */
@@ -14,7 +14,7 @@ const BACKSLASH = 0x5c
 const FIRST_VISIBLE = 0x21
 const LAST_VISIBLE = 0x7e
 
-/** Visible ASCII without double quotes, 1 to 255 characters. */
+/** Whether the text is a key: visible ASCII without double quotes, 1 to 255 characters. */
 function isKey(text: string): boolean {
   if (text.length === 0 || text.length > KEY_CHARACTERS_MAX) return false
   for (let index = 0; index < text.length; index++) {
@@ -24,7 +24,7 @@ function isKey(text: string): boolean {
   return true
 }
 
-/** The content of a structured-field string, or the text as it is when it is not one. */
+/** Returns the content of a structured-field string; any other text is returned unchanged. */
 function unquote(text: string): string {
   if (text.length < 2 || text.charCodeAt(0) !== QUOTE || text.charCodeAt(text.length - 1) !== QUOTE) return text
   const inner = text.slice(1, -1)
@@ -41,7 +41,7 @@ function refuseKey(error: Omit<FieldError, 'field'>): never {
   refuse('malformed-request', error.message, { errors: [{ field: 'header.Idempotency-Key', ...error }] })
 }
 
-/** The key of a request; null when none was sent to an operation that does not insist. */
+/** Reads the key of a request; null when an operation with an optional key received none. */
 export function parseIdempotencyKey(header: string | undefined, need: 'required' | 'optional'): string | null {
   if (header === undefined) {
     if (need === 'optional') return null
@@ -58,7 +58,7 @@ export function parseIdempotencyKey(header: string | undefined, need: 'required'
   return key
 }
 
-/** Everything a key is scoped to, hashed into an id that fits a uuid column. */
+/** Hashes all parts that a key is scoped to into an id that fits a uuid column. */
 export function idempotencyId(scope: {
   readonly principalId: string
   readonly tenantId: string
@@ -70,13 +70,15 @@ export function idempotencyId(scope: {
   return digest(`${scope.principalId} ${scope.tenantId} ${scope.method} ${scope.key} ${scope.path}`)
 }
 
-/** The first 128 bits of the SHA-256, as the text of a UUID: what a row keeps, and more than chance or malice can match. */
+/**
+ * Returns the first 128 bits of the SHA-256 as the text of a UUID: a row stores it, and a collision is out of reach.
+ */
 function digest(text: string): string {
   const hex = hash('sha256', text, 'hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
 }
 
-/** The query's parameters in one order, however they were sent. */
+/** Writes the parameters of the query in sorted order, so that their order in the request does not matter. */
 function sortedQuery(querystring: string): string {
   if (querystring === '') return ''
   const parameters = new URLSearchParams(querystring)
@@ -84,19 +86,22 @@ function sortedQuery(querystring: string): string {
   return parameters.toString()
 }
 
-/** A digest of what was asked, SHA-256 cut to the text of a UUID. Member order and number spelling of the JSON do not matter; values do. */
+/**
+ * Computes the fingerprint of a request, SHA-256 cut to the text of a UUID. Member order and number spelling of the
+ * JSON do not matter; values do.
+ */
 export function fingerprintOf(method: string, path: string, querystring: string, body: unknown): string {
   let canonical: string | undefined
   try {
     canonical = canonicalize(body)
   } catch {
-    // Only text that is not Unicode and numbers beyond a double have no canonical form; neither can be stored anyway.
+    // Only a lone surrogate or a number beyond a double has no canonical form, and neither could be stored.
     refuse('malformed-request', 'The JSON contains a lone surrogate or a number that is out of range.')
   }
   return digest(`${method} ${path}\n${sortedQuery(querystring)}\n${canonical}`)
 }
 
-/** Both parts of a command's identity. */
+/** Computes both parts of a command's identity. */
 export function idempotencyOf(
   request: {
     readonly principalId: string

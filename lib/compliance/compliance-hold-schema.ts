@@ -1,4 +1,4 @@
-/** Compliance holds: what waits for the operator's people before it goes on. */
+/** Compliance holds: money that waits until the operator's staff have decided. */
 import Type, { type Static } from 'typebox'
 import { COMPLIANCE_HOLD_KINDS, COMPLIANCE_HOLD_STATUSES, HELD_SUBJECTS } from './hold.ts'
 import { list } from '../contract/list.ts'
@@ -6,7 +6,7 @@ import { Money, Nullable, Text, Timestamp, Uuid, Words } from '../contract/primi
 
 const REASON_MAX = 500
 const NOTE_MAX = 2_000
-/** Ten years. */
+/** Ten years, in hours. */
 export const OLDER_THAN_HOURS_MAX = 87_600
 
 const fields = {

@@ -4,7 +4,7 @@ import type { ComplianceHoldRow } from './hold.ts'
 
 declare module '../decisions/effects.ts' {
   interface Effects {
-    /** Holds that wait for the staff of the operator. */
+    /** Compliance holds that the operator's staff decide on. */
     readonly complianceHolds?: readonly ComplianceHoldRow[]
     readonly exceptions?: readonly ExceptionRow[]
     readonly exceptionEnds?: readonly ExceptionEnd[]

@@ -1,4 +1,4 @@
-/** Exceptions: money that the operator's people have to look into. */
+/** Exceptions: money that the operator's staff must investigate. */
 import Type, { type Static } from 'typebox'
 import { EXCEPTION_KINDS, EXCEPTION_OUTCOMES, EXCEPTION_RESOLUTIONS } from './exception.ts'
 import { list } from '../contract/list.ts'

@@ -1,21 +1,27 @@
 /**
- * Exceptions: money that somebody has to look into, opened and ended with the moves that make them so. What they are is for
- * the operator's people alone.
+ * Exceptions: money that staff must investigate, opened and ended by the same moves that change the subject's status.
+ * Only the operator's staff see them.
  */
 import type { Effects } from '../decisions/effects.ts'
 
 export const EXCEPTION_KINDS = ['compliance_hold', 'provider_timeout', 'provider_state_unknown', 'reconciliation_mismatch', 'ledger_blocked'] as const
 export type ExceptionKind = (typeof EXCEPTION_KINDS)[number]
 
-/** How one ends. `processing`: the partner has it after all. The last two are those of a compliance hold. */
+/**
+ * The outcomes of an exception. `processing`: the partner has the payment after all. `released` and `blocked` are the
+ * decisions on a compliance hold.
+ */
 export const EXCEPTION_OUTCOMES = ['completed', 'failed', 'returned', 'processing', 'released', 'blocked'] as const
 export type ExceptionOutcome = (typeof EXCEPTION_OUTCOMES)[number]
 
-/** What people may resolve one with. `resubmit_forbidden` leaves it open: it is found out what became of it, and nothing is sent again. */
+/**
+ * The resolutions that staff may choose. `resubmit_forbidden` leaves the exception open: the service goes on asking for
+ * the outcome and sends nothing again.
+ */
 export const EXCEPTION_RESOLUTIONS = ['completed', 'failed', 'returned', 'resubmit_forbidden'] as const
 export type ExceptionResolution = (typeof EXCEPTION_RESOLUTIONS)[number]
 
-/** An exception as it is opened. A subject has one open exception at a time; one that would be its second is not written. */
+/** An exception as it is opened. A subject has at most one open exception; a second one is not written. */
 export interface ExceptionRow {
   readonly id: string
   readonly kind: ExceptionKind
@@ -38,7 +44,7 @@ export interface ExceptionEnd {
   readonly at: number
 }
 
-/** Money that may be in an exception. */
+/** A subject that may be in an exception. */
 export interface Exceptional {
   readonly id: string
   readonly customerId: string
@@ -49,7 +55,7 @@ export interface Exceptional {
   readonly status: string
 }
 
-/** What opening an exception of a payment or transfer writes. */
+/** Builds the rows that open an exception of a payment, transfer or exchange. */
 export function opensException(
   subjectType: ExceptionRow['subjectType'], { id: subjectId, customerId, operatorId, shard, currency, amount }: Exceptional,
   { id, kind, code = null, message, at }: { readonly id: string; readonly kind: ExceptionKind; readonly code?: string | null; readonly message: string; readonly at: number },
@@ -57,7 +63,10 @@ export function opensException(
   return { exceptions: [{ id, kind, code, message, subjectType, subjectId, customerId, operatorId, shard, currency, amount, createdAt: at }] }
 }
 
-/** What a move out of an exception writes; nothing where the subject was in none, so that others cost nothing more. */
+/**
+ * Builds the rows that end an exception; none when the subject's status shows that it is in no exception, so that
+ * ordinary moves cost nothing more.
+ */
 export function endsException({ id, status }: Pick<Exceptional, 'id' | 'status'>, outcome: ExceptionOutcome, at: number): Pick<Effects, 'exceptionEnds'> {
   return status === 'exception' || status === 'on_hold' ? { exceptionEnds: [{ subjectId: id, outcome, at }] } : {}
 }

@@ -1,12 +1,12 @@
 /**
- * Compliance holds: what waits until the operator's people have decided about it, and what they make of it.
+ * Compliance holds: money that waits until the operator's staff have decided, and the two possible decisions.
  *
  *   open ──release──▶ released
  *    └────block─────▶ blocked
  *
- * A hold has a subject of any kind (a payment, an incoming payment, a transfer). What a decision does to the subject is the
- * subject's own; here is what all of them share. Customers learn nothing of a hold: its events go to operators alone, and
- * the money shows as a payment under review.
+ * A hold has a subject: a payment, an incoming payment or a transfer. Each subject's own code applies a decision; this
+ * file has the part that all subjects share. Customers do not learn of a hold: its events go to operators only, and the
+ * money shows as a payment under review.
  */
 import type { Effects, OutboxEvent } from '../decisions/effects.ts'
 
@@ -20,24 +20,24 @@ export type ComplianceDecision = Exclude<ComplianceHoldStatus, 'open'>
 export const HELD_SUBJECTS = ['payment', 'incoming_payment', 'transfer'] as const
 export type HeldSubject = (typeof HELD_SUBJECTS)[number]
 
-/** What customers read of all this. */
+/** The text that customers see while a hold is open. */
 export const UNDER_REVIEW = 'Payment under review'
 
-/** One thing that speaks against somebody. */
+/** One match between a screened name and a list. */
 export interface Finding {
-  /** The list it is from. */
+  /** The list that contains the match. */
   readonly list: string
-  /** As the list has it. */
+  /** The name as the list writes it. */
   readonly name: string
-  /** How alike the names are, 0 to 100. */
+  /** Similarity of the names, 0 to 100. */
   readonly score: number
 }
 
-/** A hold as it is opened. */
+/** A compliance hold as it is opened. */
 export interface ComplianceHoldRow {
   readonly id: string
   readonly kind: ComplianceHoldKind
-  /** Who found something, or asked for it. */
+  /** The provider that reported the finding, or the authority that requested the hold. */
   readonly provider: string
   readonly subjectType: HeldSubject
   readonly subjectId: string
@@ -47,20 +47,23 @@ export interface ComplianceHoldRow {
   readonly currency: string
   /** Minor units. */
   readonly amount: bigint
-  /** Who is at the other end, where that is known. */
+  /** The other party of the payment, where it is known. */
   readonly counterparty: string | null
   readonly findings: readonly Finding[]
-  /** What the provider decides by itself, and when (epoch milliseconds); null: people do. */
+  /** The decision that the provider will make by itself, and its time (epoch milliseconds); null when staff decide. */
   readonly decides: { readonly decision: ComplianceDecision; readonly at: number } | null
   readonly createdAt: number
 }
 
-/** What opening a hold writes: the row, and what operators are told. */
+/** Builds the rows that open a hold: the hold and the event for operators. */
 export function opensComplianceHold(hold: ComplianceHoldRow, eventId: string): Pick<Effects, 'complianceHolds' | 'events'> {
   return { complianceHolds: [hold], events: [complianceHoldEvent(hold, { id: eventId, status: 'open', at: hold.createdAt })] }
 }
 
-/** `compliance_hold.created`, `.released` or `.blocked`. What it is about is read off the hold when it is sent. */
+/**
+ * Builds `compliance_hold.created`, `.released` or `.blocked`. The payload is read from the hold when the event is
+ * sent.
+ */
 export function complianceHoldEvent(
   { id, customerId, operatorId, shard }: Pick<ComplianceHoldRow, 'id' | 'customerId' | 'operatorId' | 'shard'>,
   event: { readonly id: string; readonly status: ComplianceHoldStatus; readonly at: number },

@@ -1,29 +1,32 @@
 /**
- * The port to whoever screens payments before they leave: against lists of names, by rules, by a person somewhere. It may
- * be slow, so it is asked about many payments at once and answers when it can; what it does not answer for stays where it is.
+ * The port to the provider that screens payments before they leave: against lists of names, by rules, or by a person. A
+ * provider may be slow, so one call screens many payments. A payment without an answer does not leave.
  */
 import type { ComplianceDecision, Finding } from './hold.ts'
 
-/** What is known of a payment where it is screened. */
+/** The facts about a payment that the screening receives. */
 export interface ScreeningSubject {
   readonly id: string
   /** Minor units. */
   readonly amount: bigint
   readonly reference: string
-  /** Who is paid. */
+  /** The name of the payee. */
   readonly recipientName: string
 }
 
-/** Why a payment must not leave yet. */
+/** The reason why a payment must not leave yet. */
 export interface ScreeningHit {
   readonly provider: string
   readonly findings: readonly Finding[]
-  /** What the provider decides by itself, and after how many milliseconds; null: people do. */
+  /** The decision that the provider will make by itself, and the delay in milliseconds; null when staff decide. */
   readonly decides: { readonly decision: ComplianceDecision; readonly afterMs: number } | null
 }
 
 export interface Screener {
-  /** The hits, by the ids of their subjects; a subject that is absent may leave. @throws when there is no answer: none of them may leave then */
+  /**
+   * Returns the hits by subject id; a subject without a hit may leave. @throws when there is no answer: no subject may
+   * leave then
+   */
   screen(subjects: readonly ScreeningSubject[]): Promise<ReadonlyMap<string, ScreeningHit>>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The settings, read once at start. A wrong one stops the start with a sentence that names it and says what to do;
- * the value of a secret never appears in such a sentence.
+ * The settings, read once at start. An invalid setting stops the start with a sentence that names it and tells how to
+ * correct it; the value of a secret never appears in such a sentence.
  */
 import { resolve } from 'node:path'
 
@@ -16,13 +16,13 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 /** 32 characters of a random key are at least 128 bits even when it is written in hexadecimal. */
 const SECRETS_KEY_LENGTH_MIN = 32
 
-/** As above: whoever holds it can speak to a node in any customer's name. */
+/** As above: a holder of the secret can send requests to a node in any customer's name. */
 const NODE_SECRET_LENGTH_MIN = 32
 
-/** More lanes than this only queue behind one another in one Postgres; two are the measured optimum on two cores. */
+/** More lanes than this only wait for one another in one Postgres; two were the measured optimum on two cores. */
 const COMMIT_LANES_MAX = 8
 
-/** A log that is written less often than this is no help to whoever looks for the call that has just failed. */
+/** With a longer delay the log would not show a call that has just failed to the person who looks for it. */
 const REQUEST_LOG_FLUSH_MAX_MS = 60_000
 
 export type AppEnv = (typeof APP_ENVS)[number]
@@ -33,54 +33,67 @@ export interface Config {
   readonly host: string
   /** 0 lets the system choose a free port. */
   readonly port: number
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string
   /** `null`: run the embedded Postgres in `dataDir`. */
   readonly databaseUrl: string | null
-  /** The address problem types hang under, without a slash at the end. */
+  /** The address that the `type` of every problem starts with, without a slash at the end. */
   readonly problemBase: string
   readonly logLevel: LogLevel
   /**
-   * How many transactions may commit at the same time. One by default: on two cores two lanes halve the batches and pay the
-   * fixed part of a commit twice. Over 1 000 balances one lane took 4 700 payments a second and two 3 400 to 4 100; at half of
-   * that p50 was 4 ms and 5 to 7. More cores than that are worth a second lane.
+   * Number of transactions that may commit at the same time. The default is one: on two cores, two lanes halve the
+   * batches and pay the fixed part of a commit twice. Over 1 000 balances one lane took 4 700 payments a second and two
+   * lanes 3 400 to 4 100; at half of that load p50 was 4 ms with one lane and 5 to 7 ms with two. With more cores a
+   * second lane may pay off.
    */
   readonly commitLanes: number
-  /** `null`: the service makes one and keeps it in `dataDir`; never `null` in production. */
+  /** `null`: the service generates a key and keeps it in `dataDir`; never `null` in production. */
   readonly secretsKey: string | null
-  /** Where the nodes meet (`parseRedisUrl`). `null`: this is the only node. */
+  /** The Redis that the nodes share (`parseRedisUrl`). `null`: this is the only node. */
   readonly redisUrl: string | null
-  /** Where other nodes reach this one, without a slash at the end; never `null` when there is a `redisUrl`. */
+  /**
+   * The address at which other nodes reach this one, without a slash at the end; never `null` when there is a
+   * `redisUrl`.
+   */
   readonly nodeUrl: string | null
-  /** Shared by all nodes, shows them that a forwarded request is from one of them; never `null` when there is a `redisUrl`. */
+  /**
+   * The secret shared by all nodes, which proves that a forwarded request comes from one of them; never `null` when
+   * there is a `redisUrl`.
+   */
   readonly nodeSecret: string | null
-  /** `off`: nobody owns a shard, every request is handled where it arrives. */
+  /** `off`: no node owns a shard, and every request is handled by the node that received it. */
   readonly leases: 'on' | 'off'
   /** `null`: no metrics port. 0 lets the system choose a free one. */
   readonly metricsPort: number | null
-  /** `null`: a random one is made at every start. */
+  /** `null`: a random id is generated at every start. */
   readonly nodeId: string | null
-  /** Whether simulations and seeded data exist: everywhere but in production. */
+  /** Whether simulations and seeded data exist: everywhere except in production. */
   readonly sandbox: boolean
-  /** Where clients reach the service, without a slash at the end; https turns on HSTS. `null`: where it listens. */
+  /**
+   * The address at which clients reach the service, without a slash at the end; https turns on HSTS. `null`: the
+   * listening address.
+   */
   readonly publicUrl: string | null
-  /** Origins of consoles that browsers may call the API from. */
+  /** Origins of browser consoles that may call the API. */
   readonly consoleOrigins: readonly string[]
-  /** Load balancers, as addresses and CIDR blocks, that are believed when they say where a request comes from. */
+  /** Load balancers, as addresses and CIDR blocks, whose statement of a request's origin is trusted. */
   readonly trustedProxies: readonly string[]
-  /** `off` only for load tests; never in production. */
+  /** `off` is meant for load tests only and is refused in production. */
   readonly rateLimits: 'on' | 'off'
-  /** How long a call may wait before it is seen in the request log, milliseconds. */
+  /** Longest delay before a call appears in the request log, milliseconds. */
   readonly requestLogFlushMs: number
-  /** Where newer tables of the UK modulus check are. `null`: the installed ones. */
+  /** The directory with newer tables of the UK modulus check. `null`: the installed tables. */
   readonly ukModulusDir: string | null
   /** The file with the directory of banks. `null`: there is none. */
   readonly bankDirectory: string | null
-  /** Where webhooks may be sent: `any`, which is loopback, private addresses and plain http as well, only for `local`. */
+  /**
+   * The targets that webhooks may be sent to. `any` also allows loopback, private addresses and plain http, only for
+   * `local`.
+   */
   readonly webhookTargets: 'public' | 'any'
 }
 
-/** A setting that cannot be used. The message is one sentence that names the variable and what to set it to. */
+/** An invalid setting. The message is one sentence that names the variable and a usable value. */
 export class ConfigError extends StartError {
   override readonly name = 'ConfigError'
 }
@@ -88,7 +101,7 @@ export class ConfigError extends StartError {
 /**
  * Turns environment variables into settings. An empty variable counts as unset.
  *
- * @throws ConfigError for the first setting that is wrong or missing.
+ * @throws ConfigError for the first setting that is invalid or missing.
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const appEnv = readChoice(env, 'APP_ENV', { choices: APP_ENVS, fallback: 'local' })
@@ -119,7 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       `NODE_SECRET is required when REDIS_URL is set; set it to at least ${NODE_SECRET_LENGTH_MIN} random characters, the same on every node.`
     )
   }
-  // What nodes share must not come from a directory that only one of them has.
+  // Data that all nodes share must not stand in a directory of one node.
   if (redisUrl !== null && databaseUrl === null) {
     throw new ConfigError('DATABASE_URL is required when REDIS_URL is set; set it to the Postgres that all nodes share.')
   }
@@ -140,7 +153,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
   return {
     appEnv,
-    // A laptop is not a server: only `local` hides from the network by itself.
+    // Only `local` listens on loopback by default: a developer's machine should not be reachable from the network.
     host: read(env, 'HOST') ?? (appEnv === 'local' ? '127.0.0.1' : '0.0.0.0'),
     port: readInteger(env, 'PORT', { min: 0, max: 65_535, fallback: 3000 }),
     dataDir: resolve(read(env, 'DATA_DIR') ?? '.data'),
@@ -275,7 +288,7 @@ function readNodeId(env: NodeJS.ProcessEnv): string | null {
   return value
 }
 
-/** Where a Redis is, and which kind: one server, one that Sentinels watch, or a Cluster. */
+/** The addresses of a Redis and its kind: a single server, one watched by Sentinels, or a Cluster. */
 export type RedisAddress = {
   readonly hosts: readonly { readonly host: string; readonly port: number }[]
   readonly tls: boolean
@@ -283,7 +296,7 @@ export type RedisAddress = {
   readonly password: string | null
 } & (
   | { readonly kind: 'single' | 'cluster'; readonly database: number }
-  /** The hosts are the Sentinels; the credentials are those of the Redis they watch. */
+  /** The hosts are the Sentinels; the credentials are those of the Redis that they watch. */
   | { readonly kind: 'sentinel'; readonly name: string }
 )
 
@@ -293,10 +306,10 @@ const SENTINEL_PORT = 26_379
 
 /**
  * Reads `redis://user:password@host:port/database`, `redis+sentinel://…@host:port,host:port/name` and
- * `redis+cluster://…@host:port,host:port`; `rediss` instead of `redis` is TLS. `null`: it is none of these.
+ * `redis+cluster://…@host:port,host:port`; `rediss` instead of `redis` means TLS. `null`: the text is none of these.
  */
 export function parseRedisUrl(value: string): RedisAddress | null {
-  // A URL has one host only, so the standard parser reads the hosts one by one.
+  // The standard parser accepts only one host for each URL, so the hosts are parsed one by one.
   const parts = REDIS_URL.exec(value)?.groups
   if (parts === undefined) return null
   const kind = (parts.kind ?? 'single') as RedisAddress['kind']
@@ -315,18 +328,20 @@ export function parseRedisUrl(value: string): RedisAddress | null {
 
   const path = parts.path ?? ''
   if (kind === 'sentinel') return path === '' ? null : { ...shared, kind, name: path }
-  // A Cluster has database 0 only.
+  // A Cluster has only database 0.
   if (!/^\d{0,4}$/.test(path) || (kind === 'cluster' && Number(path) !== 0)) return null
   return { ...shared, kind, database: Number(path) }
 }
 
-/** A percent-encoded part of an address; `null` when it is absent or empty, `undefined` when it is malformed. */
+/**
+ * Decodes a percent-encoded part of an address; `null` when it is absent or empty, `undefined` when it is malformed.
+ */
 function decode(part: string | undefined): string | null | undefined {
   if (part === undefined || part === '') return null
   try {
     return decodeURIComponent(part)
   } catch {
-    // Malformed is an answer here, not a failure: the caller says which setting it was.
+    // The caller reports a malformed part, because only the caller knows the name of the setting.
     return undefined
   }
 }

@@ -1,24 +1,24 @@
 /**
- * Cursors: where a page of a list begins, in a form that clients can carry but not read into or change.
+ * Cursors: the position at which a page of a list begins, in a form that clients can pass on but cannot read or change.
  *
  * A cursor is base64url of a MAC followed by the position. The MAC also covers the list, the tenant, the sort and the
- * filters, so a cursor fits only the question it came from. Cursors do not expire: they hold positions, not data.
+ * filters, so a cursor fits only the query that produced it. Cursors do not expire: they hold positions, not data.
  */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { refuse } from '../base/problems.ts'
 import type { CursorKey, Position } from './list.ts'
 
-/** Half of SHA-256: 128 bits cannot be guessed online, and cursors stay short. */
+/** Half of a SHA-256: 128 bits cannot be guessed online, and cursors stay short. */
 const MAC_BYTES = 16
-/** Longer than any cursor we make (the longest sort key is a name of 140 code points). */
+/** Longer than any cursor that the service makes (the longest sort key is a name of 140 code points). */
 const CURSOR_CHARACTERS_MAX = 2048
 
-/** The question a cursor belongs to: list, tenant, sort and filters as one text. */
+/** The query that a cursor belongs to: list, tenant, sort and filters as one text. */
 export type CursorBinding = string
 
 export interface Cursors {
   encode(binding: CursorBinding, position: Position): string
-  /** Throws `invalid-cursor` for anything that `encode` did not make for this binding. */
+  /** Reads a cursor. @throws ProblemError `invalid-cursor` for any text that `encode` did not make for this binding */
   decode(binding: CursorBinding, cursor: string): Position
 }
 
@@ -30,12 +30,15 @@ function isKey(value: unknown): value is CursorKey {
   return value === null || typeof value === 'string' || typeof value === 'number'
 }
 
-/** Makes and reads cursors under one secret. Nodes must share it, or a client's next page fails on another node. */
+/**
+ * Creates the maker and reader of cursors under one secret. All nodes must share the secret, or a client's next page
+ * fails on another node.
+ */
 export function createCursors(secret: Uint8Array): Cursors {
   const key = createSecretKey(secret)
 
   function mac(binding: CursorBinding, payload: string): Buffer {
-    // The length keeps binding and payload apart, whatever characters they contain.
+    // The length separates binding and payload, whatever characters they contain.
     return createHmac('sha256', key).update(`${binding.length}:${binding}${payload}`).digest().subarray(0, MAC_BYTES)
   }
 

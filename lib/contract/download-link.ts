@@ -1,4 +1,4 @@
-/** A way to download something without signing in. */
+/** Links for downloading a file without signing in. */
 import Type, { type Static } from 'typebox'
 import { Timestamp } from './primitives.ts'
 

@@ -1,4 +1,4 @@
-/** What load balancers and monitors read. */
+/** Health and readiness, read by load balancers and monitors. */
 import Type, { type Static } from 'typebox'
 import { Timestamp } from './primitives.ts'
 

@@ -1,8 +1,8 @@
-/**
- * Lists as declarations: which filters, sorts and searches one has, and the parsed question that comes out of them.
- */
+/** Lists as declarations: the filters, sorts and searches of a list, and the parsed query that results from them. */
 
-/** One filter. `words`, `ids` and `text` take several values separated by commas (any of them matches). */
+/**
+ * One filter. `words`, `ids` and `text` take several values separated by commas; a row matches if any of them matches.
+ */
 export type Filter =
   | { readonly kind: 'words'; readonly values: readonly string[]; readonly default?: readonly string[] }
   | { readonly kind: 'ids'; readonly operatorOnly?: true }
@@ -13,7 +13,7 @@ export type Filter =
   | { readonly kind: 'dateFrom' | 'dateTo' }
   | { readonly kind: 'timeFrom' | 'timeTo' }
 
-/** What a filter becomes. */
+/** The parsed value of a filter. */
 export type FilterValue<F extends Filter> =
   F extends { kind: 'words' | 'ids' | 'text' } ? readonly string[]
   : F extends { kind: 'boolean' } ? boolean
@@ -24,13 +24,15 @@ export type FilterValue<F extends Filter> =
   : F extends { kind: 'dateFrom' | 'dateTo' } ? string
   /** The first instant that matches, RFC 3339 in UTC. */
   : F extends { kind: 'timeFrom' } ? string
-  /** The first instant that no longer matches: what clients send is inclusive, what storage compares is not. */
+  /**
+   * The first instant that no longer matches: clients send an inclusive end, storage compares with an exclusive one.
+   */
   : F extends { kind: 'timeTo' } ? { readonly before: string }
   : never
 
 export interface ListDeclaration {
   readonly filters: Readonly<Record<string, Filter>>
-  /** The first one is the default; a leading `-` is descending. */
+  /** The first sort is the default; a leading `-` means descending. */
   readonly sorts: readonly [string, ...string[]]
   /** Whether free text search is offered. */
   readonly q?: boolean
@@ -46,19 +48,19 @@ export function list<const Declaration extends ListDeclaration>(declaration: Dec
 /** A value of a keyset: the sort column or the id of the row at the edge of a page, as storage wrote it. */
 export type CursorKey = string | number | null
 
-/** Where a page begins. */
+/** The position at which a page begins. */
 export interface Position {
   readonly direction: 'after' | 'before'
   readonly keys: readonly CursorKey[]
 }
 
-/** A parsed question. */
+/** A parsed list query. */
 export interface ListQuery<List> {
   readonly tenant: { readonly id: string; readonly kind: 'customer' | 'operator' }
   readonly filters: List extends ListDeclaration
     ? { readonly [Name in keyof List['filters']]?: FilterValue<List['filters'][Name]> }
     : never
-  /** Attributes that must match exactly, all of them. */
+  /** Attributes that must match exactly; all of them must match. */
   readonly metadata: readonly (readonly [key: string, value: string])[]
   readonly sort: List extends ListDeclaration ? List['sorts'][number] : never
   readonly limit: number
@@ -68,12 +70,12 @@ export interface ListQuery<List> {
   readonly q: string | null
 }
 
-/** One page of rows in the order in which they are shown, also when it was reached backwards. */
+/** One page of rows in display order, also when the client paged backwards. */
 export interface ListResult<Row> {
   readonly rows: readonly Row[]
   /** The keyset of each row, in the same order; only the first and the last are used. */
   readonly keys: readonly (readonly CursorKey[])[]
-  /** Whether more rows follow in the direction that was asked for. */
+  /** Whether more rows follow in the requested direction. */
   readonly hasMore: boolean
   readonly total?: number
 }
