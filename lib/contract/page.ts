@@ -12,7 +12,7 @@ export const PageInfo = Type.Object({
   total: Type.Optional(Type.Integer({ minimum: 0, description: 'Only with `withTotal=true` and without `cursor`.' })),
 }, { title: 'PageInfo' })
 
-/** A page of one kind of row, named after it. */
+/** Builds the schema of a page with rows of one kind, under the given title. */
 export function PageOf(title: string, row: TSchema): TSchema {
   return Type.Object({ data: Type.Array(row), page: PageInfo }, { title })
 }

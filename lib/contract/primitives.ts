@@ -1,30 +1,31 @@
 /**
- * The small types every resource is made of. A `title` makes a schema a named component of the OpenAPI document.
+ * The basic types that the schemas of all resources use. A `title` makes a schema a named component of the OpenAPI
+ * document.
  */
 import Type, { type Static, type TSchema, type TSchemaOptions } from 'typebox'
 
-/** Keys of a client's own attributes; `__proto__` fits the letters but must never become a property name. */
+/** The pattern of attribute keys. `__proto__` consists of allowed characters but must never become a property name. */
 const METADATA_KEY = '^(?!__proto__$)[A-Za-z0-9_-]{1,40}$'
 const METADATA_KEYS_MAX = 50
 const METADATA_VALUE_MAX = 500
 const METADATA_BYTES_MAX = 16 * 1024
 
-/** Any amount, and one that can be moved. */
+/** The pattern of any amount, and the pattern of an amount that can be moved, which is above zero. */
 export const MONEY_PATTERN = '^(0|-?[1-9][0-9]{0,18})$'
 export const POSITIVE_MONEY_PATTERN = '^[1-9][0-9]{0,18}$'
 const NINETEEN_DIGITS = /^-?[0-9]{19}$/
 
-/** The schema or null. */
+/** Builds the schema that also accepts null. */
 export function Nullable<Schema extends TSchema>(schema: Schema, options: TSchemaOptions = {}) {
   return Type.Union([schema, Type.Null()], options)
 }
 
-/** One of a closed list of words. */
+/** Builds the schema of a closed list of text values. */
 export function Words<const Values extends readonly string[]>(title: string, values: Values, description = '') {
   return Type.Enum<[...Values]>(values as unknown as [...Values], description === '' ? { title } : { title, description })
 }
 
-/** Text of a length in code points. Input is trimmed and in NFC before it is measured. */
+/** Builds the schema of text, its length in code points. Input is trimmed and in NFC before its length is checked. */
 export function Text(minLength: number, maxLength: number, options: TSchemaOptions = {}) {
   return minLength === 0
     ? Type.String({ maxLength, ...options })
@@ -43,7 +44,7 @@ export const CountryCode = Type.String({ pattern: '^[A-Z]{2}$', title: 'CountryC
 
 export const Email = Type.String({ format: 'email', title: 'Email', maxLength: 254 })
 
-/** Nineteen digits can still be more than an int64 holds. Anything else is for the pattern to judge. */
+/** Whether a number of nineteen digits fits an int64. The pattern alone judges every other text. */
 function fitsInt64(text: unknown): boolean {
   return typeof text !== 'string' || !NINETEEN_DIGITS.test(text) || BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }
@@ -85,19 +86,19 @@ export const Metadata = Type.Refine(
   () => 'too_large',
 )
 
-/** A change of attributes: what is null goes, what is left out stays. */
+/** A change of attributes: a null value removes an attribute, an absent key keeps it. */
 export const MetadataPatch = Type.Record(Type.String({ pattern: METADATA_KEY }), Nullable(Type.String({ maxLength: METADATA_VALUE_MAX })), {
   title: 'MetadataPatch', description: 'Merged key by key; null removes a key.', additionalProperties: false, maxProperties: METADATA_KEYS_MAX, examples: [{ costCentre: null }],
 })
 
-/** Whether attributes that were put together from two sources are within the limits of one. */
+/** Whether attributes merged from two sources are within the limits for one set of attributes. */
 export function fitsMetadata(metadata: Readonly<Record<string, string>>): boolean {
   return Object.keys(metadata).length <= METADATA_KEYS_MAX && metadataBytes(metadata) <= METADATA_BYTES_MAX
 }
 
 export const ExternalId = Text(1, 64, { description: 'Reference of the client, unique per customer and resource type.', examples: ['INV-2026-0042'] })
 
-/** Decimal, units of the buy currency for one unit of the sell currency. */
+/** A decimal: units of the buy currency for one unit of the sell currency. */
 export const Rate = Type.String({ pattern: '^(0|[1-9][0-9]{0,9})(\\.[0-9]{1,10})?$', title: 'Rate', examples: ['1.0842'] })
 
 export const Rail = Words('Rail', [

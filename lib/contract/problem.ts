@@ -1,4 +1,4 @@
-/** The document of every error. */
+/** The schemas of problem documents, with which every error is answered. */
 import Type from 'typebox'
 import { PROBLEMS } from '../base/problems.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Query strings against a route's declaration. Everything unknown is refused: a misspelt filter that is ignored
- * would return rows that nobody asked for.
+ * Checks query strings against a route's declaration. Every unknown parameter is refused: if a misspelt filter were
+ * ignored, the answer would have rows that the client did not ask for.
  */
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -13,7 +13,7 @@ import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './page.ts'
 import { CONTROL, oneOf } from './text.ts'
 import type { Tenant } from '../commands/caller.ts'
 
-/** Bounds the OR list of one filter. */
+/** Most values of one filter: bounds the OR list in SQL. */
 const FILTER_VALUES_MAX = 100
 const METADATA_FILTERS_MAX = 5
 const METADATA_VALUE_MAX = 500
@@ -26,7 +26,7 @@ const FILTER_NAME = /^filter\[(.+)\]$/
 const AMOUNT = /^(?:0|-?[1-9][0-9]{0,17})$/
 const DAY_MS = 86_400_000
 
-/** Refuses a part of the query string by name. */
+/** Refuses a parameter of the query string by name. @throws ProblemError `malformed-request` */
 export function refuseQuery(name: string, code: FieldErrorCode, message: string, params?: Record<string, string | number>): never {
   const field = `query.${name}`
   refuse('malformed-request', `The query parameter ${name} is not valid.`, {
@@ -39,11 +39,12 @@ function parseTime(name: string, text: string, end: boolean): string | { before:
   const instant = Number.isNaN(day) ? instantOf(text.replace(' ', 'T')) : day
   if (Number.isNaN(instant)) refuseQuery(name, 'invalid_format', 'Must be a date or an RFC 3339 timestamp.')
   if (!end) return new Date(instant).toISOString()
-  // Both ends are inclusive: of a day its whole, and as our timestamps show milliseconds, the whole last one of them.
+  // The end is inclusive: a day is included as a whole, and a time with its whole last millisecond, because the API
+  // shows milliseconds.
   return { before: new Date(Math.min(instant + (Number.isNaN(day) ? 1 : DAY_MS), LAST_MS)).toISOString() }
 }
 
-/** Whether a text has more code points than that, which is how bodies count them. */
+/** Whether a text has more than `max` code points, the unit in which bodies are measured, too. */
 function isLonger(text: string, max: number): boolean {
   return text.length > max && Array.from(text).length > max
 }
@@ -134,20 +135,20 @@ function parseQ(text: string): string {
   return words
 }
 
-/** Name and value of each parameter; the same name twice is refused, as one of the two would be ignored. */
+/** Reads names and values of the parameters; a repeated name is refused, because one of its values would be ignored. */
 function parameters(querystring: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(querystring)) {
     if (found.has(name)) refuseQuery(name, 'invalid_value', 'Must not be given twice.')
-    // Storage cannot even be asked for text with a NUL in it. Cursors have their own problem.
+    // Postgres accepts no text with a NUL. An invalid cursor has a problem of its own.
     if (name !== 'cursor' && CONTROL.test(value)) refuseQuery(name, 'invalid_characters', 'Control characters are not allowed.')
-    // As text is stored.
+    // Storage keeps text in NFC.
     found.set(name, value.normalize('NFC'))
   }
   return found
 }
 
-/** Reads the query string of one list operation. `scope` names the list and the resource it is within. */
+/** The parser of one list operation. `scope` names the list and the resource that contains it. */
 export type ListParser = (querystring: string, tenant: Tenant, scope: string) => ListQuery<ListDeclaration>
 
 /** Prepares the parser of a list. */
@@ -216,7 +217,7 @@ function bigintAsText(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value
 }
 
-/** Prepares the parser of plain query parameters; a route without any refuses all. */
+/** Prepares the parser of plain query parameters; a route without declared parameters refuses all. */
 export function compileQuery(schema: TSchema | undefined): (querystring: string) => Record<string, string | number> {
   const known = (schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {}
   const required = (schema as { required?: string[] } | undefined)?.required ?? []
@@ -244,7 +245,7 @@ export function compileQuery(schema: TSchema | undefined): (querystring: string)
   }
 }
 
-/** A list query as it leaves the parser: the cursors of its answer must be bound to the same question. */
+/** A list query as the parser returns it: the cursors in the answer must be bound to the same query. */
 export interface BoundListQuery<List> extends ListQuery<List> {
   readonly cursors: Cursors
   readonly binding: CursorBinding

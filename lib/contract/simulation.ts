@@ -1,4 +1,4 @@
-/** What simulations answer. */
+/** The answers of simulations. */
 import Type, { type Static } from 'typebox'
 import { Nullable, Uuid, Words } from './primitives.ts'
 

@@ -1,12 +1,12 @@
 /**
- * Text of clients: trimmed, in Unicode NFC, without control characters.
+ * Text from clients: trimmed, in Unicode NFC, without control characters.
  *
- * Only free text is touched. Strings with a format or a pattern (ids, codes, amounts, dates) are left as they were
- * sent, so that a stray space in one of them is an error and not silently repaired.
+ * Only free text is changed. Strings with a format or a pattern (ids, codes, amounts, dates) stay as they were sent, so
+ * that a stray space in one of them is reported as an error and not repaired silently.
  */
 import type { FieldError } from '../base/problems.ts'
 
-/** The members of JSON Schema that decide what is free text. */
+/** The members of JSON Schema that determine whether a string is free text. */
 interface SchemaNode {
   readonly type?: string
   readonly format?: string
@@ -19,13 +19,13 @@ interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[]
 }
 
-/** C0, DEL and C1. No line breaks either: references and names are single lines on every rail. */
+/** C0, DEL and C1. Line breaks are excluded, too: references and names are single lines on every rail. */
 export const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
-/** As many words as somebody reads who only wants to know which is right. */
+/** Most allowed values that an error message lists; a longer list does not help its reader. */
 const WORDS_SHOWN_MAX = 12
 
-/** What is said of a word that is none of those it may be. */
+/** Writes the message for a value outside a closed list. */
 export function oneOf(words: readonly unknown[]): string {
   return words.length <= WORDS_SHOWN_MAX ? `Must be one of ${words.join(', ')}.` : 'Is not one of the allowed values.'
 }
@@ -34,14 +34,14 @@ function isFreeText(schema: SchemaNode): boolean {
   return schema.type === 'string' && schema.format === undefined && schema.pattern === undefined
 }
 
-/** A JSON Pointer one level down. */
+/** Appends a name to a JSON Pointer. */
 export function pointer(parent: string, name: string): string {
   return `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 /**
- * Normalises the free text of a value in place and returns what it became; adds an error for each text that is not
- * allowed. Only called for bodies in which some text is not plain ASCII.
+ * Normalises the free text of a value in place and returns the result; adds an error for each text that is not allowed.
+ * Called only for bodies in which some text is not plain ASCII.
  */
 export function normaliseText(schema: SchemaNode, value: unknown, at: string, errors: FieldError[]): unknown {
   if (schema.anyOf !== undefined) {
@@ -66,7 +66,7 @@ export function normaliseText(schema: SchemaNode, value: unknown, at: string, er
   const object = value as Record<string, unknown>
   for (const name of Object.keys(object)) {
     const member = schema.properties?.[name] ?? Object.values(schema.patternProperties ?? {})[0]
-    // A member called __proto__ has no schema or fails its key's pattern; assigning to it would set a prototype.
+    // A member called __proto__ has no schema or fails the pattern of keys; an assignment to it would set a prototype.
     if (member !== undefined && name !== '__proto__') object[name] = normaliseText(member, object[name], pointer(at, name), errors)
   }
   return value

@@ -1,6 +1,6 @@
 /**
- * Bodies against their schemas. A valid body costs one compiled check; only a body that fails it is looked at again
- * to say what is wrong. TypeBox's `Decode` is never used: it repairs what it is given.
+ * Checks bodies against their schemas. A valid body costs one compiled check; only a body that fails it is examined
+ * again to list its faults. TypeBox's `Decode` is never used, because it repairs invalid input.
  */
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -11,7 +11,10 @@ import './formats.ts'
 import { MONEY_PATTERN, POSITIVE_MONEY_PATTERN } from './primitives.ts'
 import { normaliseText, oneOf, pointer } from './text.ts'
 
-/** As many as a person can work through at once; also the bound on what a hostile body can make us compute. */
+/**
+ * Most errors of one body: as many as a person can work through at once, and a bound on the work that a hostile body
+ * can cause.
+ */
 const ERRORS_MAX = 64
 Settings.Set({ maxErrors: ERRORS_MAX })
 
@@ -29,7 +32,7 @@ interface Node {
 
 /** A compiled body schema. */
 export interface BodyValidator {
-  /** No errors: `value` is valid, its text normal, its ids in lower case. */
+  /** Returns errors; if there are none, `value` is valid, with normalised text and ids in lower case. */
   validate(value: unknown, needsNormalising: boolean): { readonly value: unknown; readonly errors: readonly FieldError[] }
 }
 
@@ -55,16 +58,19 @@ function error(field: string, code: FieldErrorCode, message: string, params?: Re
   return params === undefined ? { field, code, message } : { field, code, message, params }
 }
 
-/** What texts of a format are to a person. */
+/** Descriptions of the formats for people. */
 const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'a UUID', email: 'an e-mail address', date: 'a date, YYYY-MM-DD', 'date-time': 'a time with its offset, such as 2026-05-04T09:30:00Z', uri: 'an address', url: 'an address',
 }
 
 const counted = (count: number | bigint, unit: string): string => `${count} ${unit}${Number(count) === 1 ? '' : 's'}`
-/** What the keywords of lengths count. */
+/** The unit that each keyword of length counts. */
 const UNITS = { minLength: 'character', maxLength: 'character', minItems: 'item', maxItems: 'item', minProperties: 'member', maxProperties: 'member' } as const
 
-/** An amount that has the form of an amount but not of a positive one is too small or too large, not misspelt. */
+/**
+ * Builds the error of a value that does not match its pattern. A zero, negative or too large amount is reported as such
+ * and not as a wrong format.
+ */
 function patternError(field: string, value: unknown, pattern: unknown): FieldError {
   if (pattern === POSITIVE_MONEY_PATTERN && typeof value === 'string') {
     if (MONEY.test(value)) return error(field, 'too_small', 'Must be more than zero.', { min: 1 })
@@ -114,7 +120,7 @@ function fromTypeBox(schema: Node, readOnly: ReadonlySet<string>, body: unknown,
       return [error(at, 'invalid_value', 'Must not have the same item twice.')]
     case '~refine':
       return [error(at, 'too_large', 'Is too large.')]
-    // Each of these only says that something else, which has its own error, went wrong below it.
+    // Each of these errors only reports that a nested value failed; that value has an error of its own.
     case 'anyOf':
     case 'boolean':
       return []
@@ -123,7 +129,10 @@ function fromTypeBox(schema: Node, readOnly: ReadonlySet<string>, body: unknown,
   }
 }
 
-/** What is wrong with a value as one of its types tells that no other was meant; and null, next to another type, was never meant. */
+/**
+ * Removes type errors of alternatives that the client did not mean: an alternative with an error below the same value
+ * is the one that was meant, and null beside another type never was.
+ */
 function withoutOtherBranches(errors: readonly TLocalizedValidationError[]): TLocalizedValidationError[] {
   return errors.filter((candidate) => {
     if (candidate.keyword !== 'type') return true
@@ -133,7 +142,7 @@ function withoutOtherBranches(errors: readonly TLocalizedValidationError[]): TLo
   })
 }
 
-/** A value that may be of several types and is of none has one error, not one for each. */
+/** Joins the type errors of one field: a value that fits none of several types has one error, not one for each type. */
 function ofAnyType(errors: readonly FieldError[]): readonly FieldError[] {
   const types = Map.groupBy(errors.filter(({ code, params }) => code === 'invalid_type' && params !== undefined), ({ field }) => field)
   return errors.flatMap((one) => {
@@ -144,10 +153,16 @@ function ofAnyType(errors: readonly FieldError[]): readonly FieldError[] {
   })
 }
 
-/** Writes the ids in a valid value in lower case, at whatever depth, and returns the value. Objects and lists are changed in place. */
+/**
+ * Converts the ids in a valid value to lower case, at any depth, and returns the value. Objects and lists are changed
+ * in place.
+ */
 type Lowering = (value: unknown) => unknown
 
-/** Ids are compared in lower case everywhere behind validation. Null where a value has no ids: nothing is looked for then. */
+/**
+ * Prepares the conversion of ids to lower case, because all code after validation compares ids in lower case. Null
+ * where a schema has no ids: nothing needs to be searched then.
+ */
 function idLowering(node: Node | undefined): Lowering | null {
   if (node === undefined) return null
   if (node.format === 'uuid') return (value) => (typeof value === 'string' ? value.toLowerCase() : value)
@@ -178,7 +193,10 @@ function inItems({ items }: Node): Lowering | null {
   }
 }
 
-/** Compiles a body schema. `resource` is what the operation answers; its other members are read-only. */
+/**
+ * Compiles a body schema. `resource` is the schema of the operation's answer; its members that the body lacks are
+ * read-only.
+ */
 export function compileBody(schema: TSchema, resource: TSchema | undefined): BodyValidator {
   const node = schema as Node
   const validator = Compile(schema)

@@ -1,4 +1,4 @@
 /** The version of the contract. */
 
-/** Of the contract, not of the build: the build's version is what `/health` tells. */
+/** The version of the contract; the version of the build is in the answer of `/health`. */
 export const CONTRACT_VERSION = '1.0.0-draft.14'

@@ -1,8 +1,11 @@
-/** Which currencies an operator offers, and what can be done in each: read off the rails, so that it cannot disagree with them. */
+/**
+ * The currencies that an operator offers, and the operations possible in each: derived from the rails, so that the two
+ * cannot disagree.
+ */
 import { CURRENCIES, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
 import { RAILS, type Rail } from '../rails/rails.ts'
 
-/** What the sandbox bank keeps accounts in and quotes. */
+/** The currencies in which the sandbox bank keeps accounts and quotes. */
 export const OFFERED_CURRENCIES: ReadonlySet<CurrencyCode> = new Set<CurrencyCode>([
   'EUR', 'USD', 'GBP', 'CHF', 'PLN', 'SEK', 'NOK', 'DKK', 'CZK', 'HUF', 'RON', 'AUD', 'NZD', 'CAD', 'SGD', 'HKD', 'JPY', 'INR', 'MXN', 'ZAR', 'AED',
 ])
@@ -10,12 +13,15 @@ export const OFFERED_CURRENCIES: ReadonlySet<CurrencyCode> = new Set<CurrencyCod
 /** Schemes of direct debit: SEPA, Bacs and ACH. */
 const DIRECT_DEBIT: ReadonlySet<string> = new Set(['EUR', 'GBP', 'USD'])
 
-/** The rails of a currency that still carry new payments. Those of any currency carry each one that is offered. */
+/**
+ * Returns the rails of a currency that still carry new payments. A rail for any currency carries every currency that is
+ * offered.
+ */
 function railsOf(code: CurrencyCode): Rail[] {
   return [...RAILS.values()].filter(({ currency, withdrawnSince }) => withdrawnSince === null && (currency === code || currency === null)).map(({ rail }) => rail)
 }
 
-/** A currency as an operator offers it and a customer has it. */
+/** Builds the setting of one currency: the operator's offer and the customer's choice. */
 export function currencySetting(code: CurrencyCode, enabled: boolean, balanceIds: readonly string[]) {
   const known = CURRENCIES.find((currency) => currency.code === code)
   if (known === undefined) throw new Error(`There is no currency ${code}.`)
@@ -30,5 +36,5 @@ export function currencySetting(code: CurrencyCode, enabled: boolean, balanceIds
   }
 }
 
-/** Every currency that is offered, and those that were once: in the order of their codes. */
+/** All currencies that are offered now or were withdrawn, in the order of their codes. */
 export const LISTED_CURRENCIES: readonly CurrencyCode[] = CURRENCIES.map(({ code }) => code).filter((code) => OFFERED_CURRENCIES.has(code) || WITHDRAWN_CURRENCIES[code] !== undefined)

@@ -1,8 +1,8 @@
-/** What a customer may pay out. */
+/** The limits of a customer's payments. */
 import Type, { type Static } from 'typebox'
 import { CurrencyCode, Money, Nullable, PositiveMoney, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
-/** As many as there are currencies. */
+/** At least as many as there are currencies. */
 const CURRENCIES_MAX = 200
 
 const limit = {
@@ -11,7 +11,7 @@ const limit = {
   daily: Nullable(Money, { description: 'Of a day in UTC.' }),
   monthly: Nullable(Money, { description: 'Of a month in UTC.' }),
 }
-/** Limits without what was used of them. */
+/** Limits without the amounts already used. */
 export const LimitsShown = Type.Array(Type.Object(limit, { title: 'LimitTerms' }))
 
 const Used = Type.Object({ used: Money, remaining: Money }, { title: 'LimitUse' })
@@ -29,7 +29,7 @@ export const CustomerLimits = Type.Object({
 }, { title: 'CustomerLimits' })
 export type CustomerLimits = Static<typeof CustomerLimits>
 
-/** Limits as they are sent, whoever they are for. */
+/** Limits as clients send them, for a customer, for a member or for all customers of a type. */
 export const LimitsWrite = Type.Array(Type.Object({
   currency: CurrencyCode,
   single: Type.Optional(Nullable(PositiveMoney)),

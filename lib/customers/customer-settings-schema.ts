@@ -1,12 +1,12 @@
-/** What a customer sets about itself. */
+/** The settings that a customer makes for itself. */
 import Type, { type Static } from 'typebox'
 import { Nullable, PositiveMoney, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
 const DOMAINS_MAX = 50
-/** Labels of letters, digits and hyphens, at least two of them; lower case. */
+/** Labels of letters, digits and hyphens, at least two labels, in lower case. */
 const DOMAIN = '^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]{2,63}$'
 
-/** Who set it and when: null while nobody has. */
+/** The person who set the document and the time; both null until the first change. */
 const provenance = { updatedBy: Nullable(Uuid), updatedAt: Nullable(Timestamp) }
 
 const alerts = {
@@ -35,7 +35,7 @@ export const CustomerPreferencesUpdate = Type.Object({
   preNotificationDays: Type.Optional(preferences.preNotificationDays), closeEmptyBalances: Type.Optional(preferences.closeEmptyBalances),
 }, { title: 'CustomerPreferencesUpdate', additionalProperties: false })
 
-/** The documents by the name under which they are kept, and what holds while nobody has set them. */
+/** The documents by the name under which they are stored, with the defaults that apply until the first change. */
 export const SETTING_DEFAULTS = {
   alerts: {
     balanceLow: { enabled: true }, largePayment: { enabled: false, threshold: null }, incoming: { enabled: false, threshold: null }, login: { enabled: true },

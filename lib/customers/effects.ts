@@ -1,9 +1,12 @@
-/** Sums that decisions count against the limits of customers. */
+/** Payment amounts that decisions count against the limits of customers. */
 import type { Outflow } from './limits.ts'
 
 declare module '../decisions/effects.ts' {
   interface Effects {
-    /** Counted against limits; a sum beyond a limit is refused by the database, and the decision made again on fresh state. */
+    /**
+     * Amounts counted against limits. The database refuses a sum beyond a limit, and the decision is made again on
+     * fresh state.
+     */
     readonly outflows?: readonly Outflow[]
   }
 }

@@ -1,16 +1,16 @@
 /**
- * What a customer and each of its members may pay out: in one payment, in a day and in a month, each currency by itself. Days
- * and months are those of UTC, because balances of one currency may pay by rails of several zones.
+ * Limits of the payments of a customer and of each member: for one payment, a day and a month, each currency
+ * separately. Days and months are those of UTC, because balances of one currency may pay by rails of several zones.
  *
- * What has been paid out is counted with the payment itself: the balance remembers the count as it remembers what is
- * available, and the commit refuses to count beyond the limit whatever was remembered.
+ * The amounts paid out are counted in the payment's own commit. The balance remembers the count, as it remembers the
+ * available amount; the commit refuses to count beyond the limit, whatever the balance remembered.
  */
 import { dateIn } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import { moneyJson, formatMajor } from '../base/money.ts'
 import type { Problem } from '../base/problems.ts'
 
-/** Limits in one currency, minor units; null is none. */
+/** Limits in one currency, minor units; null means no limit. */
 export interface CurrencyLimits {
   readonly currency: string
   readonly single: bigint | null
@@ -18,12 +18,12 @@ export interface CurrencyLimits {
   readonly monthly: bigint | null
 }
 
-/** What a row keeps: amounts as text. */
+/** Limits as a row stores them, with amounts as text. */
 export interface LimitsJson {
   readonly currencies: readonly { readonly currency: string; readonly single: string | null; readonly daily: string | null; readonly monthly: string | null }[]
 }
 
-/** Limits as they are shown. */
+/** Builds limits as the API shows them. */
 export function limitsShown(limits: readonly CurrencyLimits[]) {
   return limits.map(({ currency, single, daily, monthly }) => {
     const money = (amountMinor: bigint | null) => (amountMinor === null ? null : moneyJson({ amountMinor, currency: currency as CurrencyCode }))
@@ -44,57 +44,60 @@ export function limitsJson(limits: readonly CurrencyLimits[]): LimitsJson {
   return { currencies: limits.map(({ currency, single, daily, monthly }) => ({ currency, single: text(single), daily: text(daily), monthly: text(monthly) })) }
 }
 
-/** What was paid out in one period, as far as is known. */
+/** The amount paid out in one period, as far as the balance knows. */
 export interface Used {
-  /** Its first day, `YYYY-MM-DD`. */
+  /** The first day of the period, `YYYY-MM-DD`. */
   readonly start: string
   readonly amount: bigint
 }
 
-/** Limits of a balance's currency with what was used of them last. */
+/** The limits in the balance's currency, with the amounts used in the latest day and month. */
 export interface LimitState {
   readonly limits: CurrencyLimits
   readonly day: Used
   readonly month: Used
 }
 
-/** The day and the month of a moment, each by its first day. */
+/** Returns the day and the month of a moment, each as the date of its first day. */
 export function periodsOf(now: number): { readonly day: string; readonly month: string } {
   const day = dateIn(now, 'UTC')
   return { day, month: `${day.slice(0, 8)}01` }
 }
 
-/** What counts in the period that begins then: what is known of an earlier one counts no more. */
+/** Returns the amount used in the period that starts on `start`; an amount of an earlier period no longer counts. */
 const usedIn = (used: Used, start: string): bigint => (used.start === start ? used.amount : 0n)
 
-/** Nothing was paid out yet. */
+/** The state before any payment. */
 export const NOTHING: Used = { start: '', amount: 0n }
 
 /** The limits of payments from a balance, in its currency. */
 export interface PaymentLimits {
-  /** For all that is paid; null is none. */
+  /** The limits for all payments of the customer; null when there are none. */
   readonly customer: LimitState | null
-  /** For what is paid in a member's name, by the id of the person. Whoever is not in it has none. */
+  /** The limits for payments in a member's name, by the person's id. A person who is not in the map has no limits. */
   readonly members: ReadonlyMap<string, LimitState>
 }
 
-/** What is paid, and in whose name: a person, or a key, which has no limits of its own. */
+/**
+ * The amount of a payment and the person in whose name it is made. A key may stand in the person's place; keys have no
+ * limits of their own.
+ */
 export interface Spending {
   readonly customerId: string
   readonly spenderId: string
   readonly amount: bigint
 }
 
-/** The limits as on a day on which nothing has been paid out. */
+/** Returns the same limits with nothing used. */
 export function unusedLimits({ customer, members }: PaymentLimits): PaymentLimits {
   const unused = ({ limits }: LimitState): LimitState => ({ limits, day: NOTHING, month: NOTHING })
   return { customer: customer === null ? null : unused(customer), members: new Map([...members].map(([id, state]) => [id, unused(state)])) }
 }
 
-/** What a payment would add to, for its commit. */
+/** The amount that a payment adds to the count of one period, for its commit. */
 export interface Outflow {
   readonly customerId: string
-  /** Whose count it is: the customer's own id, or a person's. */
+  /** The id whose count grows: the customer's own id, or a person's. */
   readonly spenderId: string
   readonly currency: string
   readonly periodKind: 'day' | 'month'
@@ -103,13 +106,13 @@ export interface Outflow {
   readonly maxAmount: bigint
 }
 
-/** The limit that a payment would break, the customer's before the member's; null when it breaks none. */
+/** Finds the limit that a payment would exceed, the customer's before the member's; null when it exceeds none. */
 export function brokenLimit({ customer, members }: PaymentLimits, { spenderId, amount }: Spending, now: number): Problem | null {
   const member = members.get(spenderId)
   return (customer === null ? null : brokenBy('The', customer, amount, now)) ?? (member === undefined ? null : brokenBy('The member\'s', member, amount, now))
 }
 
-/** The first of single, daily and monthly. */
+/** Finds the first exceeded limit in the order single, daily, monthly. */
 function brokenBy(whose: string, { limits, day, month }: LimitState, amount: bigint, now: number): Problem | null {
   const periods = periodsOf(now)
   const exceeded = exceededBy(whose, limits)
@@ -130,7 +133,7 @@ const exceededBy = (whose: string, { currency }: CurrencyLimits) => (kind: Limit
   }
 }
 
-/** The limits after a payment was made, and what the commit counts. */
+/** Returns the limits after a payment, and the amounts that the commit must count. */
 export function countOutflow(limits: PaymentLimits, { customerId, spenderId, amount }: Spending, now: number): { readonly limits: PaymentLimits; readonly outflows: readonly Outflow[] } {
   const { customer, members } = limits
   const outflows: Outflow[] = []

@@ -1,6 +1,7 @@
 /**
- * What a decision wants written: plain rows, in the words of the schema. A decision returns them, the committer gathers
- * those of many decisions into one SQL statement (storage/commit/commit.ts), and nothing else ever writes these tables.
+ * Effects: the plain rows that a decision writes, named as in the schema. A decision returns them, the committer
+ * gathers those of many decisions into one SQL statement (storage/commit/commit.ts), and no other code writes these
+ * tables.
  *
  * Amounts are bigint minor units; times are epoch milliseconds of the clock that was passed in.
  */
@@ -17,7 +18,7 @@ export interface HoldRow {
   readonly createdAt: number
 }
 
-/** Ends a hold: the balance's held amount falls by `amount`, whatever part of it was captured. */
+/** Ends a hold: the balance's held amount falls by `amount`, whichever part of it was captured. */
 export interface HoldResolution {
   readonly id: string
   readonly balanceId: string
@@ -63,10 +64,11 @@ export interface IdempotencyRecord {
 }
 
 /**
- * Everything one decision writes. Absent members write nothing. What becomes of a balance follows from the rows: postings
- * move what is posted, holds and their resolutions move what is held, and there is no other way to change either.
+ * All rows that one decision writes. Absent members write nothing. The amounts of a balance follow from the rows:
+ * postings change the posted amount, holds and their resolutions change the held amount, and there is no other way to
+ * change either.
  *
- * The members here are what every kind of decision may write. Each noun adds its own in its `effects.ts`
+ * The members here are those that every kind of decision may write. Each noun adds its own in its `effects.ts`
  * (`declare module`), beside the types of its rows, so that the engine knows no noun.
  */
 export interface Effects {
@@ -77,8 +79,8 @@ export interface Effects {
   readonly events?: readonly OutboxEvent[]
   readonly idempotency?: IdempotencyRecord
   /**
-   * Balances that another decision will credit later: they must be open and of this currency. A credit of this decision has its
-   * fence in its posting.
+   * Balances that a later decision will credit: they must be open and of this currency. A credit made by this decision
+   * is fenced by its own posting.
    */
   readonly credits?: readonly { readonly balanceId: string; readonly currency: string }[]
 }

@@ -1,7 +1,7 @@
-/** Effects of two decisions that are one: everything of both, in one commit. */
+/** Joins the effects of two decisions into one commit. */
 import type { Effects } from './effects.ts'
 
-/** Both together. @throws when both bring an idempotency record: a command has one */
+/** Returns the effects of both. @throws when both bring an idempotency record, because a command has only one */
 export function together(one: Effects, other: Effects): Effects {
   const merged: Record<string, unknown> = { ...one }
   for (const [member, rows] of Object.entries(other)) {

@@ -1,10 +1,10 @@
 /**
- * What a file is, by its first bytes: what it is called and what its sender says of it proves nothing. Only the types that
- * may come in are known.
+ * Detects the type of a file from its first bytes, because name and declared type prove nothing. Only types that may be
+ * uploaded are detected.
  */
 import type { ContentType } from './document.ts'
 
-/** How many bytes are enough to tell: the names of the first entries of an office document are within them. */
+/** Bytes needed for detection: the names of the first entries of an office document are within them. */
 export const HEAD_BYTES = 4096
 
 const PDF = Buffer.from('%PDF-')
@@ -14,7 +14,7 @@ const ZIP = Buffer.from([0x50, 0x4b, 0x03, 0x04])
 const HEIC_BRANDS: ReadonlySet<string> = new Set(['heic', 'heix', 'heim', 'heis', 'mif1'])
 const BOM = '\ufeff'
 
-/** The ending that goes with each type; JPEG and HEIC have two. */
+/** The file name extensions of each type; JPEG and HEIC have two. */
 const ENDINGS: Readonly<Record<ContentType, RegExp>> = {
   'application/pdf': /\.pdf$/i,
   'image/jpeg': /\.jpe?g$/i,
@@ -25,7 +25,10 @@ const ENDINGS: Readonly<Record<ContentType, RegExp>> = {
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': /\.docx$/i,
 }
 
-/** The type of a file that begins with these bytes; null for every other. `whole`: there are no more bytes. */
+/**
+ * Detects the type of a file from its first bytes; null for any type that may not be uploaded. `whole`: the file has no
+ * more bytes.
+ */
 export function contentTypeOf(head: Uint8Array, whole: boolean): ContentType | null {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
   if (startsWith(bytes, PDF)) return 'application/pdf'
@@ -36,7 +39,10 @@ export function contentTypeOf(head: Uint8Array, whole: boolean): ContentType | n
   return isTable(bytes, whole) ? 'text/csv' : null
 }
 
-/** Whether the name promises what the bytes are: `statement.pdf` that is a picture is refused, and so is `invoice.pdf.exe`. */
+/**
+ * Whether the extension of the name matches the detected type. `statement.pdf` that contains a picture is refused, and
+ * so is `invoice.pdf.exe`.
+ */
 export function fitsName(type: ContentType, fileName: string): boolean {
   return ENDINGS[type].test(fileName)
 }
@@ -45,26 +51,26 @@ function startsWith(bytes: Buffer, mark: Buffer): boolean {
   return bytes.length >= mark.length && bytes.subarray(0, mark.length).equals(mark)
 }
 
-/** Office documents are archives, whose first entries say of which kind. */
+/** Detects the kind of an office document: an archive whose first entries show the kind. */
 function officeType(bytes: Buffer): ContentType | null {
   const text = bytes.toString('latin1')
   if (!text.includes('[Content_Types].xml') && !text.includes('_rels/.rels')) return null
-  // With macros they are another type, and may not come in.
+  // Office documents with macros are a different type, which is not accepted.
   if (text.includes('vbaProject')) return null
   if (text.includes('xl/')) return 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
   if (text.includes('word/')) return 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
   return null
 }
 
-/** Lines of text with something between the columns; never a program or a page for browsers. */
+/** Whether the bytes are lines of text with column separators; scripts and web pages are not tables. */
 function isTable(bytes: Buffer, whole: boolean): boolean {
   if (bytes.length === 0 || bytes.includes(0)) return false
   let text: string
   try {
-    // What is cut off may end within a character.
+    // The head of a longer file may end within a character.
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !whole })
   } catch {
-    // Not UTF-8: no table that we take.
+    // Bytes that are not UTF-8 are not an accepted table.
     return false
   }
   const [first = ''] = text.replace(BOM, '').split(/\r?\n/)

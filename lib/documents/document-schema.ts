@@ -1,4 +1,4 @@
-/** Files that people put into the service: documents with a purpose, and attachments of transactions. */
+/** Uploaded files: documents with a purpose, and attachments of transactions. */
 import Type, { type Static } from 'typebox'
 import { CONTENT_TYPES, DOCUMENT_STATUSES, PURPOSES } from './document.ts'
 import { list } from '../contract/list.ts'
@@ -32,7 +32,7 @@ export const Attachment = Type.Object({
 }, { title: 'Attachment' })
 export type Attachment = Static<typeof Attachment>
 
-/** What multipart bodies hold; the parts are read as they arrive. */
+/** The multipart bodies; their parts are read as they arrive. */
 export const DocumentUpload = Type.Object({ file: Type.String({ format: 'binary' }), purpose: Words('DocumentPurpose', PURPOSES) }, { title: 'DocumentUpload' })
 export const AttachmentUpload = Type.Object({ file: Type.String({ format: 'binary' }) }, { title: 'AttachmentUpload' })
 

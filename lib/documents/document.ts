@@ -1,4 +1,4 @@
-/** Files that people put into the service: what may come in, what becomes of it, how it is shown. */
+/** Uploaded files: accepted types and sizes, statuses, and the form in which the API shows them. */
 import { timestamp } from '../base/clock.ts'
 
 /**
@@ -10,11 +10,11 @@ export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number]
 
 export const PURPOSES = ['kyb', 'mandate', 'payment_support', 'transaction_attachment', 'recipient_support'] as const
 export type DocumentPurpose = (typeof PURPOSES)[number]
-/** Those that API keys may put in; the others are for people. */
+/** Purposes for which API keys may upload files; all others need a person. */
 export const KEY_PURPOSES: ReadonlySet<DocumentPurpose> = new Set(['mandate', 'payment_support', 'recipient_support'])
 
 const MEBIBYTE = 1024 * 1024
-/** Bytes of one file. Papers of a company are often scanned, and larger. */
+/** Most bytes of one file. Company papers (`kyb`) are often scanned and therefore larger. */
 export const maxBytesOf = (purpose: DocumentPurpose): number => (purpose === 'kyb' ? 20 : 10) * MEBIBYTE
 
 export const DOCUMENT_TYPES = ['application/pdf', 'image/jpeg', 'image/png', 'image/heic'] as const
@@ -24,23 +24,23 @@ const SHEET_TYPES = [
 export const CONTENT_TYPES = [...DOCUMENT_TYPES, ...SHEET_TYPES] as const
 export type ContentType = (typeof CONTENT_TYPES)[number]
 
-/** What a file for this purpose may be. */
+/** Returns the accepted types of a purpose. */
 export function typesOf(purpose: DocumentPurpose): readonly ContentType[] {
   return purpose === 'transaction_attachment' ? CONTENT_TYPES : DOCUMENT_TYPES
 }
 
-/** Of one transaction. */
+/** Attachments of one transaction. */
 export const ATTACHMENTS_MAX = 10
-/** Documents that one payment may name. */
+/** Documents that one payment may reference. */
 export const PAYMENT_DOCUMENTS_MAX = 10
 
-/** A document or an attachment as storage gives it back. Times are epoch milliseconds. */
+/** A document or an attachment as storage returns it. Times are epoch milliseconds. */
 export interface DocumentRecord {
   readonly id: string
   readonly customerId: string
-  /** Of an attachment. */
+  /** Set for an attachment, otherwise null. */
   readonly transactionId: string | null
-  /** Of a document. */
+  /** Set for a document, otherwise null. */
   readonly purpose: DocumentPurpose | null
   readonly fileId: string
   readonly fileName: string
@@ -56,12 +56,12 @@ export interface DocumentRecord {
 
 const file = ({ fileName, contentType, sizeBytes, sha256, status }: DocumentRecord) => ({ fileName, contentType, sizeBytes, sha256, status })
 
-/** The document as the API shows it. */
+/** Builds the document as the API shows it. */
 export function documentJson(record: DocumentRecord) {
   return { id: record.id, purpose: record.purpose as DocumentPurpose, ...file(record), createdBy: record.createdBy, createdAt: timestamp(record.createdAt) }
 }
 
-/** The attachment as the API shows it. */
+/** Builds the attachment as the API shows it. */
 export function attachmentJson(record: DocumentRecord) {
   return {
     id: record.id, transactionId: record.transactionId as string, ...file(record),

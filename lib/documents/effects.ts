@@ -1,6 +1,6 @@
-/** Uses of documents that decisions write. */
+/** References to documents that decisions write. */
 
-/** Something that names a document, which cannot be deleted meanwhile. */
+/** A reference to a document from another object; the document cannot be deleted while it exists. */
 export interface DocumentUse {
   readonly documentId: string
   readonly object: 'payment'

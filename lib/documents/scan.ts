@@ -1,20 +1,26 @@
-/** Who says whether a file is harmful. The service asks and waits; it never looks into files itself. */
+/**
+ * The port to the scanner that decides whether a file is harmful. The service asks and waits; it never examines files
+ * itself.
+ */
 
-/** What is asked about. */
+/** The file that the scanner is asked about. */
 export interface FileToScan {
   readonly id: string
   readonly fileName: string
   readonly sizeBytes: number
-  /** When it came in, epoch milliseconds. */
+  /** Time of the upload, epoch milliseconds. */
   readonly createdAt: number
-  /** Its bytes, for whoever wants to see them. */
+  /** The content of the file, for scanners that read it. */
   readonly bytes: () => AsyncIterable<Uint8Array>
 }
 
-/** What is known of a file: its verdict, or when to ask again (epoch milliseconds). */
+/** The scanner's answer: a verdict, or the time at which to ask again (epoch milliseconds). */
 export type ScanResult = { readonly verdict: 'clean' | 'infected' } | { readonly askAgainAt: number }
 
 export interface Scanner {
-  /** Asked again and again until there is a verdict; a repeated question is not another scan. @throws when it cannot be reached */
+  /**
+   * Asks for the verdict; called repeatedly until there is one. A repeated call starts no second scan. @throws when the
+   * scanner cannot be reached
+   */
   scan(file: FileToScan, now: number): Promise<ScanResult>
 }
