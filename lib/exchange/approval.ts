@@ -1,13 +1,13 @@
 /**
- * Exchanges that wait for people (X1, X6), and what they become when everybody has approved (X2).
+ * Exchanges that wait for approval, and their moves when the approval is complete or refused.
  *
  *   pending_approval ──approve──▶ processing          a spot: booked as if it had never waited
  *          │             │
- *          │             └─ the rate has moved too far, or the money does not reach any more ─▶ rejected
- *          └──withdraw──▶ rejected, cancelled         its money is free again
+ *          │             └─ the rate has moved too far, or the money is no longer sufficient ─▶ rejected
+ *          └──withdraw──▶ rejected, cancelled         its hold is released
  *
- * A spot holds its money while it waits: what it sells, and its fee. Contracts (forwards, held rates) hold none; what becomes of
- * them on approval is theirs to say (actors/exchange/exchange-contracts.ts).
+ * While a spot waits, a hold reserves its money: the amount sold and the fee. Contracts (forwards, held rates) have no
+ * hold; their moves on approval are in actors/exchange/exchange-contracts.ts.
  */
 import { opening, type SandboxDecision } from '../approvals/opening.ts'
 import { tierFor, type Convert } from '../approvals/policy.ts'
@@ -23,25 +23,31 @@ import type { Priced } from './pricing.ts'
 import type { QuoteRecord } from './quote.ts'
 import { formatRate } from './rate.ts'
 
-/** What an approval needs to know of who asks, should one be needed. */
+/** The data needed to open an approval, should the policy require it. */
 export interface ExchangeApproving {
   readonly ids: IdSource
   readonly requestedByName: string
-  /** The decision of the sandbox's own approver, when the reference asks for one. */
+  /** The decision of the sandbox's simulated approver, when the reference asks for it. */
   readonly sandboxDecision: SandboxDecision | null
-  /** What an amount is worth in the currency of a policy, by the market as it was when this was asked. */
+  /** Converts an amount to the currency of a policy, at the market rates read for this request. */
   readonly convert: Convert
 }
 
-/** What an approval keeps of its exchange beyond what is shown: how long the quote holds, which may be forgotten by the time of the decision. */
+/**
+ * Data that the approval stores beyond the summary: how long the quote is valid, because the quote itself may be
+ * deleted before the decision.
+ */
 export interface ExchangePayload {
   /** Epoch milliseconds. */
   readonly quoteExpiresAt: number
-  /** Of a held rate. */
+  /** The minutes that a held rate is held; null for other kinds. */
   readonly holdMinutes: number | null
 }
 
-/** The approval that an exchange has to wait for, with its event; null when it needs nobody. The exchange is as it would be without. */
+/**
+ * Builds the approval that an exchange must wait for, with its event; null when it needs none. `exchange` is the
+ * exchange as it would be without approval.
+ */
 export function approvalOf(
   { id: balanceId, name, exchangePolicy: policy }: Pick<BalanceState, 'id' | 'name' | 'exchangePolicy'>, exchange: ExchangeRecord, quote: Pick<QuoteRecord, 'expiresAt' | 'holdMinutes'>,
   approving: ExchangeApproving, now: number,
@@ -66,7 +72,7 @@ export function approvalOf(
   }
 }
 
-/** What a spot holds while it waits: what it would sell, and its fee. */
+/** Builds the hold of a waiting spot: the amount to be sold and the fee. */
 export function exchangeHold(exchange: ExchangeRecord, holdId: string, now: number): HoldRow {
   return {
     id: holdId, balanceId: exchange.sellBalanceId, customerId: exchange.customerId, amount: neededFor(exchange), subjectType: 'exchange', subjectId: exchange.id,
@@ -74,7 +80,7 @@ export function exchangeHold(exchange: ExchangeRecord, holdId: string, now: numb
   }
 }
 
-/** How it ends without having been booked. */
+/** The end of an exchange that was never booked. */
 export interface ExchangeWithdrawal {
   readonly status: Extract<ExchangeStatus, 'rejected' | 'cancelled'>
   readonly message: string
@@ -82,7 +88,10 @@ export interface ExchangeWithdrawal {
   readonly by: StatusUpdate['actor']
 }
 
-/** X6: it is withdrawn, and its money is free again. `payment`: what that means for the payment that it would have bought for. */
+/**
+ * Withdraws a waiting exchange and releases its hold. `payment`: the rows for the payment that the exchange would have
+ * bought for.
+ */
 export function withdrawExchange(
   exchange: ExchangeRecord, { status, message, failure, by }: ExchangeWithdrawal, payment: Exclude<PaymentPart, 'waits'>, ids: IdSource, now: number,
 ): Effects {
@@ -98,7 +107,10 @@ export function withdrawExchange(
   }
 }
 
-/** X2 of a spot that waited: booked, at the rate that holds now where its quote has run out. `priced` null: at the rate it was quoted. `payment`: what it means for its payment. */
+/**
+ * Books an approved spot, at the present rate if its quote has expired. `priced` null: at the quoted rate. `payment`
+ * builds the rows for the payment that the exchange buys for.
+ */
 export function bookApproved(exchange: ExchangeRecord, priced: Priced | null, payment: (booked: ExchangeRecord) => PaymentPart, context: BookingContext): Effects {
   const { ids, now, valueDate } = context
   const next: ExchangeRecord = {
@@ -121,7 +133,7 @@ export function bookApproved(exchange: ExchangeRecord, priced: Priced | null, pa
   }
 }
 
-/** Why an exchange that was approved is not carried out. */
+/** The reasons why an approved exchange is not carried out. */
 export type NotCarriedOut = 'rate_moved' | 'insufficient_funds'
 
 const REASONS: Readonly<Record<NotCarriedOut, { readonly code: FailureCode; readonly message: string }>> = {
@@ -129,7 +141,7 @@ const REASONS: Readonly<Record<NotCarriedOut, { readonly code: FailureCode; read
   insufficient_funds: { code: 'insufficient_funds', message: 'At the rate that holds now there is not enough money for the exchange.' },
 }
 
-/** The end of an exchange that everybody has approved, and that cannot be made all the same. */
+/** Builds the end of an exchange that was approved and still cannot be made. */
 export function notCarriedOut(why: NotCarriedOut): ExchangeWithdrawal {
   const { code, message } = REASONS[why]
   return { status: 'rejected', message, failure: { ...failureOf(code), message }, by: 'system' }

@@ -1,8 +1,9 @@
 /**
- * The decision to exchange at the rate of a quote, taken by the balance that sells (X1, X2): booked at once, or held until people
- * have approved it. The balance that buys only has to be open and of its currency, which the commit checks under its row lock.
+ * The decision to exchange at the rate of a quote, made by the balance that sells: the exchange is booked at once, or
+ * its money is held until it is approved. The buying balance only has to be open and of its currency, which the commit
+ * checks under its row lock.
  *
- * The ladder is in the order of precedence that the API promises: body, state, limits, funds.
+ * The checks are in the order of precedence that the API promises: body, state, limits, funds.
  */
 import { timestamp } from '../base/clock.ts'
 import type { BalanceState } from '../balances/balance.ts'
@@ -19,20 +20,22 @@ import { isExpired, type QuoteRecord } from './quote.ts'
 export interface BookExchange extends Recorded {
   readonly kind: 'book_exchange'
   readonly customerId: string
-  /** As it is when it is booked at once. */
+  /** The exchange as it would be if it is booked at once. */
   readonly exchange: ExchangeRecord
   readonly quote: QuoteRecord
   readonly holdId: string
   readonly accounts: ExchangeAccounts
-  /** The business day the money counts for. */
+  /** The business day for which the money counts. */
   readonly valueDate: string
   readonly rule?: BookingRule
-  /** What its key remembers as the body of a 200, where the answer is not the exchange itself. */
+  /** Builds the stored body of a 200 answer, for operations that do not answer with the exchange itself. */
   readonly answer?: ((exchange: ExchangeRecord) => string) | undefined
   readonly approving: ExchangeApproving
-  /** A no that was found before the balance was asked, or by a commit: the quote is used, the externalId taken. */
+  /**
+   * A refusal found before the balance decided, or by a commit: the quote is already used, or the externalId is taken.
+   */
   readonly refusal: Problem | null
-  /** Whether a commit found the other balance closed or of another currency. */
+  /** Whether a commit found the buying balance closed or of another currency. */
   readonly creditRefused: boolean
 }
 
@@ -41,7 +44,7 @@ export interface ExchangeBooked {
   readonly exchange: ExchangeRecord
 }
 
-/** Decides it. Pure: `now` is epoch milliseconds. */
+/** Decides the exchange. Pure: `now` is epoch milliseconds. */
 export function bookExchange(balance: BalanceState | null, command: BookExchange, now: number): BalanceDecision<ExchangeBooked> {
   const { quote, key } = command
   if (balance === null || balance.customerId !== command.customerId) {
@@ -72,34 +75,38 @@ export function bookExchange(balance: BalanceState | null, command: BookExchange
     credits: [{ balanceId: exchange.buyBalanceId, currency: exchange.buyCurrency }],
     statusUpdates: [exchangeUpdate(exchange, null, approval === null ? 'Exchange booked.' : 'Exchange made, waits for approval.', 'member', now)],
     events: exchangeEvents(exchange, null, ids, now),
-    // What waits for people is changed by them: only what is booked can be told again from its row.
+    // A waiting exchange changes when it is approved, so its answer is stored; the answer of one booked at once is
+    // rebuilt from its row.
     ...(key === null ? {} : { idempotency: { ...key, ...kept(command, exchange, approval === null), resourceId: exchange.id, createdAt: now } }),
   })
   return { state: { ...balance, available: balance.available - needed }, reply: { kind: 'exchange_booked', exchange }, effects }
 }
 
-/** What is remembered of the answer; what was booked at once can be told again from its row. */
+/**
+ * Returns the status and the stored body of the answer; null for an exchange booked at once, whose answer is rebuilt
+ * from its row.
+ */
 function kept({ answer }: BookExchange, exchange: ExchangeRecord, atOnce: boolean): { readonly status: number; readonly answer: string | null } {
   if (answer !== undefined) return { status: 200, answer: answer(exchange) }
   return { status: 201, answer: atOnce ? null : JSON.stringify(exchangeJson(exchange)) }
 }
 
-/** The exchange as it was when it was booked, whatever has become of it since. */
+/** Restores the exchange as it was when it was booked, whatever its present state. */
 export function bookedExchange(exchange: ExchangeRecord): ExchangeRecord {
   return { ...exchange, status: 'processing', version: 1, settledAt: null, failure: null, exception: null, partnerSold: null, partnerBought: null, updatedAt: exchange.createdAt }
 }
 
-/** The 409 of a quote that is no longer valid. */
+/** Builds the 409 of a quote that has expired. */
 export function expiredQuote({ id, expiresAt }: Pick<QuoteRecord, 'id' | 'expiresAt'>): Problem {
   return { slug: 'quote-expired', detail: 'The quote has expired; ask for a new one.', extra: { quoteId: id, expiredAt: timestamp(expiresAt) } }
 }
 
-/** The 409 of a quote that an exchange was made of. */
+/** Builds the 409 of a quote that an exchange has already used. */
 export function usedQuote(quoteId: string, existingId: string | null): Problem {
   return { slug: 'invalid-transition', detail: 'The quote is used already.', extra: { currentStatus: 'used', allowed: [], quoteId, ...(existingId === null ? {} : { existingId }) } }
 }
 
-/** The 409 of a client's reference that another exchange has. */
+/** Builds the 409 of an externalId that another exchange has. */
 export function takenExternalId(externalId: string | null, existingId: string): Problem {
   return { slug: 'duplicate-external-id', detail: `externalId ${externalId} belongs to another exchange.`, extra: { existingId } }
 }

@@ -1,22 +1,25 @@
-/** What a confirmation of an exchange says. */
+/** The content of the confirmation of an exchange. */
 import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../documents/confirmation-page.ts'
 import { formatRate, formatRateInFull, inverseOf } from './rate.ts'
 import type { ExchangeKind, ExchangeRecord } from './exchange.ts'
 
 const KIND_NAMES: Readonly<Record<ExchangeKind, string>> = { spot: 'Spot', forward: 'Forward contract', held_rate: 'Held rate', drawdown: 'Drawdown' }
 
-/** Whether an exchange has got so far that there is something to confirm. */
+/** Whether an exchange is completed, so that a confirmation exists. */
 export function isExchangeConfirmed({ status }: Pick<ExchangeRecord, 'status'>): boolean {
   return status === 'completed'
 }
 
-/** The two balances of an exchange, as people know them. */
+/** The two balances of an exchange, as the confirmation names them. */
 export interface ExchangeParties {
   readonly sell: ConfirmationParty
   readonly buy: ConfirmationParty
 }
 
-/** The confirmation of an exchange that has come to its end. A contract shows what was agreed on, each of its drawdowns what was exchanged. */
+/**
+ * Builds the confirmation of a completed exchange. For a contract it shows the agreed amounts, for a drawdown the
+ * exchanged amounts.
+ */
 export function exchangeConfirmation(exchange: ExchangeRecord, { sell, buy }: ExchangeParties): Confirmation {
   const { sellCurrency, buyCurrency } = exchange
   const { timezone } = sell

@@ -1,7 +1,8 @@
 /**
- * What the moves of a contract write: its row, its update, its event, and the postings of its deposit (L40 to L45).
+ * The effects of a contract's moves: its row, its update, its event, and the postings of its deposit (L40 to L45).
  *
- * What is paid in comes from whichever balance pays; what goes back goes to the balance that the contract sells from.
+ * A deposit is debited from the paying balance; money that goes back is credited to the balance that the contract sells
+ * from.
  */
 import type { Effects, StatusUpdate } from '../decisions/effects.ts'
 import type { ExchangeMove } from './effects.ts'
@@ -14,31 +15,34 @@ import { exchangeEvents, exchangeUpdate } from './booking.ts'
 import { isOpen, type Contract, type ContractMoved, type Kept } from './contract.ts'
 import { maturityOf, SANDBOX_MARGIN_CALL } from './forward-terms.ts'
 
-/** How often a forward is held against the market, and how often money is looked for when it is overdue. */
+/** Delay between two valuations of a forward against the market, and between two looks for money when it is overdue. */
 const MARK_MS = 60_000
 const OVERDUE_MS = 10_000
-/** A drawdown that was made by itself and failed is not made again before. */
+/** Delay before an automatic drawdown that failed is made again. */
 const AGAIN_MS = 15 * 60_000
 
 export interface ContractContext {
   readonly ids: IdSource
   /** Epoch milliseconds. */
   readonly now: number
-  /** Of the currency sold, the customer's own `fx_deposit` among them. */
+  /** The accounts of the currency sold, including the customer's own `fx_deposit`. */
   readonly accounts: InternalAccounts
   readonly by: StatusUpdate['actor']
-  /** The business day that money counts for. */
+  /** The business day for which money counts. */
   readonly valueDate: string
-  /** What the update log says of it. */
+  /** The message in the update log. */
   readonly message: string
   /** The balance that a deposit is paid from. */
   readonly payingBalanceId?: string
-  /** The balance that the contract sells from takes no money any more: what goes back to it waits for its owner under this id. */
+  /**
+   * The id of the suspense item for money that goes back; given only when the balance that the contract sells from
+   * accepts no money any more, so that the money waits there for its owner.
+   */
   readonly suspenseId?: string | undefined
   readonly sandbox: boolean
 }
 
-/** When a contract is looked at next, by itself: null when nothing of it is due any more. Epoch milliseconds. */
+/** Computes when the contract's timer runs next, epoch milliseconds; null when nothing is due any more. */
 export function dueAtOf(contract: Contract, now: number, { sandbox }: { readonly sandbox: boolean }): number | null {
   if (contract.status === 'awaiting_deposit') return contract.deposit?.dueAt ?? null
   if (contract.status === 'overdue') return now + OVERDUE_MS
@@ -50,12 +54,12 @@ export function dueAtOf(contract: Contract, now: number, { sandbox }: { readonly
   return Math.min(maturity, now + marked)
 }
 
-/** The contract as a move leaves it. */
+/** Returns the contract after a move. */
 export function contractAfter(contract: Contract, { change }: Pick<ContractMoved, 'change'>, now: number): Contract {
   return { ...contract, ...change, version: contract.version + 1, updatedAt: now }
 }
 
-/** Everything that a move writes but a drawdown's own rows. */
+/** Builds all rows of a move, except those of a drawdown's own exchange. */
 export function contractEffects(contract: Contract, moved: ContractMoved, context: ContractContext): Omit<Effects, 'exchangeChanges'> & { readonly exchangeChanges: readonly [ExchangeMove] } {
   const { ids, now, by, message, sandbox } = context
   const after = contractAfter(contract, moved, now)
@@ -76,12 +80,15 @@ export function contractEffects(contract: Contract, moved: ContractMoved, contex
   }
 }
 
-/** What goes back to a balance that takes no money any more, as an item of the suspense list. */
+/** Builds the suspense item for money that goes back to a balance that accepts no money any more. */
 function itemOf({ id: originId, operatorId, connectionId, shard, number }: Contract, id: string, { valueDate, now }: ContractContext): SuspenseItem {
   return { id, operatorId, connectionId, shard, originId, payerName: null, reference: `Deposit of forward ${number}`, rail: null, valueDate, receivedAt: now }
 }
 
-/** `occurrence` tells the entries of one rule apart: a contract makes at most one of each rule in one version. */
+/**
+ * Builds the postings of a move. `occurrence` distinguishes entries of one rule: a contract makes at most one entry of
+ * each rule in one version.
+ */
 function postingsOf(contract: Contract, moved: ContractMoved, occurrence: number, context: ContractContext): Posting[] {
   const { paid, released, unwound } = moved
   const post = poster(contract, occurrence, context)
@@ -104,7 +111,7 @@ function postingsOf(contract: Contract, moved: ContractMoved, occurrence: number
 
 type Post = (rule: RuleId, amounts: { readonly D?: bigint; readonly P?: bigint }, options?: { readonly from?: string | undefined; readonly reverses?: RuleId }) => Posting[]
 
-/** What the partner kept of a deposit is at hand again. */
+/** Takes back the part of a deposit that was placed with the partner: it is available again. */
 function takenBack(post: Post, { placed }: Kept): Posting[] {
   return placed > 0n ? post('L41', { D: placed }, { reverses: 'L41' }) : []
 }

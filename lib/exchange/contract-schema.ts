@@ -1,4 +1,4 @@
-/** Forwards and held rates as they are asked for, and what is drawn from them. As they are shown they are exchanges. */
+/** Requests for forwards, held rates and drawdowns. The answers are exchanges. */
 import Type, { type Static } from 'typebox'
 import { FORWARD_TYPES } from './exchange.ts'
 import { EXCHANGE_CREATE } from './exchange-schema.ts'

@@ -1,14 +1,15 @@
 /**
- * What becomes of a contract that is drawn from: a forward or a held rate. One move at a time, decided without looking at the world.
+ * The moves of a contract that can be drawn from: a forward or a held rate. Each move is decided from its arguments
+ * alone. Pure.
  *
  *   forward      none ─▶ awaiting_deposit ──deposit──▶ active ──draw──▶ partially_drawn ──draw──▶ completed
- *                             │                          │  └──── call (margin) ────▶ awaiting_deposit (drawn from all the same)
+ *                             │                          │  └──── call (margin) ────▶ awaiting_deposit (still drawable)
  *                             └─ cancel, no deposit ─▶ cancelled        mature, no money ─▶ overdue ─▶ completed
- *                awaiting_deposit after a call, or overdue, and its time is over ─▶ closed_out
- *   held rate    none ─▶ active ──draw──▶ partially_drawn ──draw──▶ completed;  its time is over ─▶ expired;  cancel ─▶ cancelled
+ *                awaiting_deposit after a call, or overdue, when the time limit has passed ─▶ closed_out
+ *   held rate    none ─▶ active ──draw──▶ partially_drawn ──draw──▶ completed;  hold time over ─▶ expired;  cancel ─▶ cancelled
  *
- * A drawdown that fails gives its part back: what was completed is open again. Every other move is refused with
- * `invalid-transition`, or by a problem that says more. Amounts are bigint minor units, times epoch milliseconds.
+ * A failed drawdown gives its amounts back, and a completed contract is then open again. Every other move is refused
+ * with `invalid-transition`, or with a more specific problem. Amounts are bigint minor units, times epoch milliseconds.
  */
 import type { CurrencyCode } from '../base/currency.ts'
 import { formatMajor } from '../base/money.ts'
@@ -17,10 +18,10 @@ import { draw, giveBack } from './drawdown.ts'
 import type { Deposit, ExchangeRecord } from './exchange.ts'
 import type { FixedSide, Sides } from './rate.ts'
 
-/** A contract, and no other exchange. */
+/** An exchange that is a contract. */
 export type Contract = ExchangeRecord & { readonly kind: 'forward' | 'held_rate'; readonly remainingSell: bigint; readonly remainingBuy: bigint }
 
-/** @throws when the exchange is none, which is a bug */
+/** Narrows an exchange to a contract. @throws when the exchange is no contract, which is a bug */
 export function asContract(exchange: ExchangeRecord): Contract {
   if (!isContract(exchange)) throw new Error(`The exchange ${exchange.id} is no contract.`)
   return exchange
@@ -31,37 +32,40 @@ export function isContract(exchange: ExchangeRecord): exchange is Contract {
 }
 
 export type ContractMove =
-  /** Money for its deposit; null: all that is missing. `places`: the partner wants to keep it. */
+  /**
+   * Pays money into the deposit; `amount` null: all that is outstanding. `places`: the partner wants to keep the
+   * deposit.
+   */
   | { readonly kind: 'deposit'; readonly amount: bigint | null; readonly places: boolean }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'deposit_missed' }
-  /** `automatic`: by itself, when it is mature. */
+  /** `automatic`: the drawdown made by the timer when the contract is mature. */
   | { readonly kind: 'draw'; readonly side: FixedSide; readonly amount: bigint; readonly automatic?: true }
   | { readonly kind: 'drawdown_failed'; readonly sides: Sides; readonly depositUsed: bigint; readonly depositPlacedUsed: bigint; readonly now: number }
-  /** More is asked for as a deposit, until then. */
+  /** A margin call: a further deposit of this amount is due by `until`. */
   | { readonly kind: 'call'; readonly amount: bigint; readonly until: number }
   | { readonly kind: 'overdue' }
-  /** `loss` of its customer, in the currency sold; below 0 a gain. */
+  /** `loss` of the customer, in the currency sold; a negative value is a gain. */
   | { readonly kind: 'close_out'; readonly loss: bigint }
   | { readonly kind: 'expire' }
 
-/** What a move makes of a contract. */
+/** The members of a contract that a move changes. */
 export type ContractChange = Pick<Contract, 'status' | 'remainingSell' | 'remainingBuy' | 'drawdownCount' | 'deposit'>
 
-/** What a move writes: the contract as it is from now on, and the money that moves with it. */
+/** The result of a move: the changed members, and the money that moves with them. */
 export interface ContractMoved {
   readonly change: ContractChange
-  /** What was paid into its deposit. */
+  /** The amount paid into the deposit. */
   readonly paid?: bigint
-  /** What was drawn, and what of that the deposit pays for. */
+  /** The amounts drawn, and the part of them that the deposit pays for. */
   readonly drawn?: { readonly sides: Sides; readonly depositUsed: bigint; readonly depositPlacedUsed: bigint }
-  /** What of the deposit goes back to its customer, and what of that the partner kept. */
+  /** The part of the deposit that goes back to the customer, and how much of it was placed with the partner. */
   readonly released?: Kept
-  /** What was kept as a deposit when the contract was unwound, and what its customer loses by that; below 0: gains. */
+  /** The deposit kept when the contract was unwound, and the customer's loss; a negative loss is a gain. */
   readonly unwound?: { readonly deposit: Kept; readonly loss: bigint }
 }
 
-/** A deposit as it is kept; `placed` of it with the partner. */
+/** A kept deposit, and the part of it that is placed with the partner. */
 export interface Kept {
   readonly amount: bigint
   readonly placed: bigint
@@ -69,7 +73,7 @@ export interface Kept {
 
 export type ContractDecision = ContractMoved | { readonly refused: Problem }
 
-/** What people may do with a contract as it is. */
+/** The operations that people may use on a contract in its present state. */
 export function allowedOf(contract: Pick<Contract, 'kind' | 'status' | 'deposit'>): readonly string[] {
   switch (contract.status) {
     case 'pending_approval': return ['cancel']
@@ -80,7 +84,7 @@ export function allowedOf(contract: Pick<Contract, 'kind' | 'status' | 'deposit'
   }
 }
 
-/** The 409 of a move that is none. */
+/** Refuses a move that the present state does not allow, with a 409. */
 export function notNow(contract: Pick<Contract, 'kind' | 'status' | 'deposit'>, detail = `The contract is ${contract.status}.`): { readonly refused: Problem } {
   return { refused: { slug: 'invalid-transition', detail, extra: { currentStatus: contract.status, allowed: allowedOf(contract) } } }
 }
@@ -88,33 +92,33 @@ export function notNow(contract: Pick<Contract, 'kind' | 'status' | 'deposit'>, 
 const notCancellable = ({ status }: Pick<Contract, 'status'>): { readonly refused: Problem } =>
   ({ refused: { slug: 'not-cancellable', detail: `The contract is ${status}.`, extra: { currentStatus: status } } })
 
-/** What is still missing of a deposit. */
+/** Computes the amount still missing from a deposit. */
 export function outstandingOf({ required, received }: Pick<Deposit, 'required' | 'received'>): bigint {
   return required > received ? required - received : 0n
 }
 
-/** What is kept of a deposit now: all that was received, until it is used or given back. */
+/** Returns the amount kept as a deposit now: all that was received, until it is used or given back. */
 export function keptOf(deposit: Deposit | null): Kept {
   const isKept = deposit !== null && (deposit.status === 'awaiting' || deposit.status === 'received' || deposit.status === 'margin_call')
   return isKept ? { amount: deposit.received, placed: deposit.placed } : { amount: 0n, placed: 0n }
 }
 
-/** Whether it waits for more than its first deposit. */
+/** Whether the contract waits for a further deposit after a margin call. */
 export const isCalled = ({ status, deposit }: Pick<Contract, 'status' | 'deposit'>): boolean => status === 'awaiting_deposit' && deposit?.status === 'margin_call'
 
-/** Whether it can be drawn from, and waits for nothing else. */
+/** Whether the contract can be drawn from and waits for no deposit. */
 export const isOpen = ({ status }: Pick<Contract, 'status'>): boolean => status === 'active' || status === 'partially_drawn'
 
-/** The status of a contract that is open. */
+/** Returns the status of an open contract. */
 const openStatus = (total: bigint, remaining: bigint): 'active' | 'partially_drawn' => (remaining === total ? 'active' : 'partially_drawn')
 
-/** The deposit of a new forward; of one that needs none, too, because more may be asked for later. */
+/** Builds the deposit of a new forward, also of one that needs none yet, because a margin call may follow. */
 export function firstDeposit(required: bigint | null, currency: CurrencyCode, dueAt: number): Deposit {
   const asks = required !== null && required > 0n
   return { status: asks ? 'awaiting' : 'not_required', currency, required: required ?? 0n, received: 0n, placed: 0n, dueAt: asks ? dueAt : null }
 }
 
-/** What a new contract is when nobody has to approve it, or everybody has (F1, F2, H1). */
+/** Returns the first status of a contract, when it needs no approval or is approved. */
 export function begun({ kind, deposit }: Pick<ExchangeRecord, 'kind' | 'deposit'>): 'awaiting_deposit' | 'active' {
   return kind === 'forward' && deposit !== null && outstandingOf(deposit) > 0n ? 'awaiting_deposit' : 'active'
 }
@@ -142,7 +146,7 @@ export function moveContract(contract: Contract, move: ContractMove): ContractDe
   }
 }
 
-/** F2: money for the deposit; when all of it is there the contract is open. */
+/** Pays into the deposit; when it is complete, the contract is open. */
 function paid(contract: Contract, same: ContractChange, { amount: asked, places }: Extract<ContractMove, { kind: 'deposit' }>): ContractDecision {
   const { deposit } = contract
   if (contract.status !== 'awaiting_deposit' || deposit === null) return notNow(contract, 'No deposit is due.')
@@ -154,7 +158,7 @@ function paid(contract: Contract, same: ContractChange, { amount: asked, places 
   return { change: { ...same, status: openStatus(contract.sellAmount, contract.remainingSell), deposit: { ...is, status: 'received', dueAt: null } }, paid: amount }
 }
 
-/** F4, F6, F8, H2. The last one uses the deposit as far as it reaches, and gives back what is left of it. */
+/** Draws from the contract. The last drawdown uses the deposit as far as it reaches, and gives back the rest. */
 function drawn(contract: Contract, same: ContractChange, { side, amount, automatic }: Extract<ContractMove, { kind: 'draw' }>): ContractDecision {
   const { status, deposit } = contract
   if (!isOpen(contract) && !isCalled(contract) && !(status === 'overdue' && automatic === true)) return notNow(contract)
@@ -170,7 +174,7 @@ function drawn(contract: Contract, same: ContractChange, { side, amount, automat
   if (left.sell > 0n) return { change: { ...change, status: isCalled(contract) ? status : 'partially_drawn' }, drawn: nothing }
   const kept = keptOf(deposit)
   if (deposit === null || kept.amount === 0n) {
-    // A call that nobody has paid is no longer needed.
+    // An unpaid margin call is no longer needed.
     return { change: { ...change, status: 'completed', deposit: deposit?.status === 'margin_call' ? { ...deposit, status: 'released', dueAt: null } : deposit }, drawn: nothing }
   }
   const depositUsed = kept.amount < sides.sell ? kept.amount : sides.sell
@@ -182,7 +186,7 @@ function drawn(contract: Contract, same: ContractChange, { side, amount, automat
   }
 }
 
-/** D2: what a failed drawdown took is there again, what it took of the deposit too. */
+/** Returns the amounts of a failed drawdown to the contract, including the part that the deposit paid. */
 function gaveBack(contract: Contract, same: ContractChange, { sides, depositUsed, depositPlacedUsed, now }: Extract<ContractMove, { kind: 'drawdown_failed' }>): ContractDecision {
   const left = giveBack({ sell: contract.remainingSell, buy: contract.remainingBuy }, sides)
   const { deposit, status, heldUntil } = contract
@@ -196,7 +200,7 @@ function gaveBack(contract: Contract, same: ContractChange, { sides, depositUsed
   }
 }
 
-/** Whatever is kept of a deposit goes back. */
+/** Gives back the whole deposit that is kept. */
 function released(same: ContractChange, status: Contract['status']): ContractMoved {
   const { deposit } = same
   if (deposit === null || deposit.status === 'not_required') return { change: { ...same, status } }
@@ -204,7 +208,7 @@ function released(same: ContractChange, status: Contract['status']): ContractMov
   return { change: { ...same, status, deposit: { ...deposit, status: 'released', placed: 0n, dueAt: null } }, ...(kept.amount > 0n ? { released: kept } : {}) }
 }
 
-/** F8: what the market has made of it is settled, out of the deposit first. */
+/** Closes out the contract: its loss or gain on the market is settled, out of the deposit first. */
 function closedOut(same: ContractChange, loss: bigint): ContractMoved {
   const { deposit } = same
   const kept = keptOf(deposit)

@@ -1,6 +1,6 @@
 /**
- * A drawdown, decided by the balance that sells (D1): the money leaves it, an exchange of its own is made of it, and the contract has
- * that much less left (F4, F6, F8, H2), all in one commit. The contract's version is the fence.
+ * A drawdown, decided by the balance that sells: in one commit the money leaves the balance, the drawdown is written as
+ * an exchange of its own, and the contract's remaining amounts fall. The contract's version is the fence.
  */
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
@@ -11,7 +11,7 @@ import { moveContract, type Contract, type ContractMove } from './contract.ts'
 import { contractAfter, contractEffects, type ContractContext } from './contract-effects.ts'
 import { exchangeRow, type ExchangeRecord } from './exchange.ts'
 
-/** What of a drawdown is known before it is decided. */
+/** The members of a drawdown that are known before the decision. */
 export type DrawdownOrder = Pick<ExchangeRecord, 'id' | 'number' | 'externalId' | 'sellBalanceId' | 'buyBalanceId' | 'reference' | 'createdBy' | 'createdVia' | 'metadata'>
 
 export interface DrawContract extends Recorded {
@@ -21,9 +21,9 @@ export interface DrawContract extends Recorded {
   readonly move: Extract<ContractMove, { kind: 'draw' }>
   readonly order: DrawdownOrder
   readonly context: Omit<ContractContext, 'now' | 'message'> & Pick<BookingContext, 'valueDate'> & { readonly exchangeAccounts: BookingContext['accounts'] }
-  /** A no that was found before the balance was asked, or by a commit. */
+  /** A refusal found before the balance decided, or by a commit. */
   readonly refusal: Problem | null
-  /** Whether a commit found that the other balance takes no money. */
+  /** Whether a commit found that the buying balance accepts no money. */
   readonly creditRefused: boolean
   readonly answer: (drawdown: ExchangeRecord) => string
 }
@@ -35,7 +35,7 @@ export interface ContractDrawn {
   readonly body: string
 }
 
-/** Decides it. */
+/** Decides the drawdown. */
 export function drawContract(balance: BalanceState | null, command: DrawContract, now: number): BalanceDecision<ContractDrawn> {
   const { contract, move, key, context } = command
   if (balance === null || balance.customerId !== command.customerId) return invalid(balance, { field: '/sellBalanceId', code: 'not_found', message: 'No such balance.' })
@@ -63,14 +63,14 @@ export function drawContract(balance: BalanceState | null, command: DrawContract
     },
   )
   return {
-    // What goes back of the deposit is not counted on: memory may be low, never high (I4).
+    // Money that goes back from the deposit is not added: the remembered amount may be too low, never too high (I4).
     state: { ...balance, available: balance.available - needed },
     reply: { kind: 'contract_drawn', drawdown, contract: after, body },
     effects: { ...effects, ...(key === null ? {} : { idempotency: { ...key, status: 201, resourceId: drawdown.id, answer: body, createdAt: now } }) },
   }
 }
 
-/** The drawdown as an exchange: of the contract's pair, at its rate, without a fee. */
+/** Builds the drawdown as an exchange: of the contract's pair, at its rate, without a fee. */
 function drawdownOf(contract: Contract, { sides, depositUsed, depositPlacedUsed }: { readonly sides: { readonly sell: bigint; readonly buy: bigint }; readonly depositUsed: bigint; readonly depositPlacedUsed: bigint }, { order, move, context }: DrawContract, now: number): ExchangeRecord {
   const { customerId, operatorId, connectionId, shard, sellCurrency, buyCurrency, rate, partnerRate } = contract
   return {

@@ -1,4 +1,7 @@
-/** Rows of foreign exchange that a decision wants written; see effects.ts. Amounts are bigint minor units, rates decimal text, times epoch milliseconds. */
+/**
+ * Rows of foreign exchange that a decision writes; see lib/decisions/effects.ts. Amounts are bigint minor units, rates
+ * decimal text, times epoch milliseconds.
+ */
 import type { Effects } from '../decisions/effects.ts'
 
 /** A firm quote. */
@@ -25,8 +28,8 @@ export interface QuoteRow {
 }
 
 /**
- * An exchange as it is first written. Its quote is used by it: of two exchanges from one quote the commit refuses the second
- * (`quote_used`), and its externalId is looked for as that of a payment is.
+ * An exchange as it is first written. It uses its quote: when two exchanges name one quote, the commit refuses the
+ * second with `quote_used`. Its externalId is checked in the same manner as that of a payment.
  */
 export interface ExchangeRow {
   readonly id: string
@@ -78,19 +81,19 @@ export interface ExchangeRow {
   readonly createdAt: number
 }
 
-/** How an exchange ends. */
+/** The final statuses of an exchange. */
 export type ExchangeEnd = 'completed' | 'failed' | 'rejected' | 'cancelled' | 'expired' | 'closed_out'
-/** Statuses from which an exchange goes on. */
+/** The statuses from which an exchange can still move. */
 export type ExchangeUnderWay = 'pending_approval' | 'processing' | 'awaiting_deposit' | 'active' | 'partially_drawn' | 'overdue' | 'exception'
 
 /** The columns that a move of an exchange writes. An absent member leaves its column as it is; null clears it. */
 export interface ExchangeChange {
   readonly id: string
-  /** The version the decision was made on; the commit refuses any other (I3). */
+  /** The version that the decision was based on; the commit refuses any other (I3). */
   readonly version: number
   readonly status: ExchangeEnd | ExchangeUnderWay
   readonly updatedAt: number
-  /** What it is bought at, where it was quoted anew. */
+  /** The amounts and the rate, where the exchange was priced again. */
   readonly sellAmount?: bigint
   readonly buyAmount?: bigint
   readonly rate?: string
@@ -124,24 +127,28 @@ export interface ExchangeChange {
   readonly metadata?: string | null
 }
 
-/** What the partner has to be told of an exchange, and asked about until it has come to its end. */
+/** An order to the partner: it is sent, and its status is asked for until the exchange is final. */
 export interface FxOrderRow {
   readonly exchangeId: string
   readonly shard: number
-  /** When the partner is told. */
+  /** The time at which the order is sent. */
   readonly dueAt: number
 }
 
-/** What the move of an exchange may write of the payment that it buys for. */
+/** The rows that a move of an exchange may write for the payment that it buys for. */
 export type PaymentOfExchange = Pick<Effects, 'paymentDecisions' | 'holds' | 'holdResolutions' | 'statusUpdates' | 'events' | 'instructions' | 'instructionsDone' | 'outflowReturns'>
 
 /**
- * What a move of an exchange means for its payment. `none`: the exchange was made for itself. `waits`: the payment waits on. Otherwise
- * what is written of the payment in the same commit; empty when the payment does not wait for the exchange any more.
+ * The consequence of a move for the exchange's payment. `none`: the exchange buys for no payment. `waits`: the payment
+ * goes on waiting. Otherwise the rows that the same commit writes for the payment; empty when the payment does not wait
+ * for the exchange any more.
  */
 export type PaymentPart = 'none' | 'waits' | PaymentOfExchange
 
-/** A move of an exchange, which has to say what it means for its payment; an exchange that ends leaves no payment waiting. */
+/**
+ * A move of an exchange. Its type requires the consequence for the payment, and an exchange that ends cannot leave its
+ * payment waiting.
+ */
 export type ExchangeMove = Omit<ExchangeChange, 'status'> & (
   | { readonly status: ExchangeUnderWay; readonly payment: PaymentPart }
   | { readonly status: ExchangeEnd; readonly payment: Exclude<PaymentPart, 'waits'> })
@@ -149,11 +156,11 @@ export type ExchangeMove = Omit<ExchangeChange, 'status'> & (
 declare module '../decisions/effects.ts' {
   interface Effects {
     readonly quotes?: readonly QuoteRow[]
-    /** Each uses its quote; a quote that is used already is a conflict. */
+    /** Each exchange uses its quote; a quote that is already used is a conflict. */
     readonly exchanges?: readonly ExchangeRow[]
     readonly exchangeChanges?: readonly ExchangeMove[]
     readonly fxOrders?: readonly FxOrderRow[]
-    /** Exchanges that the partner need not be told or asked about any more. */
+    /** Exchanges about which the partner need not be told or asked any more. */
     readonly fxOrdersDone?: readonly string[]
   }
 }

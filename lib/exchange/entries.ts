@@ -1,4 +1,6 @@
-/** Entries of the rules that move two currencies (L30 to L36, L43, L81): the accounts of each, and whose balance is meant in which. */
+/**
+ * Entries of the rules that move two currencies (L30 to L36, L43, L81): the accounts and the balances of each currency.
+ */
 import { creditRef, debitRef, internalRef, type CreditRef, type DebitRef } from '../ledger/account-ref.ts'
 import type { Posting } from '../ledger/posting.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
@@ -14,11 +16,11 @@ export interface ExchangeAccounts {
 export interface ExchangeEntry {
   readonly rule: RuleId
   readonly variant?: string
-  /** Tells entries of one rule apart. */
+  /** Distinguishes entries of the same rule. */
   readonly occurrence?: number
   readonly amounts: Amounts
   readonly entryId: string
-  /** The entry that this one takes back, and its rule. */
+  /** The entry that this entry reverses, and its rule. */
   readonly reverses?: { readonly rule: RuleId; readonly entryId: string }
   readonly bookedAt: number
   readonly valueDate: string
@@ -26,7 +28,7 @@ export interface ExchangeEntry {
 
 type Booked = Pick<ExchangeRecord, 'id' | 'customerId' | 'number' | 'reference' | 'sellBalanceId' | 'buyBalanceId' | 'sellCurrency' | 'buyCurrency'>
 
-/** The rows of one entry of an exchange. @throws when an account of the rule is missing, which is a bug */
+/** Builds the postings of one entry of an exchange. @throws when an account of the rule is missing, which is a bug */
 export function exchangeEntry(exchange: Booked, accounts: ExchangeAccounts, { rule, variant, occurrence = 1, amounts, entryId, reverses, bookedAt, valueDate }: ExchangeEntry): Posting[] {
   const currencies = { s: exchange.sellCurrency, b: exchange.buyCurrency, c: exchange.sellCurrency }
   const pairs = reverses === undefined ? post(rule, amounts, currencies, variant) : reversalOf(post(reverses.rule, amounts, currencies, variant))

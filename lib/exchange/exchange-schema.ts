@@ -86,7 +86,7 @@ export const Exchange = Type.Object({
 }, { title: 'Exchange' })
 export type Exchange = Static<typeof Exchange>
 
-/** What every way to make an exchange from a quote takes. */
+/** The members that every request to make an exchange from a quote accepts. */
 export const EXCHANGE_CREATE = {
   quoteId: Uuid,
   sellBalanceId: Type.Optional(Nullable(Uuid, { description: 'That of the quote, or else the default balance of the currency.' })),
@@ -115,7 +115,7 @@ export const IndicativeRates = Type.Object({
 }, { title: 'IndicativeRates' })
 export type IndicativeRates = Static<typeof IndicativeRates>
 
-/** What each list of exchanges can be asked for. */
+/** The filters that every list of exchanges has. */
 export const EXCHANGE_FILTERS = {
   status: { kind: 'words', values: EXCHANGE_STATUSES },
   sellCurrency: { kind: 'text', max: 3 },

@@ -1,6 +1,6 @@
 /**
- * An exchange as it is kept and as it is shown. All kinds are one resource and one row: a spot, the contracts that are drawn from
- * (forward, held rate), and their drawdowns.
+ * Exchanges as stored and as the API shows them. All kinds are one resource and one row: spots, the contracts that can
+ * be drawn from (forward, held rate), and their drawdowns.
  */
 import { timestamp } from '../base/clock.ts'
 import type { ExceptionKind } from '../compliance/exception.ts'
@@ -23,7 +23,7 @@ export type ExchangeStatus = (typeof EXCHANGE_STATUSES)[number]
 export const DEPOSIT_STATUSES = ['not_required', 'awaiting', 'received', 'margin_call', 'released', 'applied', 'forfeited'] as const
 export type DepositStatus = (typeof DEPOSIT_STATUSES)[number]
 
-/** `fixed`: drawn on the settlement date alone. `open`: on any business day from `drawdownFrom`. */
+/** `fixed`: drawn on the settlement date only. `open`: drawn on any business day from `drawdownFrom` on. */
 export const FORWARD_TYPES = ['fixed', 'open'] as const
 export type ForwardType = (typeof FORWARD_TYPES)[number]
 
@@ -33,13 +33,13 @@ export interface Deposit {
   readonly currency: CurrencyCode
   readonly required: bigint
   readonly received: bigint
-  /** Of what was received, what was placed with the partner (L41). */
+  /** The part of the received amount that is placed with the partner (L41). */
   readonly placed: bigint
   /** Epoch milliseconds. */
   readonly dueAt: number | null
 }
 
-/** An exchange as storage gives it back, and as its moves see it. Amounts are minor units, times epoch milliseconds. */
+/** An exchange as storage returns it and as its moves read it. Amounts are minor units, times epoch milliseconds. */
 export interface ExchangeRecord {
   readonly id: string
   readonly customerId: string
@@ -53,7 +53,7 @@ export interface ExchangeRecord {
   readonly version: number
   readonly quoteId: string | null
   readonly parentExchangeId: string | null
-  /** The payment that is made of what it buys. */
+  /** The payment that is made from the bought amount. */
   readonly paymentId: string | null
   readonly sellBalanceId: string
   readonly buyBalanceId: string
@@ -64,16 +64,16 @@ export interface ExchangeRecord {
   readonly rate: Rate
   readonly partnerRate: Rate
   readonly fixedSide: FixedSide
-  /** In the currency sold. */
+  /** Minor units of the currency sold. */
   readonly fee: bigint
-  /** What reserves its money while it waits for people. */
+  /** The hold that reserves the money while the exchange waits for approval. */
   readonly holdId: string | null
   readonly approvalId: string | null
   readonly tradeDate: string
   readonly settlementDate: string
   readonly settledAt: number | null
   readonly reference: string | null
-  /** Contracts only, from here… */
+  /** The members from `drawdownCount` to `dueAt` apply to contracts only. */
   readonly drawdownCount: number
   readonly remainingSell: bigint | null
   readonly remainingBuy: bigint | null
@@ -81,16 +81,18 @@ export interface ExchangeRecord {
   readonly drawdownFrom: string | null
   readonly heldUntil: number | null
   readonly deposit: Deposit | null
-  /** When something of it is due by itself (a timer), epoch milliseconds. */
+  /** The next time at which the contract's timer runs, epoch milliseconds. */
   readonly dueAt: number | null
-  /** …to here. Of a drawdown: what of its contract's deposit paid for it (L43), and what of that the partner holds. */
+  /**
+   * Of a drawdown: the part that the contract's deposit paid (L43), and how much of that is placed with the partner.
+   */
   readonly depositUsed: bigint
   readonly depositPlacedUsed: bigint
   readonly failure: Failure & { readonly at: string } | null
   /** Shown to staff only. */
   readonly exception: { readonly kind: ExceptionKind; readonly code: string | null; readonly message: string; readonly since: string } | null
   readonly providerRef: string | null
-  /** What the partner booked when it settled. */
+  /** The amounts that the partner booked at settlement. */
   readonly partnerSold: bigint | null
   readonly partnerBought: bigint | null
   readonly createdBy: string
@@ -100,12 +102,12 @@ export interface ExchangeRecord {
   readonly updatedAt: number
 }
 
-/** What it moves: out of one balance and into the other. Contracts move nothing themselves. */
+/** Returns the ids of the two transactions, one for each balance. Contracts move no money themselves and have none. */
 function transactionIdsOf({ id, kind }: Pick<ExchangeRecord, 'id' | 'kind'>): string[] {
   return kind === 'spot' || kind === 'drawdown' ? [transactionId(id), transactionId(id, 'other_side')] : []
 }
 
-/** The exchange as the API shows it to its customer. */
+/** Builds the exchange as the API shows it to its customer. */
 export function exchangeJson(exchange: ExchangeRecord) {
   const { sellCurrency, buyCurrency, deposit } = exchange
   const money = (amountMinor: bigint, currency: CurrencyCode) => moneyJson({ amountMinor, currency })
@@ -153,7 +155,7 @@ export function exchangeJson(exchange: ExchangeRecord) {
   }
 }
 
-/** What is written of an exchange that is new. */
+/** Builds the row of a new exchange. */
 export function exchangeRow(exchange: ExchangeRecord): ExchangeRow {
   const { deposit, version: _, updatedAt: __, settledAt: ___, failure: ____, exception: _____, providerRef, partnerSold, partnerBought, ...kept } = exchange
   if (providerRef !== null || partnerSold !== null || partnerBought !== null) throw new Error(`The exchange ${exchange.id} is new and cannot have been settled.`)

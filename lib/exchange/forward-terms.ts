@@ -1,36 +1,36 @@
 /**
- * What a forward is agreed on: its days, the least it must be worth, and what is asked for as its deposit. All of it is what an
- * operator sets (`ExchangeTerms`); days are counted by the partner's calendar, or as they come where calendars are ignored.
+ * The terms of a forward: its days, its minimum worth and its deposit, all from the operator's settings
+ * (`ExchangeTerms`). Business days follow the partner's calendar; where calendars are ignored, every day counts.
  */
 import { addDays } from '../base/clock.ts'
 import { addBusinessDays, endOfDay, isBusinessDay, momentOf, railDate, type CalendarTerms } from '../rails/business-days.ts'
 import type { FieldErrorCode } from '../base/problems.ts'
 import { divideHalfEven } from './rate.ts'
 
-/** The partner settles as banks abroad do: its days and its zone are those of this rail. */
+/** The rail whose calendar and zone apply to the partner, because the partner settles as banks abroad do. */
 const PARTNER_RAIL = 'swift'
 /** Business days from the trade to the earliest settlement. */
 const SETTLEMENT_DAYS_MIN = 3
-/** When the rest of a contract is settled on its last day, in the partner's zone. */
+/** The local time of the partner at which the remainder of a contract is settled on its last day. */
 const MATURITY_TIME = '10:00'
-/** How long a deposit is waited for, and how many business days a margin call and an overdue contract have. */
+/** Time limit for a deposit; and business days allowed for a margin call or an overdue contract. */
 export const DEPOSIT_MS = 24 * 60 * 60_000
 const GRACE_DAYS = 2
 const BPS = 10_000n
-/** What the sandbox asks for in place of the operator's share, by the sell amount. */
+/** The deposit that the sandbox requires instead of the operator's share, for this sell amount. */
 const SANDBOX_DEPOSIT = { amount: 1601n, bps: 1_000 } as const
-/** Amounts that tell the sandbox what to do are agreed on whatever the least is. */
+/** Sell amounts that trigger behaviour of the sandbox are accepted even below the minimum. */
 const SANDBOX_AMOUNTS: ReadonlySet<bigint> = new Set([1601n, 1602n])
-/** The sandbox's partner calls for more by itself, once. */
+/** For this sell amount, the sandbox's partner makes one margin call by itself. */
 export const SANDBOX_MARGIN_CALL = { amount: 1602n, afterMs: 30_000 } as const
 
-/** A date that does not do, as a field is told. */
+/** The refusal of a date, as the error of its field. */
 export interface DateRefusal {
   readonly code: FieldErrorCode
   readonly message: string
 }
 
-/** The date that the partner's clocks show. */
+/** Returns the current date in the partner's zone. */
 export function partnerDate(now: number): string {
   return railDate(PARTNER_RAIL, now)
 }
@@ -40,12 +40,12 @@ export function isPartnerDay(date: string, calendar: CalendarTerms | null): bool
   return calendar === null || isBusinessDay(PARTNER_RAIL, date, calendar)
 }
 
-/** The business day so many business days after a date. @throws CalendarUnknown */
+/** Returns the business day that is `count` business days after a date. @throws CalendarUnknown */
 export function partnerDays(date: string, count: number, calendar: CalendarTerms | null): string {
   return calendar === null ? addDays(date, count) : addBusinessDays(PARTNER_RAIL, date, count, calendar)
 }
 
-/** Why a forward cannot be settled on a date; null when it can. @throws CalendarUnknown */
+/** Checks the settlement date of a forward; null when it is allowed. @throws CalendarUnknown */
 export function settlementDateRefusal(date: string, { now, calendar, maxTenorMonths }: { readonly now: number; readonly calendar: CalendarTerms | null; readonly maxTenorMonths: number }): DateRefusal | null {
   const today = partnerDate(now)
   if (date < today) return { code: 'in_past', message: 'Must not be in the past.' }
@@ -56,41 +56,48 @@ export function settlementDateRefusal(date: string, { now, calendar, maxTenorMon
   return isPartnerDay(date, calendar) ? null : { code: 'not_business_day', message: 'The bank does not work on that day.' }
 }
 
-/** Why an open forward cannot be drawn from a date on; null when it can. */
+/** Checks the first drawdown date of an open forward; null when it is allowed. */
 export function drawdownFromRefusal(date: string, { now, settlementDate }: { readonly now: number; readonly settlementDate: string }): DateRefusal | null {
   if (date < partnerDate(now)) return { code: 'in_past', message: 'Must not be in the past.' }
   return date < settlementDate ? null : { code: 'too_large', message: `Must be before the settlement date, ${settlementDate}.` }
 }
 
-/** Whether a sell amount is enough for a forward. `eur` is its worth in euro cents. */
+/** Whether a sell amount is large enough for a forward. `eur` is its worth in euro cents. */
 export function isWorthForward(sellAmount: bigint, eur: bigint, { minSellEur, sandbox }: { readonly minSellEur: bigint; readonly sandbox: boolean }): boolean {
   return eur >= minSellEur || (sandbox && SANDBOX_AMOUNTS.has(sellAmount))
 }
 
-/** What is asked for as a deposit of a forward, in the currency sold; 0: none. */
+/** Computes the deposit of a forward, in the currency sold; 0 means none. */
 export function depositFor(sellAmount: bigint, { depositBps, sandbox }: { readonly depositBps: number; readonly sandbox: boolean }): bigint {
   const bps = sandbox && sellAmount === SANDBOX_DEPOSIT.amount ? SANDBOX_DEPOSIT.bps : depositBps
   return bps === 0 ? 0n : divideHalfEven(sellAmount * BigInt(bps), BPS)
 }
 
-/** When what is left of a contract is drawn by itself. */
+/** Returns the moment at which the remainder of a contract is drawn automatically, epoch milliseconds. */
 export function maturityOf(settlementDate: string): number {
   return momentOf(PARTNER_RAIL, settlementDate, MATURITY_TIME)
 }
 
-/** Until when a margin call, or money for an overdue contract, is waited for. @throws CalendarUnknown */
+/**
+ * Returns the end of the time allowed for a margin call or for an overdue contract, epoch milliseconds. @throws
+ * CalendarUnknown
+ */
 export function graceUntil(now: number, calendar: CalendarTerms | null): number {
   return endOfDay(PARTNER_RAIL, partnerDays(partnerDate(now), GRACE_DAYS, calendar))
 }
 
-/** What of a contract the market has eaten: above 0 a loss of its customer, below a gain. `worth` of what is left to buy, in the currency sold. */
+/**
+ * Computes the customer's loss on a contract at the market rate; a negative value is a gain. `worth` is the worth of
+ * the remaining bought amount, in the currency sold.
+ */
 export function lossOf(remainingSell: bigint, worth: bigint): bigint {
   return remainingSell - worth
 }
 
 /**
- * What more is asked for when the market has turned against a contract, in the currency sold; null while there is enough. A
- * deposit may shrink by `marginCallBps` of what is left to sell; below that it is brought back to `depositBps`.
+ * Computes the further deposit to ask for when the market has moved against a contract, in the currency sold; null
+ * while the deposit is sufficient. A deposit may fall short by `marginCallBps` of the remaining sell amount; below that
+ * it is raised back to `depositBps`.
  */
 export function marginCall(
   { remainingSell, worth, kept }: { readonly remainingSell: bigint; readonly worth: bigint; readonly kept: bigint },

@@ -1,4 +1,4 @@
-/** A quote from what was asked for: the checks in the order in which the API promises them, and the price. Pure. */
+/** Makes a quote from a request: the checks in the order that the API promises, then the price. Pure. */
 import { dateIn } from '../base/clock.ts'
 import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
 import { moneyJson, REQUEST_AMOUNT_MAX } from '../base/money.ts'
@@ -11,7 +11,7 @@ import type { QuoteKind, QuoteRecord } from './quote.ts'
 import { boughtFor, rateOf, type FixedSide, type Fraction } from './rate.ts'
 import type { ExchangeTerms } from '../operators/exchange-terms.ts'
 
-/** A quote as the API takes it, checked for shape. */
+/** The request for a quote, with its shape already checked. */
 export interface QuoteInput {
   readonly sellCurrency: string
   readonly buyCurrency: string
@@ -24,20 +24,20 @@ export interface QuoteInput {
   readonly holdMinutes?: number | null
 }
 
-/** What a quote rests on beside what was asked for. */
+/** The data that a quote depends on besides the request. */
 export interface QuoteContext {
   readonly id: string
   readonly customerId: string
   readonly connectionId: string
   readonly terms: ExchangeTerms
   readonly calendar: CalendarTerms | null
-  /** Null: all that are quoted. */
+  /** The currencies that are enabled. Null: all currencies that are quoted. */
   readonly enabled: ReadonlySet<string> | null
   readonly fees: readonly FeeRule[]
-  /** The middle of the market; null where a pair is not quoted. */
+  /** Returns the mid-market rate of a pair; null for a pair that is not quoted. */
   readonly mid: (sell: CurrencyCode, buy: CurrencyCode) => Fraction | null
   readonly sandbox: boolean
-  /** The sell amount whose quote has expired when it arrives, minor units; null outside a sandbox. */
+  /** The sell amount whose quote has expired as soon as it is made, minor units; null outside a sandbox. */
   readonly expiredSellAmount: bigint | null
   /** Epoch milliseconds. */
   readonly now: number
@@ -48,7 +48,7 @@ export type MadeQuote = { readonly kind: 'quote'; readonly quote: QuoteRecord } 
 const invalid = (field: string, code: FieldErrorCode, message: string, params?: FieldError['params']): MadeQuote =>
   ({ kind: 'invalid', error: { field, code, message, ...(params === undefined ? {} : { params }) } })
 
-/** Makes it, or says what is wrong. @throws CalendarUnknown */
+/** Makes the quote, or returns the fault of the request. @throws CalendarUnknown */
 export function makeQuote(input: QuoteInput, context: QuoteContext): MadeQuote {
   const { terms, now, sandbox } = context
   const { fixedSide, sellCurrency: sell, buyCurrency: buy, kind = 'spot', settlementDate = null, holdMinutes = null } = input
@@ -94,14 +94,14 @@ export function makeQuote(input: QuoteInput, context: QuoteContext): MadeQuote {
   }
 }
 
-/** The same terms once more (QU2): what was fixed stays fixed. */
+/** Builds the request that asks for the same quote again: the fixed side keeps its amount. */
 export function termsOfQuote(quote: QuoteRecord): QuoteInput {
   const { fixedSide, sellCurrency, buyCurrency, kind, settlementDate, holdMinutes, sellBalanceId, buyBalanceId } = quote
   const amount = fixedSide === 'sell' ? moneyJson({ amountMinor: quote.sellAmount, currency: sellCurrency }) : moneyJson({ amountMinor: quote.buyAmount, currency: buyCurrency })
   return { fixedSide, sellCurrency, buyCurrency, kind, amount, settlementDate: kind === 'forward' ? settlementDate : null, holdMinutes, sellBalanceId, buyBalanceId }
 }
 
-/** Why a currency cannot be exchanged; null when it can. */
+/** Checks whether a currency can be exchanged; null when it can. */
 export function currencyFault(field: string, code: string, enabled: ReadonlySet<string> | null): Extract<MadeQuote, { kind: 'invalid' }> | null {
   const fault = (why: FieldErrorCode, message: string) => ({ kind: 'invalid' as const, error: { field, code: why, message } })
   if (!isCurrencyCode(code)) return fault('invalid_value', 'No such currency.')
@@ -116,7 +116,7 @@ function settlementFault(date: string | null, { now, calendar, terms: { maxTenor
   return fault === null ? null : invalid('/settlementDate', fault.code, fault.message)
 }
 
-/** Calendar days from the partner's day until a later one. */
+/** Counts the calendar days from the partner's current date to a later date. */
 export function daysUntil(date: string, now: number): number {
   return Temporal.PlainDate.from(partnerDate(now)).until(date, { largestUnit: 'days' }).days
 }

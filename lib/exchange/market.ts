@@ -1,4 +1,7 @@
-/** The market of the sandbox: what one euro is worth, crosses by division, and what was shifted. Exact fractions, no rounding. */
+/**
+ * The market of the sandbox: rates for one euro, cross rates by division, and shifts of single pairs. Exact fractions,
+ * without rounding.
+ */
 import type { CurrencyCode } from '../base/currency.ts'
 import { invert, moveByBps, multiply, parseRate, type Fraction, RATE_ONE } from './rate.ts'
 
@@ -13,25 +16,25 @@ const BASE: ReadonlyMap<CurrencyCode, Fraction> = new Map([
   ...(Object.entries(PER_EURO) as [CurrencyCode, string][]).map(([code, text]) => [code, { numerator: parseRate(text) as bigint, denominator: RATE_ONE }] as const),
 ])
 
-/** What it quotes. */
+/** The currencies that the market quotes. */
 export const MARKET_CURRENCIES: readonly CurrencyCode[] = [...BASE.keys()]
 
-/** How far a pair is from its base rate. */
+/** The shift of a pair from its base rate. */
 export interface RateShift {
   readonly sellCurrency: string
   readonly buyCurrency: string
   readonly shiftBps: number
-  /** Epoch milliseconds; null: until it is shifted again. */
+  /** Epoch milliseconds; null: until the pair is shifted again. */
   readonly until: number | null
 }
 
-/** The base rate of a pair, units bought for one sold; null where one of the two is not quoted. */
+/** Returns the base rate of a pair, units bought for one sold; null when either currency is not quoted. */
 export function baseRate(sell: CurrencyCode, buy: CurrencyCode): Fraction | null {
   const [sold, bought] = [BASE.get(sell), BASE.get(buy)]
   return sold === undefined || bought === undefined ? null : multiply(bought, invert(sold))
 }
 
-/** The rate of a pair with what it is shifted by: the pair that was shifted moves so far, its inverse is the inverse of that. */
+/** Returns the rate of a pair with its shift. The opposite pair has exactly the inverse of the shifted rate. */
 export function marketRate(sell: CurrencyCode, buy: CurrencyCode, shifts: readonly RateShift[], now: number): Fraction | null {
   const base = baseRate(sell, buy)
   if (base === null) return null

@@ -1,6 +1,6 @@
 /**
- * A contract's moves that take money from a balance, decided by the balance: a deposit paid, and what an unwound contract has lost.
- * What is known of the contract travels with the command; its version is the fence.
+ * Moves of a contract that debit a balance, decided by that balance: a deposit payment, and the loss of an unwound
+ * contract. The contract's state travels with the command; its version is the fence.
  */
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
@@ -13,7 +13,7 @@ export interface MoveContract extends Recorded {
   readonly contract: Contract
   readonly move: Extract<ContractMove, { kind: 'deposit' | 'close_out' }>
   readonly context: Omit<ContractContext, 'now'>
-  /** What is answered, and kept with the key. */
+  /** Builds the body of the answer, which is stored with the key. */
   readonly answer: (contract: Contract) => string
 }
 
@@ -23,7 +23,7 @@ export interface ContractMovedReply {
   readonly body: string
 }
 
-/** Decides it. A loss is taken whatever the balance holds (G3); a deposit has to be there. */
+/** Decides the move. A loss is debited whatever the balance has; a deposit must be covered. */
 export function moveContractOf(balance: BalanceState | null, command: MoveContract, now: number): BalanceDecision<ContractMovedReply> {
   const { contract, move, key } = command
   if (balance === null || balance.customerId !== command.customerId) {

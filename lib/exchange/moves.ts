@@ -1,9 +1,9 @@
 /**
- * The moves of a spot or a drawdown after it was booked: what the partner's words make of it.
+ * The moves of a spot or a drawdown after its booking, caused by messages of the partner.
  *
- *   processing ──settle──▶ completed    L31 to L34, or L36 and L33 where no partner does it (X3, D2)
- *    │   └─────refuse────▶ failed       L35; a drawdown gives its amount back to its contract (X4, D2)
- *    └──doubt──▶ exception              nobody knows; nothing is sent again (X5)
+ *   processing ──settle──▶ completed    posts L31 to L34, or L36 and L33 where no partner is involved
+ *    │   └─────refuse────▶ failed       posts L35; a drawdown gives its amounts back to its contract
+ *    └──doubt──▶ exception              the outcome is unknown; nothing is sent again
  *                   ├──settle──▶ completed
  *                   └──refuse──▶ failed
  *
@@ -23,38 +23,47 @@ import { bookingEntryId, exchangeEvents, exchangeUpdate } from './booking.ts'
 import { exchangeEntry, type ExchangeAccounts } from './entries.ts'
 import type { ExchangeRecord } from './exchange.ts'
 
-/** What its actor remembers: the exchange, of a drawdown its contract, and the payment that it buys for. */
+/**
+ * The state that the exchange's actor remembers: the exchange, the contract of a drawdown, and the payment that it buys
+ * for.
+ */
 export interface ExchangeState {
   readonly exchange: ExchangeRecord
   readonly contract: ExchangeRecord | null
   readonly payment: BoughtFor | null
 }
 
-/** What a move needs beside: ids, the accounts of its connection, the business day. */
+/** Further data that a move needs: ids, the accounts of the connection, the business day. */
 export interface ExchangeMoveContext extends BoughtForContext {
-  /** With the customer's own `fx_deposit` where a deposit was used. */
+  /** The accounts of both currencies; with the customer's own `fx_deposit` where a deposit was used. */
   readonly accounts: ExchangeAccounts
   readonly valueDate: string
   readonly sandbox: boolean
 }
 
-/** A message of the partner, to be logged once under the partner's own id. */
+/** A message of the partner, logged once under the partner's own id. */
 export interface FxPartnerMessage {
   readonly id: string
   readonly type: string
 }
 
-/** `suspenseId`: the credited balance takes no money any more, so what comes to it waits for its owner under this id. */
+/**
+ * `suspenseId`: given when the credited balance accepts no money any more; the money then waits for its owner under
+ * this id.
+ */
 export type ExchangeCommand = { readonly suspenseId?: string } & (
-  /** What the partner books, minor units. `netted`: no partner does it, the operator itself takes and gives. */
+  /**
+   * The amounts that the partner books, minor units. `netted`: no partner is involved, the operator itself is the other
+   * side.
+   */
   | { readonly kind: 'settle'; readonly sold: bigint; readonly bought: bigint; readonly netted: boolean; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
-  /** `reason` is the partner's. */
+  /** `reason` is the partner's reason code. */
   | { readonly kind: 'refuse'; readonly reason: string; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext }
-  /** It did not answer, or says that it cannot say. */
+  /** The partner did not answer, or answered that it does not know the outcome. */
   | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear'; readonly message: FxPartnerMessage | null; readonly context: ExchangeMoveContext })
 
 export type ExchangeReply =
-  /** `queued`: the payment that waits for the bank from now on. */
+  /** `queued`: the payment that this move puts into the bank's queue. */
   | { readonly kind: 'moved'; readonly exchange: ExchangeRecord; readonly queued: { readonly id: string; readonly shard: number } | null }
   | { readonly kind: 'ignored'; readonly status: ExchangeRecord['status'] | null }
 
@@ -67,7 +76,7 @@ export interface ExchangeDecision {
 
 /** Decides one move. Pure: `now` is epoch milliseconds. */
 export function moveExchange(state: ExchangeState | null, command: ExchangeCommand, now: number): ExchangeDecision {
-  // Final only on fresh state (I4): a message that is ignored is acknowledged, so the partner would not repeat it.
+  // A message is ignored only on fresh state (I4), because it is then acknowledged and the partner would not repeat it.
   if (state === null) return { state: null, reply: { kind: 'ignored', status: null }, effects: null, refused: true }
   const { exchange } = state
   const isOpen = exchange.status === 'processing' || (exchange.status === 'exception' && command.kind !== 'doubt')
@@ -78,13 +87,13 @@ export function moveExchange(state: ExchangeState | null, command: ExchangeComma
   }
   const booked = command.suspenseId === undefined ? made.effects : intoSuspense(made.effects, suspenseOf(exchange, command, command.suspenseId, now), command.context.accounts[command.kind === 'settle' ? 'buy' : 'sell'])
   const effects = together(booked, message)
-  // What has become of the payment is read again by whoever moves the exchange next.
+  // The state of an exchange with a payment is forgotten, so that the next move reads the payment again.
   const next = exchange.paymentId === null ? { exchange: made.exchange, contract: made.contract ?? state.contract, payment: null } : null
   const [move] = made.effects.exchangeChanges
   return { state: next, reply: { kind: 'moved', exchange: made.exchange, queued: queuedNow(move.payment) }, effects }
 }
 
-/** What came to a balance that takes no money any more, as an item of the suspense list. */
+/** Builds the suspense item for money that goes to a balance that accepts no money any more. */
 function suspenseOf({ id: originId, operatorId, connectionId, shard, number }: ExchangeRecord, { kind, context }: ExchangeCommand, id: string, now: number): SuspenseItem {
   const reference = `Exchange ${number} ${kind === 'settle' ? 'completed' : 'failed'}`
   return { id, operatorId, connectionId, shard, originId, payerName: null, reference, rail: null, valueDate: context.valueDate, receivedAt: now }
@@ -96,9 +105,9 @@ interface Made {
   readonly effects: Omit<Effects, 'exchangeChanges'> & { readonly exchangeChanges: readonly [ExchangeMove, ...ExchangeMove[]] }
 }
 
-/** X3, D2. */
+/** Completes the exchange with the amounts that the partner booked. */
 function settled({ exchange, payment }: ExchangeState, { sold, bought, netted, context, suspenseId }: Extract<ExchangeCommand, { kind: 'settle' }>, now: number): Made {
-  // Where the bought money cannot come to its balance, nothing can be paid out of it.
+  // If the bought money cannot be credited to its balance, the payment cannot be made from it.
   const outcome = suspenseId === undefined ? 'settled' : 'refused'
   const next: ExchangeRecord = { ...exchange, status: 'completed', version: exchange.version + 1, settledAt: now, partnerSold: sold, partnerBought: bought, exception: null, updatedAt: now }
   return {
@@ -123,7 +132,7 @@ function settlement(exchange: ExchangeRecord, { sold: Sp, bought: Bp, netted }: 
     exchangeEntry(exchange, accounts, { ...entry, entryId: ids.next(), bookedAt: now, valueDate })
   const received = book({ rule: 'L33', amounts: { B } })
   if (netted) return [...book({ rule: 'L36', amounts: { S, B } }), ...received]
-  // Of what it takes, the partner holds a part already where a deposit was placed with it.
+  // Where a deposit was placed with the partner, the partner already holds a part of the amount it takes.
   const placed = depositPlacedUsed < Sp ? depositPlacedUsed : Sp
   return [
     ...book({ rule: 'L31', amounts: { Sp: Sp - placed } }),
@@ -134,7 +143,7 @@ function settlement(exchange: ExchangeRecord, { sold: Sp, bought: Bp, netted }: 
   ]
 }
 
-/** X4, D2. */
+/** Fails the exchange: its booking is reversed, and a drawdown gives its amounts back to its contract. */
 function refused({ exchange, contract, payment }: ExchangeState, { reason, context }: Extract<ExchangeCommand, { kind: 'refuse' }>, now: number): Made {
   const { ids, accounts, valueDate } = context
   const failure = { code: 'unknown' as const, message: 'The bank refused the exchange.', scheme: 'provider' as const, schemeCode: reason, retryable: true, at: timestamp(now) }
@@ -157,7 +166,7 @@ function refused({ exchange, contract, payment }: ExchangeState, { reason, conte
   return { exchange: next, contract: given.contract, effects: { ...together(effects, given.effects), exchangeChanges: [...effects.exchangeChanges, ...given.effects.exchangeChanges ?? []] } }
 }
 
-/** What a drawdown took of its contract is there again. */
+/** Gives the amounts of a failed drawdown back to its contract. */
 function givenBack(parent: ExchangeRecord, { number, sellAmount, buyAmount, depositUsed, depositPlacedUsed }: ExchangeRecord, { ids, accounts, valueDate, sandbox }: ExchangeMoveContext, now: number): { readonly contract: ExchangeRecord; readonly effects: Effects } {
   const contract = asContract(parent)
   const moved = moveContract(contract, { kind: 'drawdown_failed', sides: { sell: sellAmount, buy: buyAmount }, depositUsed, depositPlacedUsed, now })
@@ -171,7 +180,10 @@ const DOUBTS = {
   unclear: { kind: 'provider_state_unknown', message: 'The bank cannot say yet what became of it.' },
 } as const satisfies Record<string, { readonly kind: ExceptionKind; readonly message: string }>
 
-/** X5: nothing is sent again. The order stays, to be asked about. */
+/**
+ * Moves the exchange to `exception`: nothing is sent again, and the order stays so that the partner is asked for the
+ * outcome.
+ */
 function doubted(exchange: ExchangeRecord, { why, context: { ids } }: Extract<ExchangeCommand, { kind: 'doubt' }>, now: number): Made {
   const { kind, message } = DOUBTS[why]
   const exception = { kind, code: null, message, since: timestamp(now) }
@@ -187,6 +199,6 @@ function doubted(exchange: ExchangeRecord, { why, context: { ids } }: Extract<Ex
   }
 }
 
-/** An exception is about what was sold. */
+/** Describes the exchange for its exception; the amount is the amount sold. */
 const exceptional = ({ id, customerId, operatorId, shard, status, sellCurrency, sellAmount }: ExchangeRecord): Exceptional =>
   ({ id, customerId, operatorId, shard, status, currency: sellCurrency, amount: sellAmount })

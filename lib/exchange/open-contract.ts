@@ -1,8 +1,9 @@
 /**
- * Contracts as they begin: opened from a quote (F1, F2, H1), waiting for people first where they have to approve (X1), with the
- * deposit paid in the same moment where a balance is named for it.
+ * The opening of a contract from a quote. The contract waits for approval first where a policy requires it; otherwise
+ * its deposit is paid at once where the request names a balance for it.
  *
- * The balance that pays the deposit decides, otherwise the one that would sell: it knows what its customer's people have to approve.
+ * The decision is made by the balance that pays the deposit, otherwise by the balance that would sell, because a
+ * balance knows the approval policy of its customer.
  */
 import type { BalanceState } from '../balances/balance.ts'
 import { insufficientFunds, invalid, refuse, type BalanceDecision, type Recorded } from '../balances/decision.ts'
@@ -24,17 +25,19 @@ import type { Priced } from './pricing.ts'
 export interface OpenContract extends Recorded {
   readonly kind: 'open_contract'
   readonly customerId: string
-  /** As it would be without anybody's approval, its deposit not paid. */
+  /** The contract as it would be without approval, before its deposit is paid. */
   readonly contract: Contract
   readonly quote: QuoteRecord
-  /** Whether this balance pays the deposit at once, and whether the partner keeps it. */
+  /** Given when this balance pays the deposit at once; `places`: the partner wants to keep the deposit. */
   readonly pays: { readonly places: boolean } | null
   readonly sellBalance: { readonly id: string; readonly name: string }
   readonly approving: ExchangeApproving
   readonly context: Omit<ContractContext, 'now' | 'by' | 'message'>
-  /** A no that was found before the balance was asked, or by a commit: the quote is used, the externalId taken. */
+  /**
+   * A refusal found before the balance decided, or by a commit: the quote is already used, or the externalId is taken.
+   */
   readonly refusal: Problem | null
-  /** What is answered, and kept with the key. */
+  /** Builds the body of the answer, which is stored with the key. */
   readonly answer: (contract: Contract) => string
 }
 
@@ -44,7 +47,7 @@ export interface ContractOpened {
   readonly body: string
 }
 
-/** The contract of a quote from the moment it is taken. `now` is epoch milliseconds. */
+/** Builds the contract of a quote as of the moment it is opened. `now` is epoch milliseconds. */
 export function contractOf(contract: Omit<Contract, 'status' | 'deposit' | 'heldUntil' | 'remainingSell' | 'remainingBuy' | 'dueAt'>, quote: QuoteRecord, now: number, sandbox: boolean): Contract {
   const made = {
     ...contract, remainingSell: quote.sellAmount, remainingBuy: quote.buyAmount, dueAt: null, status: 'active' as const,
@@ -55,7 +58,7 @@ export function contractOf(contract: Omit<Contract, 'status' | 'deposit' | 'held
   return { ...opened, dueAt: dueAtOf(opened, now, { sandbox }) }
 }
 
-/** Decides it. */
+/** Decides the opening. */
 export function openContract(balance: BalanceState | null, command: OpenContract, now: number): BalanceDecision<ContractOpened> {
   const { contract, quote, pays, key } = command
   if (balance === null || balance.customerId !== command.customerId) {
@@ -74,14 +77,14 @@ export function openContract(balance: BalanceState | null, command: OpenContract
   const { ids } = command.approving
   const approval = approvalOf({ ...command.sellBalance, exchangePolicy: balance.exchangePolicy }, contract, quote, command.approving, now)
   const opened: Contract = approval === null ? contract : {
-    // Nothing of it runs before people have said yes.
+    // Before the approval, no time limit of the contract runs.
     ...contract, status: 'pending_approval', approvalId: approval.approvalId, dueAt: null, heldUntil: null, deposit: contract.deposit === null ? null : { ...contract.deposit, dueAt: null },
   }
   const paid = approval === null && pays !== null && contract.status === 'awaiting_deposit' ? moveContract(contract, { kind: 'deposit', amount: null, places: pays.places }) : null
   if (paid !== null && 'refused' in paid) throw new Error(paid.refused.detail)
   const taken = paid?.paid ?? 0n
   if (balance.available < taken) return { ...refuse(balance, command, now, insufficientFunds(balance, taken)), refused: true }
-  // A contract that begins with its deposit was never without it: one row, one update, one event.
+  // A contract that is opened with its deposit paid is written once: one row, one update, one event.
   const made: Contract = paid === null ? opened : { ...contractAfter(opened, paid, now), version: 1 }
   const written: Contract = paid === null ? made : { ...made, dueAt: dueAtOf(made, now, command.context) }
   const body = command.answer(written)
@@ -106,13 +109,13 @@ export interface ApprovedContext {
   readonly ids: IdSource
   readonly now: number
   readonly sandbox: boolean
-  /** Of a held rate: how long it is held, from now on. */
+  /** The minutes that a held rate is held, counted from now; null for a forward. */
   readonly holdMinutes: number | null
-  /** What is asked for as a deposit of this much; 0: none. */
+  /** Computes the deposit for a sell amount; 0 means none. */
   readonly depositOf: (sellAmount: bigint) => bigint
 }
 
-/** What a contract becomes when everybody has approved it (F1, F2, H1), at the rate that holds now where its quote has run out. */
+/** Starts an approved contract, at the present rate if its quote has expired. */
 export function beginApproved(contract: Contract, priced: Priced | null, { ids, now, sandbox, holdMinutes, depositOf }: ApprovedContext): Effects {
   const { sell, buy } = priced ?? { sell: contract.sellAmount, buy: contract.buyAmount }
   const required = priced === null || contract.deposit === null ? contract.deposit?.required ?? null : depositOf(sell)

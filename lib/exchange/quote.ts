@@ -1,18 +1,21 @@
-/** A firm quote: as it is kept and as it is shown. It never changes once it is made; that it was used is what uses it (I3). */
+/**
+ * Firm quotes as stored and as the API shows them. A quote never changes after it is made; its use is recorded by the
+ * exchange that uses it (I3).
+ */
 import { timestamp } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import { moneyJson } from '../base/money.ts'
 import { formatRate, formatRateInFull, inverseOf, type FixedSide, type Rate } from './rate.ts'
 
-/** What can be quoted. A drawdown has the rate of its contract. */
+/** The kinds of exchange that can be quoted. A drawdown has the rate of its contract. */
 export const QUOTE_KINDS = ['spot', 'forward', 'held_rate'] as const
 export type QuoteKind = (typeof QUOTE_KINDS)[number]
 
-/** A quote as storage gives it back. Amounts are minor units, times epoch milliseconds. */
+/** A quote as storage returns it. Amounts are minor units, times epoch milliseconds. */
 export interface QuoteRecord {
   readonly id: string
   readonly customerId: string
-  /** The connection whose partner stands behind it. */
+  /** The connection whose partner guarantees the rate. */
   readonly connectionId: string
   readonly kind: QuoteKind
   readonly sellCurrency: CurrencyCode
@@ -20,25 +23,25 @@ export interface QuoteRecord {
   readonly sellAmount: bigint
   readonly buyAmount: bigint
   readonly rate: Rate
-  /** What the partner gives the operator; the difference is its margin. */
+  /** The partner's rate for the operator; the difference is the operator's margin. */
   readonly partnerRate: Rate
   readonly fixedSide: FixedSide
-  /** In the currency sold, beside the amount. */
+  /** Minor units of the currency sold, in addition to the amount. */
   readonly fee: bigint
-  /** Spot: the day of the trade. Null for a held rate, which is settled by its drawdowns. */
+  /** The settlement date; the trade date for a spot, null for a held rate, which is settled by its drawdowns. */
   readonly settlementDate: string | null
-  /** Of a forward, in the currency sold; null: none. */
+  /** The deposit of a forward, in the currency sold; null means none. */
   readonly depositRequired: bigint | null
-  /** Of a held rate: how long it is held from when it is taken. */
+  /** The minutes that a held rate is held after it is taken; null for other kinds. */
   readonly holdMinutes: number | null
-  /** What was named when it was asked for. */
+  /** The balances that the request for the quote named. */
   readonly sellBalanceId: string | null
   readonly buyBalanceId: string | null
   readonly expiresAt: number
   readonly createdAt: number
 }
 
-/** The quote as the API shows it. */
+/** Builds the quote as the API shows it. */
 export function quoteJson(quote: QuoteRecord, used: boolean) {
   const { sellCurrency, buyCurrency } = quote
   return {
@@ -58,5 +61,5 @@ export function quoteJson(quote: QuoteRecord, used: boolean) {
   }
 }
 
-/** Whether it can still be used, as far as time goes. `now` is epoch milliseconds. */
+/** Whether the quote's time is over. `now` is epoch milliseconds. */
 export const isExpired = ({ expiresAt }: Pick<QuoteRecord, 'expiresAt'>, now: number): boolean => now >= expiresAt

@@ -1,6 +1,6 @@
 /**
- * The rate of an exchange whose quote has run out while it waited for people: taken anew, and good only while it is near enough to
- * the one that they were shown.
+ * The new rate of an exchange whose quote expired while it waited for approval: valid only if it is close enough to the
+ * rate that the approvers saw.
  */
 import { forwardOf, price, type Priced } from './pricing.ts'
 import type { Fraction, Rate } from './rate.ts'
@@ -11,10 +11,10 @@ import type { ExchangeTerms } from '../operators/exchange-terms.ts'
 export type Requoted = Priced | 'moved' | 'amount_too_small' | 'too_large'
 
 /**
- * Prices an exchange once more; what was fixed stays fixed.
+ * Prices an exchange again; the fixed side keeps its amount.
  *
- * @param mid the middle of the market now, units bought for one sold
- * @param daysAhead of a forward, from now until it settles
+ * @param mid the mid-market rate now, units bought for one sold
+ * @param daysAhead days from now to the settlement of a forward
  */
 export function requote(
   { fixedSide, sellAmount, buyAmount, sellCurrency, buyCurrency, rate }: Pick<ExchangeRecord, 'fixedSide' | 'sellAmount' | 'buyAmount' | 'sellCurrency' | 'buyCurrency' | 'rate'>,
@@ -24,7 +24,10 @@ export function requote(
   return typeof priced !== 'string' && !isWithin(rate, priced.rate, terms.approvalToleranceBps) ? 'moved' : priced
 }
 
-/** Whether a rate is at most so many hundredths of a per cent from the one that was approved, in either direction: people approve amounts, not bargains. */
+/**
+ * Whether a rate differs from the approved one by at most `toleranceBps`, in either direction: even a better rate
+ * changes the amounts that were approved.
+ */
 export function isWithin(approved: Rate, found: Rate, toleranceBps: number): boolean {
   const away = found > approved ? found - approved : approved - found
   return away * 10_000n <= approved * BigInt(toleranceBps)

@@ -1,14 +1,20 @@
-/** What an amount is worth in another currency, in the middle of the market: for thresholds and comparisons, never for money that moves. */
+/**
+ * The worth of an amount in another currency at the mid-market rate: for thresholds and comparisons, never for money
+ * that moves.
+ */
 import type { Convert } from '../approvals/policy.ts'
 import { exponentOf, isCurrencyCode, type CurrencyCode } from '../base/currency.ts'
 import { divideHalfEven, type Fraction } from './rate.ts'
 
-/** An amount in minor units of `from` as minor units of `to`, rounded half to even. `mid` is units of `to` for one of `from`. */
+/**
+ * Converts an amount in minor units of `from` to minor units of `to`, rounded half to even. `mid` is units of `to` for
+ * one of `from`.
+ */
 export function worthOf(amount: bigint, { from, to }: { readonly from: CurrencyCode; readonly to: CurrencyCode }, { numerator, denominator }: Fraction): bigint {
   return divideHalfEven(amount * numerator * 10n ** BigInt(exponentOf(to)), denominator * 10n ** BigInt(exponentOf(from)))
 }
 
-/** Converts by a market; what it does not quote cannot be converted. */
+/** Creates a converter at the rates of a market; a currency that the market does not quote cannot be converted. */
 export function converterOf(mid: (from: CurrencyCode, to: CurrencyCode) => Fraction | null): Convert {
   return (amount, from, to) => {
     if (from === to) return amount

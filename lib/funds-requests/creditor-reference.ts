@@ -1,14 +1,15 @@
 /**
- * Creditor references of ISO 11649: `RF`, two check digits (ISO 7064, modulus 97) and up to 21 letters and digits. Payers
- * type them, banks cut them into groups of four and change their case, so they are compared without spaces, in capitals.
+ * Creditor references of ISO 11649: `RF`, two check digits (ISO 7064, modulus 97) and up to 21 letters and digits.
+ * Payers type them, and banks group them by four or change their case, so they are compared without spaces and in
+ * capitals.
  */
 
 const FORM = /^RF[0-9]{2}[A-Z0-9]{1,21}$/
 
-/** Of texts in which a reference is looked for: one of ours, as `referenceOf` makes it from an order number. */
+/** The pattern that finds the service's own references in a text, as `referenceOf` makes them from an order number. */
 const OURS = /RF[0-9]{2}FRQ[0-9A-Z]{10}/g
 
-/** The remainder of a text of capitals and digits by 97, letters counting 10 to 35 as in an IBAN. */
+/** Computes the remainder of a text of capitals and digits by 97, with letters counting 10 to 35 as in an IBAN. */
 function modulo97(text: string): number {
   let rest = 0
   for (const character of text) {
@@ -20,7 +21,10 @@ function modulo97(text: string): number {
 
 const compact = (text: string): string => text.replace(/\s+/gu, '').toUpperCase()
 
-/** The creditor reference of a funds request, from its order number. @throws RangeError when the number does not fit into one */
+/**
+ * Makes the creditor reference of a funds request from its order number. @throws RangeError when the number does not
+ * fit
+ */
 export function referenceOf(orderNumber: string): string {
   const check = 98 - modulo97(`${orderNumber}RF00`)
   const reference = `RF${String(check).padStart(2, '0')}${orderNumber}`
@@ -34,12 +38,12 @@ export function isCreditorReference(text: string): boolean {
   return FORM.test(reference) && modulo97(reference.slice(4) + reference.slice(0, 4)) === 1
 }
 
-/** References of funds requests that a payer's text carries, in the order in which they stand in it, each once. */
+/** Finds the references of funds requests in a payer's text, in their order in the text, each once. */
 export function referencesIn(text: string): readonly string[] {
   return [...new Set(compact(text).match(OURS) ?? [])].filter(isCreditorReference)
 }
 
-/** In groups of four, as people read it. */
+/** Formats a reference in groups of four, for people. */
 export function printedReference(reference: string): string {
   return (reference.match(/.{1,4}/g) ?? []).join(' ')
 }

@@ -1,4 +1,4 @@
-/** Funds requests: money that a customer asks of somebody outside. */
+/** Funds requests: money that a customer requests from an outside payer. */
 import Type, { type Static } from 'typebox'
 import { FUNDS_REQUEST_STATUSES } from './funds-request.ts'
 import { list } from '../contract/list.ts'
@@ -74,7 +74,7 @@ export const FundsRequestUpdate = Type.Object({
 })
 export type FundsRequestUpdate = Static<typeof FundsRequestUpdate>
 
-/** What a payer needs of where to pay, and no more. */
+/** The account details that a payer needs in order to pay, and no others. */
 const PublicDetails = Type.Pick(AccountDetails, [
   'currency', 'rails', 'accountHolderName', 'iban', 'bic', 'accountNumber', 'sortCode', 'routingNumber', 'bsb', 'bankCode', 'branchCode', 'clabe', 'bankName', 'bankAddress',
   'country', 'scope', 'shared', 'reference', 'intermediaryBic', 'estimatedArrival',

@@ -1,11 +1,11 @@
 /**
- * Funds requests: money asked of somebody outside, and what can become of one.
+ * Funds requests: money that a customer requests from an outside payer, and the moves of a request.
  *
- *   open ──pay──▶ partially_paid ──pay──▶ paid         pay: money that quotes its reference, or that a member allocates (N2)
- *    │  └────────────────────────────────▲             Every sum that arrives counts, whatever `allowPartial` says: that is
- *    ├─expire─▶ expired      (N3, also from partially_paid)  what the payer is offered, and money that is here is here.
- *    ├─cancel─▶ cancelled    (N4, also from partially_paid)
- *    └─decline▶ declined     (N5)
+ *   open ──pay──▶ partially_paid ──pay──▶ paid         pay: money that quotes the reference, or that a member allocates
+ *    │  └────────────────────────────────▲             Every sum that arrives counts, whatever `allowPartial` says: that
+ *    ├─expire─▶ expired      (also from partially_paid)   member only tells what the payer is offered.
+ *    ├─cancel─▶ cancelled    (also from partially_paid)
+ *    └─decline▶ declined
  *
  * Amounts are minor units of the request's currency; times are epoch milliseconds.
  */
@@ -14,17 +14,17 @@ import type { Problem } from '../base/problems.ts'
 export const FUNDS_REQUEST_STATUSES = ['open', 'partially_paid', 'paid', 'expired', 'cancelled', 'declined'] as const
 export type FundsRequestStatus = (typeof FUNDS_REQUEST_STATUSES)[number]
 
-/** Money may still come: the others are final. */
+/** The statuses in which money may still arrive; all others are final. */
 export const WAITING_STATUSES = ['open', 'partially_paid'] as const satisfies readonly FundsRequestStatus[]
 
-/** Funds requests of one customer that wait for money. */
+/** Most funds requests of one customer that wait for money. */
 export const OPEN_MAX = 500
 export const EXPIRES_DAYS = 30
 export const EXPIRES_DAYS_MAX = 365
 export const REMINDERS_MAX = 5
 const DAY_MS = 86_400_000
 
-/** What the moves look at. */
+/** The members of a request that its moves read. */
 export interface FundsRequestState {
   readonly status: FundsRequestStatus
   readonly amount: bigint
@@ -38,7 +38,7 @@ export type FundsRequestMove =
   | { readonly kind: 'pay'; readonly amount: bigint }
   | { readonly kind: 'expire' | 'cancel' | 'decline' }
 
-/** What a move makes of a request, or why it cannot be made. */
+/** The result of a move, or the problem that refuses it. */
 export type Moved = { readonly status: FundsRequestStatus; readonly paidAmount: bigint } | { readonly refused: Problem }
 
 const FROM: Readonly<Record<FundsRequestMove['kind'], readonly FundsRequestStatus[]>> = {
@@ -59,12 +59,12 @@ export function moveFundsRequest(state: FundsRequestState, move: FundsRequestMov
   return { status: paid < state.amount ? 'partially_paid' : 'paid', paidAmount: paid }
 }
 
-/** What is still asked for; more than was asked for may have come. */
+/** Computes the amount still missing; 0 when the payer sent more than was requested. */
 export function remainingOf({ amount, paidAmount }: Pick<FundsRequestState, 'amount' | 'paidAmount'>): bigint {
   return paidAmount < amount ? amount - paidAmount : 0n
 }
 
-/** Why the payer cannot be reminded now; null when they can. Once a day, five times in all. */
+/** Checks whether the payer can be reminded now; null when they can. At most once a day, and five times in all. */
 export function reminderRefusal(state: FundsRequestState, now: number): Problem | null {
   if (!isWaiting(state.status)) return invalidTransition(state.status)
   if (state.payerEmail === null) {
@@ -86,7 +86,7 @@ export function isWaiting(status: FundsRequestStatus): boolean {
   return (WAITING_STATUSES as readonly FundsRequestStatus[]).includes(status)
 }
 
-/** The problem of a move that no row of the table has. */
+/** Builds the problem of a move that the present status does not allow. */
 export function invalidTransition(status: FundsRequestStatus): Problem {
   const allowed = FUNDS_REQUEST_STATUSES.filter((to) => reaches(status, to))
   return { slug: 'invalid-transition', detail: `The funds request is ${status.replace('_', ' ')}.`, extra: { currentStatus: status, allowed } }
@@ -107,7 +107,10 @@ function reaches(from: FundsRequestStatus, to: FundsRequestStatus): boolean {
   }
 }
 
-/** When a request ends by itself, or what is wrong with the time it was given. `at` is RFC 3339; null: the usual time. */
+/**
+ * Computes when a request expires, or returns the fault of the given time. `at` is RFC 3339; null: after the default of
+ * 30 days.
+ */
 export function expiryOf(at: string | null, now: number): { readonly expiresAt: number } | { readonly code: 'in_past' | 'too_far_ahead'; readonly message: string } {
   if (at === null) return { expiresAt: now + EXPIRES_DAYS * DAY_MS }
   const expiresAt = Date.parse(at)

@@ -1,4 +1,7 @@
-/** What a payer is told by mail: who asks for how much, where to pay, and the reference that has to be quoted. */
+/**
+ * The mail to a payer: the payee, the amount, the link to the account details, and the reference that the payment must
+ * quote.
+ */
 import type { CurrencyCode } from '../base/currency.ts'
 import type { Mail } from '../notices/mail.ts'
 import { formatMajor } from '../base/money.ts'
@@ -9,18 +12,18 @@ export interface PayerMail {
   readonly payerName: string
   readonly payeeName: string
   readonly currency: CurrencyCode
-  /** What is still asked for, minor units. */
+  /** The amount still missing, minor units. */
   readonly remaining: bigint
   readonly description: string
   readonly invoiceNumber: string | null
   readonly dueDate: string | null
   readonly reference: string
   readonly link: string
-  /** Asked before. */
+  /** True for a reminder. */
   readonly again: boolean
 }
 
-/** The mail of a request or of a reminder. */
+/** Builds the mail of a request or of a reminder. */
 export function payerMail({ to, payerName, payeeName, currency, remaining, description, invoiceNumber, dueDate, reference, link, again }: PayerMail): Mail {
   const amount = `${formatMajor(remaining, currency)} ${currency}`
   return {
