@@ -1,7 +1,7 @@
 /**
  * Rules for requesting account details, and for the older details that new ones replace.
  *
- *   pending ──▶ active ──▶ replaced ──▶ closed      replaced by newer details of the same scope: a reissue or a provider switch
+ *   pending ──▶ active ──▶ replaced ──▶ closed      replaced by newer details of the same scope: reissue or provider switch
  *     │           └──▶ closing ──▶ closed           closed together with the balance
  *     └──▶ failed                                   the partner refused the request
  */
@@ -11,7 +11,10 @@ import type { AccountDetailsStatus, AccountTerms } from './details.ts'
 /** The kind of change that events report for the identifiers of a balance. */
 export type DetailsChangeKind = 'reissue' | 'provider_switch' | 'closing'
 
-/** How long replaced details still accept money: 90 days, so that payers can change quarterly standing orders. */
+/**
+ * Time for which replaced details still accept money: 90 days, a quarter of a year, so that payers can change standing
+ * orders.
+ */
 export const REPLACED_FOR_MS = 90 * 86_400_000
 
 /** Account details as the current transaction has locked them. */

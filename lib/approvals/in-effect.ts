@@ -1,26 +1,29 @@
 /**
- * The approval rules in effect for each kind of subject, computed from the stored policies and the operator's mode. Pure.
+ * The approval rules in effect for each kind of subject, computed from the stored policies and the operator's mode.
+ * Pure.
  *
- * Every reader of a policy and the comparison of a change use these functions, so that a change is compared with exactly
- * what decides on payments, exchanges, files, recipients and policy changes:
+ * Every reader of a policy and the comparison of a change use these functions, so that a change is compared with
+ * exactly the rules that decide on payments, exchanges, files, recipients and policy changes:
  *
  *   kind           row is set                      row was never set
- *   payment        its tiers while it is enabled   nothing waits
- *   exchange       the same                        the payment policy stands in
- *   bulk_payment   the same                        the payment policy stands in
+ *   payment        its tiers while it is enabled   no approval is needed
+ *   exchange       the same                        the payment policy applies
+ *   bulk_payment   the same                        the payment policy applies
  *   recipient      its mode; its tiers while       the mode of the operator; the default tier
  *                  enabled, else the default tier
  *   policy_change  its tiers while it is enabled,  the default tier
  *                  else the default tier
  *
  * Changes that one person can make and that could loosen the rules, and the safeguard against each:
- *    waits for an approval that its requester cannot give (actors/approvals/change-policy.ts). Policies cannot be deleted.
- *  * A change of roles, teams or members: it cannot make one person two. A member cannot change their own membership or add
- *    themselves to a team, and each such change needs a step-up (actors/identity/members.ts). An approval still needs a person other
- *    than those who shaped the terms, at the time of the last approval (lib/approvals/requesters.ts).
+ *  * A change of any policy row, also of one that applies in place of another: `loosens` compares all kinds; a loosening
+ *    change waits for an approval that its requester cannot give (actors/approvals/change-policy.ts). Policies cannot be
+ *    deleted.
+ *  * A change of roles, teams or members: it cannot make one person two. A member cannot change their own membership or
+ *    add themselves to a team, and each such change needs a step-up (actors/identity/members.ts). At the time of the last
+ *    approval, a person is still needed who did not shape the terms (lib/approvals/requesters.ts).
  *  * Deleting a team that a policy names: the policy then names a team without members, so that fewer people may approve.
  *  * An invitation: the new member proves a mailbox of an approved domain and has a password and a second factor. The
- *    service counts two such members as two people; it has no way to detect that both are one person.
+ *    service counts two such members as two people; it cannot detect that both are one person.
  *  * The operator's mode for recipients: the operator's staff set it, and staff cannot make payments for a customer. The
  *    policy for payments, which decides on money, does not depend on it.
  */
@@ -94,9 +97,9 @@ export function tierInEffect(rule: RuleInEffect, measured: Measured, convert?: C
 // ── Comparison ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Whether `after` lets any subject of any kind pass that `before` would have stopped, with fewer or other people, or later.
- * A doubtful change counts as loosening: two scopes or two currencies that cannot be compared, two modes of which neither
- * includes the other.
+ * Whether `after` lets a subject pass that `before` would have stopped, or lets it pass with fewer or other approvers,
+ * or later. A doubtful change counts as loosening: two scopes or two currencies that cannot be compared, two modes of
+ * which neither includes the other.
  */
 export function loosens(before: RulesInEffect, after: RulesInEffect): boolean {
   return loosensAmounts(before.rules.payment, after.rules.payment)

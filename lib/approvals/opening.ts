@@ -63,7 +63,7 @@ export interface OpenApproval {
   readonly requestedByName: string
   /** Ids of further people and keys that shaped the terms. */
   readonly shapedBy?: readonly string[]
-  /** The decision that the sandbox's simulated approver makes after `SANDBOX_DECISION_MS`; null when people decide. */
+  /** The decision that the sandbox's simulated approver makes after `SANDBOX_DECISION_MS`; null when members decide. */
   readonly sandboxDecision: SandboxDecision | null
 }
 

@@ -71,9 +71,9 @@ export function timestamp(ms: number): string {
 const days = new Map<string, { readonly date: string; readonly from: number; readonly until: number }>()
 
 /**
- * The calendar date (`YYYY-MM-DD`) that clocks in an IANA zone show at a moment. The last local day of each zone is
- * remembered with its first and last millisecond, so daylight saving changes are exact and most calls are two comparisons.
- * Throws RangeError when the zone is unknown.
+ * Returns the calendar date (`YYYY-MM-DD`) that clocks in an IANA zone show at a moment. The last local day of each
+ * zone is cached with its first and last millisecond, so daylight saving changes are exact and most calls cost two
+ * comparisons. Throws RangeError when the zone is unknown.
  */
 export function dateIn(ms: number, zone: string): string {
   const known = days.get(zone)
@@ -88,7 +88,10 @@ export function dateIn(ms: number, zone: string): string {
   return day.date
 }
 
-/** The date `n` calendar days after a `YYYY-MM-DD` date (before it when `n` is negative). Throws RangeError on a bad date. */
+/**
+ * Returns the date `n` calendar days after a `YYYY-MM-DD` date, or before it when `n` is negative. Throws RangeError on
+ * an invalid date.
+ */
 export function addDays(date: string, n: number): string {
   return Temporal.PlainDate.from(date).add({ days: n }).toString()
 }

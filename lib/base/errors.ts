@@ -16,7 +16,7 @@ export class OperatingError extends Error {
 
   constructor(message: string, options: OperatingErrorOptions = {}) {
     super(message, { cause: options.cause })
-    // One second is long enough for a pool to reconnect, and short enough that a client still waits for it.
+    // A delay of one second is long enough for a pool to reconnect, and short enough that a client still waits for it.
     this.retryAfterSeconds = options.retryAfterSeconds ?? 1
   }
 }

@@ -13,7 +13,7 @@ export interface IdSource {
   next(): string
 }
 
-// One block of 4 KiB serves about 500 ids, which makes the cost of calling the random generator negligible.
+// A block of 4 KiB serves about 500 ids, which makes the cost of calling the random generator negligible.
 const RANDOM_BLOCK_BYTES = 4096
 const RANDOM_DRAW_BYTES = 8
 

@@ -8,7 +8,7 @@ export const LIMITS = {
    * second.
    */
   mailboxMax: 1_024,
-  /** Decisions that may wait for one approval: more than a customer has people. */
+  /** Decisions that may wait for one approval: more than the members of any customer. */
   approvalMailboxMax: 128,
   /** Commands that may wait in one lane, over all its actors: about two seconds of work. */
   laneBacklogMax: 8_192,

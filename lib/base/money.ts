@@ -61,7 +61,10 @@ export function moneyJson(money: Money): MoneyJson {
   return { amountMinor: money.amountMinor.toString(), currency: money.currency }
 }
 
-/** An amount in major units with all its decimals, for messages and documents: 9000n EUR is "90.00", 9000n JPY is "9000". */
+/**
+ * Formats an amount in major units with all its decimals, for messages and documents: 9000n EUR is "90.00", 9000n JPY
+ * is "9000".
+ */
 export function formatMajor(amount: AmountMinor, currency: CurrencyCode): string {
   const exponent = exponentOf(currency)
   if (exponent === 0) return amount.toString()

@@ -92,12 +92,12 @@ export type FieldErrorCode =
   | 'in_past' | 'not_business_day' | 'too_far_ahead' | 'quote_required' | 'amount_too_small'
   | 'currency_withdrawn' | 'account_not_eligible'
 
-/** One fault of one field. */
+/** A single fault of a field. */
 export interface FieldError {
   /** JSON Pointer into the body, or `header.<name>`, `path.<name>`, `query.<name>`. */
   readonly field: string
   readonly code: FieldErrorCode
-  /** For people; the text may change at any time. */
+  /** A sentence for the person who reads the error; the text may change at any time. */
   readonly message: string
   /** The limits that were exceeded, such as `{ max: 140 }`. */
   readonly params?: Readonly<Record<string, string | number>>
@@ -106,7 +106,7 @@ export interface FieldError {
 /** A problem as a value: the domain returns it and an idempotency record can store it. */
 export interface Problem {
   readonly slug: ProblemSlug
-  /** One sentence about this occurrence, safe to show to the caller. */
+  /** A sentence about this occurrence, safe to show to the caller. */
   readonly detail: string
   readonly errors?: readonly FieldError[]
   /** Extension members of the document, already JSON (bigint as text). */

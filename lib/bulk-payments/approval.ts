@@ -1,13 +1,13 @@
-/** The tier that a whole file falls into. Pure. */
+/** The approval tier of a whole bulk file. Pure. */
 import { tierFor, type Convert, type PolicyTerms, type TierMatch } from '../approvals/policy.ts'
 
-/** What the rows come to that a policy is about, minor units of each currency. */
+/** The total of the rows in one currency that a policy applies to, in minor units. */
 export interface Measured {
   readonly currency: string
   readonly amount: bigint
 }
 
-/** What all of them come to in one currency; null where one cannot be converted. */
+/** Adds up all totals in one currency; null when a total cannot be converted. */
 export function totalIn(currency: string, totals: readonly Measured[], convert: Convert): bigint | null {
   let sum = 0n
   for (const total of totals) {
@@ -19,13 +19,13 @@ export function totalIn(currency: string, totals: readonly Measured[], convert: 
 }
 
 /**
- * The tier of a policy that a file falls into, by the total of those rows that the policy is about; null when it needs nobody.
- * Where a currency cannot be converted the highest tier is the safe one.
+ * Finds the tier of a policy for a file, by the total of the rows that the policy applies to; null when the file needs
+ * no approval. Where a currency cannot be converted, the highest tier, the strictest choice, applies.
  */
 export function batchTier(policy: PolicyTerms, totals: readonly Measured[], convert: Convert): TierMatch | null {
   if (totals.length === 0 || !policy.enabled || policy.tiers.length === 0) return null
   const amount = totalIn(policy.currency, totals, convert)
   if (amount === null) return { tier: policy.tiers.at(-1)!, converted: false }
-  // The rows were chosen by what the policy applies to.
+  // The caller passes only the totals of rows that the policy applies to, so its scope is not checked again.
   return tierFor({ ...policy, appliesTo: null }, { amount, currency: policy.currency })
 }

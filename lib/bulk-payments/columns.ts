@@ -92,7 +92,7 @@ export function columnOfMember(member: string): CellTarget | null {
   return column === undefined ? metadataColumn(member) : { column }
 }
 
-/** Returns the column name that people know. */
+/** Returns the column name as it stands in files and messages. */
 export const columnName = (target: CellTarget): string => 'column' in target ? target.column.name : `${METADATA_PREFIX}${target.metadataKey}`
 
 function metadataColumn(name: string): CellTarget | null {

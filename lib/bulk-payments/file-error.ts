@@ -8,7 +8,7 @@ export interface FileError {
   /** The line of the file, from 1; null for an error that concerns no single line. */
   readonly line: number | null
   readonly code: FileErrorCode
-  /** For people. */
+  /** A sentence for the person who sent the file. */
   readonly message: string
 }
 

@@ -67,7 +67,7 @@ export interface Instruction extends InstructionTexts {
 /** The members that only structured formats such as pain.001 give. */
 export type StructuredTexts = Pick<Instruction, 'sourceAccount' | 'service' | 'uetr' | 'paymentInformationId'>
 
-/** One row as it was read. */
+/** A single row as it was read. */
 export interface BulkRow {
   /** The number of the row; the first row with data is 1. */
   readonly rowNumber: number

@@ -23,7 +23,7 @@ export type HeldSubject = (typeof HELD_SUBJECTS)[number]
 /** The text that customers see while a hold is open. */
 export const UNDER_REVIEW = 'Payment under review'
 
-/** One match between a screened name and a list. */
+/** A match between a screened name and a list. */
 export interface Finding {
   /** The list that contains the match. */
   readonly list: string
@@ -37,7 +37,7 @@ export interface Finding {
 export interface ComplianceHoldRow {
   readonly id: string
   readonly kind: ComplianceHoldKind
-  /** The provider that reported the finding, or the authority that requested the hold. */
+  /** The provider that reported the finding, or the party that requested the hold. */
   readonly provider: string
   readonly subjectType: HeldSubject
   readonly subjectId: string

@@ -16,13 +16,16 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 /** 32 characters of a random key are at least 128 bits even when it is written in hexadecimal. */
 const SECRETS_KEY_LENGTH_MIN = 32
 
-/** As above: a holder of the secret can send requests to a node in any customer's name. */
+/**
+ * A shorter secret could be guessed, for the same reason as above; its holder can send requests to a node in any
+ * customer's name.
+ */
 const NODE_SECRET_LENGTH_MIN = 32
 
 /** More lanes than this only wait for one another in one Postgres; two were the measured optimum on two cores. */
 const COMMIT_LANES_MAX = 8
 
-/** With a longer delay the log would not show a call that has just failed to the person who looks for it. */
+/** A longer delay would hide a call that has just failed from the person who looks for it in the log. */
 const REQUEST_LOG_FLUSH_MAX_MS = 60_000
 
 export type AppEnv = (typeof APP_ENVS)[number]

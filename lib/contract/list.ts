@@ -1,7 +1,8 @@
 /** Lists as declarations: the filters, sorts and searches of a list, and the parsed query that results from them. */
 
 /**
- * One filter. `words`, `ids` and `text` take several values separated by commas; a row matches if any of them matches.
+ * A single filter. `words`, `ids` and `text` take several values separated by commas; a row matches if any of them
+ * matches.
  */
 export type Filter =
   | { readonly kind: 'words'; readonly values: readonly string[]; readonly default?: readonly string[] }
@@ -70,7 +71,7 @@ export interface ListQuery<List> {
   readonly q: string | null
 }
 
-/** One page of rows in display order, also when the client paged backwards. */
+/** A page of rows in display order, also when the client paged backwards. */
 export interface ListResult<Row> {
   readonly rows: readonly Row[]
   /** The keyset of each row, in the same order; only the first and the last are used. */

@@ -58,7 +58,7 @@ function error(field: string, code: FieldErrorCode, message: string, params?: Re
   return params === undefined ? { field, code, message } : { field, code, message, params }
 }
 
-/** Descriptions of the formats for people. */
+/** The descriptions of the formats in error messages. */
 const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'a UUID', email: 'an e-mail address', date: 'a date, YYYY-MM-DD', 'date-time': 'a time with its offset, such as 2026-05-04T09:30:00Z', uri: 'an address', url: 'an address',
 }
@@ -130,8 +130,8 @@ function fromTypeBox(schema: Node, readOnly: ReadonlySet<string>, body: unknown,
 }
 
 /**
- * Removes type errors of alternatives that the client did not mean: an alternative with an error below the same value
- * is the one that was meant, and null beside another type never was.
+ * Removes type errors of alternatives that the client did not mean: the alternative with another error at the same
+ * value or below it is the one that was meant, and null beside another type never was.
  */
 function withoutOtherBranches(errors: readonly TLocalizedValidationError[]): TLocalizedValidationError[] {
   return errors.filter((candidate) => {

@@ -29,8 +29,8 @@ export interface BookingContext {
 export const bookingEntryId = ({ id }: Pick<ExchangeRecord, 'id'>): string => id
 
 /**
- * Builds the postings of L30, with L43 for the part that a deposit pays, and the partner's order. `exchange` is the
- * exchange after the booking, in `processing`.
+ * Builds the postings of the booking and the partner's order. The entry is L30; where a deposit pays, L43 with the fee
+ * by L30. `exchange` is the exchange after the booking, in `processing`.
  */
 export function bookingOf(exchange: ExchangeRecord, context: BookingContext): Pick<Effects, 'postings' | 'fxOrders'> & { readonly postings: readonly Posting[] } {
   const { accounts, ids, valueDate, now, rule = 'L30' } = context

@@ -96,8 +96,8 @@ export function lossOf(remainingSell: bigint, worth: bigint): bigint {
 
 /**
  * Computes the further deposit to ask for when the market has moved against a contract, in the currency sold; null
- * while the deposit is sufficient. A deposit may fall short by `marginCallBps` of the remaining sell amount; below that
- * it is raised back to `depositBps`.
+ * while the deposit is sufficient. The deposit less the customer's loss may fall below `depositBps` of the remaining
+ * sell amount by `marginCallBps` of it; below that it is raised back to `depositBps`.
  */
 export function marginCall(
   { remainingSell, worth, kept }: { readonly remainingSell: bigint; readonly worth: bigint; readonly kept: bigint },

@@ -2,12 +2,13 @@
  * Funds requests: money that a customer requests from an outside payer, and the moves of a request.
  *
  *   open ──pay──▶ partially_paid ──pay──▶ paid         pay: money that quotes the reference, or that a member allocates
- *    │  └────────────────────────────────▲             Every sum that arrives counts, whatever `allowPartial` says: that
- *    ├─expire─▶ expired      (also from partially_paid)   member only tells what the payer is offered.
+ *    │  └────────────────────────────────▲
+ *    ├─expire─▶ expired      (also from partially_paid)
  *    ├─cancel─▶ cancelled    (also from partially_paid)
  *    └─decline▶ declined
  *
- * Amounts are minor units of the request's currency; times are epoch milliseconds.
+ * Every sum that arrives counts. `allowPartial` only tells whether the payer is offered to pay in parts. Amounts are
+ * minor units of the request's currency; times are epoch milliseconds.
  */
 import type { Problem } from '../base/problems.ts'
 
