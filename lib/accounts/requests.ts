@@ -1,7 +1,7 @@
 /**
  * Rules for requesting account details, and for the older details that new ones replace.
  *
- *   pending ──▶ active ──▶ replaced ──▶ closed      replaced by newer details of the same scope: reissue or provider switch
+ *   pending ──▶ active ──▶ replaced ──▶ closed      by newer ones of the same scope: a reissue or a provider switch
  *     │           └──▶ closing ──▶ closed           closed together with the balance
  *     └──▶ failed                                   the partner refused the request
  */

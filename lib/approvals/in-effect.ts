@@ -15,17 +15,17 @@
  *                  else the default tier
  *
  * Changes that one person can make and that could loosen the rules, and the safeguard against each:
- *  * A change of any policy row, also of one that applies in place of another: `loosens` compares all kinds; a loosening
- *    change waits for an approval that its requester cannot give (actors/approvals/change-policy.ts). Policies cannot be
- *    deleted.
- *  * A change of roles, teams or members: it cannot make one person two. A member cannot change their own membership or
- *    add themselves to a team, and each such change needs a step-up (actors/identity/members.ts). At the time of the last
- *    approval, a person is still needed who did not shape the terms (lib/approvals/requesters.ts).
- *  * Deleting a team that a policy names: the policy then names a team without members, so that fewer people may approve.
+ *  * A change of any policy row, also of one that applies in place of another: `loosens` compares all kinds. A
+ *    loosening change waits for an approval that its requester cannot give (actors/approvals/change-policy.ts).
+ *    Policies cannot be deleted.
+ *  * A change of roles, teams or members: it cannot make one person two. A member cannot change their own membership
+ *    or add themselves to a team, and each such change needs a step-up (actors/identity/members.ts). At the time of
+ *    the last approval, a person is still needed who did not shape the terms (lib/approvals/requesters.ts).
+ *  * Deleting a team that a policy names: the policy then names a team without members, so fewer people may approve.
  *  * An invitation: the new member proves a mailbox of an approved domain and has a password and a second factor. The
  *    service counts two such members as two people; it cannot detect that both are one person.
- *  * The operator's mode for recipients: the operator's staff set it, and staff cannot make payments for a customer. The
- *    policy for payments, which decides on money, does not depend on it.
+ *  * The operator's mode for recipients: the operator's staff set it, and staff cannot make payments for a customer.
+ *    The policy for payments, which decides on money, does not depend on it.
  */
 import {
   APPROVER_ROLES, DEFAULT_TIER, termsOf, tierFor, type AppliesTo, type Convert, type Measured, type PolicyKind, type PolicyTerms, type RecipientMode, type TermsJson, type Tier,

@@ -6,7 +6,7 @@
  *                             │                          │  └──── call (margin) ────▶ awaiting_deposit (still drawable)
  *                             └─ cancel, no deposit ─▶ cancelled        mature, no money ─▶ overdue ─▶ completed
  *                awaiting_deposit after a call, or overdue, when the time limit has passed ─▶ closed_out
- *   held rate    none ─▶ active ──draw──▶ partially_drawn ──draw──▶ completed;  time over ─▶ expired;  cancel ─▶ cancelled
+ *   held rate    none ─▶ active ──draw──▶ partially_drawn ──draw──▶ completed;time over ─▶ expired;cancel ─▶ cancelled
  *
  * A failed drawdown gives its amounts back, and a completed contract is then open again. Every other move is refused
  * with `invalid-transition`, or with a more specific problem. Amounts are bigint minor units, times epoch milliseconds.

@@ -1,5 +1,5 @@
 /**
- * The moves of a spot or a drawdown after its booking, caused by messages of the partner.
+ * The moves of a spot or a drawdown after its booking: the outcomes that the partner reports, or fails to report.
  *
  *   processing ──settle──▶ completed    posts L31 to L34, or L36 and L33 where no partner is involved
  *    │   └─────refuse────▶ failed       posts L35; a drawdown gives its amounts back to its contract
