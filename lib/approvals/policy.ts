@@ -152,6 +152,7 @@ export interface TierJson extends Omit<Tier, 'minAmount' | 'maxAmount' | 'approv
   readonly maxAmount: { readonly amountMinor: string; readonly currency: string } | null
 }
 
+/** Converts a tier to JSON. `currency` is that of the policy. */
 export function tierJson({ tier, minAmount, maxAmount, approverRoles, approverUserIds, approverTeamIds, ...rest }: Tier, currency: string): TierJson {
   return {
     tier, minAmount: { amountMinor: minAmount.toString(), currency },
@@ -160,6 +161,7 @@ export function tierJson({ tier, minAmount, maxAmount, approverRoles, approverUs
   }
 }
 
+/** Converts JSON back to a tier. */
 export function tierOf({ minAmount, maxAmount, ...tier }: TierJson): Tier {
   return { ...tier, minAmount: BigInt(minAmount.amountMinor), maxAmount: maxAmount === null ? null : BigInt(maxAmount.amountMinor) }
 }
@@ -169,5 +171,7 @@ export interface TermsJson extends Omit<PolicyTerms, 'tiers'> {
   readonly tiers: readonly TierJson[]
 }
 
+/** Converts the terms of a policy to JSON. */
 export const termsJson = (terms: PolicyTerms): TermsJson => ({ ...terms, tiers: terms.tiers.map((tier) => tierJson(tier, terms.currency)) })
+/** Converts JSON back to the terms of a policy. */
 export const termsOf = (json: TermsJson): PolicyTerms => ({ ...json, tiers: json.tiers.map(tierOf) })

@@ -52,6 +52,7 @@ export function railOfRow({ rail, service, currency }: Instruction, faults: RowF
   }
 }
 
+/** Returns the charge bearer that a row names; undefined when it is absent or unknown, and the latter is a fault. */
 export function bearerOfRow({ chargeBearer }: Instruction, faults: RowFault[]): (typeof BEARERS)[number] | undefined {
   if (chargeBearer === undefined) return undefined
   const bearer = BEARERS.find((each) => each === chargeBearer)

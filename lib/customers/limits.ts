@@ -34,11 +34,13 @@ export function limitsShown(limits: readonly CurrencyLimits[]) {
 export const LIMIT_KINDS = ['single', 'daily', 'monthly'] as const
 export type LimitKind = (typeof LIMIT_KINDS)[number]
 
+/** Reads limits from the JSON of a row. */
 export function limitsOf({ currencies }: LimitsJson): readonly CurrencyLimits[] {
   const amount = (text: string | null) => (text === null ? null : BigInt(text))
   return currencies.map(({ currency, single, daily, monthly }) => ({ currency, single: amount(single), daily: amount(daily), monthly: amount(monthly) }))
 }
 
+/** Writes limits as the JSON of a row. */
 export function limitsJson(limits: readonly CurrencyLimits[]): LimitsJson {
   const text = (amount: bigint | null) => (amount === null ? null : amount.toString())
   return { currencies: limits.map(({ currency, single, daily, monthly }) => ({ currency, single: text(single), daily: text(daily), monthly: text(monthly) })) }

@@ -6,7 +6,9 @@
  *                             │                          │  └──── call (margin) ────▶ awaiting_deposit (still drawable)
  *                             └─ cancel, no deposit ─▶ cancelled        mature, no money ─▶ overdue ─▶ completed
  *                awaiting_deposit after a call, or overdue, when the time limit has passed ─▶ closed_out
- *   held rate    none ─▶ active ──draw──▶ partially_drawn ──draw──▶ completed;time over ─▶ expired;cancel ─▶ cancelled
+ *   held rate    none ─▶ active ──draw──▶ partially_drawn ──draw──▶ completed
+ *                             ├─ time over ─▶ expired     (also from partially_drawn)
+ *                             └─ cancel ─▶ cancelled
  *
  * A failed drawdown gives its amounts back, and a completed contract is then open again. Every other move is refused
  * with `invalid-transition`, or with a more specific problem. Amounts are bigint minor units, times epoch milliseconds.
@@ -27,6 +29,7 @@ export function asContract(exchange: ExchangeRecord): Contract {
   return exchange
 }
 
+/** Whether an exchange is a contract: a forward or a held rate, with remaining amounts. */
 export function isContract(exchange: ExchangeRecord): exchange is Contract {
   return (exchange.kind === 'forward' || exchange.kind === 'held_rate') && exchange.remainingSell !== null && exchange.remainingBuy !== null
 }

@@ -83,6 +83,7 @@ export function reminderRefusal(state: FundsRequestState, now: number): Problem 
   }
 }
 
+/** Whether money may still arrive for a request in this status. */
 export function isWaiting(status: FundsRequestStatus): boolean {
   return (WAITING_STATUSES as readonly FundsRequestStatus[]).includes(status)
 }
