@@ -1,4 +1,4 @@
-/** What a payment's moves write once the partner has it, or is to have it. */
+/** Decides what the moves of a payment write from the hand-over to the partner on. */
 import { timestamp } from '../base/clock.ts'
 import { endsException, opensException, type ExceptionKind } from '../compliance/exception.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -12,12 +12,15 @@ import { answeredRecall, type PaymentReturn, type StatusReason } from './payment
 import type { MoveContext, PartnerMessage, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
 
 /**
- * The entry of L10 has the payment's own id. A payment is handed over once, so no second entry can want it; and L12, which
- * may be decided days later by another process, can name the entry it takes back without reading it or remembering it.
+ * The id of the L10 entry is the payment's own id. A payment is handed over once, so no second entry uses that id. L12,
+ * which another process may decide days later, can therefore name the entry that it reverses without reading it.
  */
 const handOverEntryId = ({ id }: PaymentState): string => id
 
-/** P17: L10, the hold captured, `processing` gone. Committed before the partner is called. No event. */
+/**
+ * Hands the payment over (P17): posts L10, captures the hold and ends the wait in the queue (`processing` is no longer
+ * shown). Committed before the partner is called. Writes no event.
+ */
 export function handOver(payment: PaymentState, context: MoveContext, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, sent: true }
   const total = payment.amount + payment.fee
@@ -34,7 +37,7 @@ export function handOver(payment: PaymentState, context: MoveContext, now: numbe
   })
 }
 
-/** P18, P22: L11. */
+/** Completes the payment (P18; P22 out of an exception) and posts L11. */
 export function settle(payment: PaymentState, { context, event }: Extract<PaymentCommand, { kind: 'settled' | 'rejected' }>, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'completed' }
   return moved(next, {
@@ -48,7 +51,7 @@ export function settle(payment: PaymentState, { context, event }: Extract<Paymen
   })
 }
 
-/** L11: what was on its way has arrived. */
+/** Posts L11: moves the amount out of transit, because the recipient has it. */
 function confirmation(payment: PaymentState, context: MoveContext, now: number): Posting[] {
   return entry({
     rule: 'L11', amounts: { A: payment.amount }, currency: payment.currency, accounts: context.accounts,
@@ -59,9 +62,10 @@ function confirmation(payment: PaymentState, context: MoveContext, now: number):
 }
 
 /**
- * P22, P23, P24: L13, and L11 before it where nobody had confirmed the payment yet. The money is back, so a recall that waited
- * for it has its answer, whatever brought it back. Where it came from takes no money any more, it waits for its owner (L03) like
- * whatever else comes to a closed balance, and nothing is charged for it or given back.
+ * Returns the payment (P22, P23, P24): posts L13, and before it L11 where the partner had not confirmed the payment
+ * yet. A recall that is still `requested` is answered `accepted`, whatever caused the return. When the paying balance
+ * is closed (`suspenseId`), the money is posted to suspense (L03) until its owner is found, and no fee is charged or
+ * given back.
  */
 export function giveBack(payment: PaymentState, { context, amount, schemeCode, event, suspenseId }: Extract<PaymentCommand, { kind: 'returned' }>, now: number): PaymentDecision {
   const recall = payment.recall?.status === 'requested' ? answeredRecall(payment.recall, 'accepted', schemeCode, now) : null
@@ -94,18 +98,24 @@ export function giveBack(payment: PaymentState, { context, amount, schemeCode, e
   })
 }
 
-/** What came back to a closed balance, as an item of the suspense list. */
+/** Makes the suspense item of money that came back to a closed balance. */
 function itemOf({ id: originId, operatorId, connectionId, shard, recipientName, number, rail }: PaymentState, { id, context: { valueDate }, what }: { readonly id: string; readonly context: MoveContext; readonly what: string }, now: number): SuspenseItem {
   return { id, operatorId, connectionId, shard, originId, payerName: recipientName, reference: `Payment ${number} ${what}`, rail, valueDate, receivedAt: now }
 }
 
-/** Why money came back, in the words of failures; the one for an unknown reason would say that it failed. */
+/**
+ * Reads the reason of a return from the table of failures, except for an unknown code: that text would say that the
+ * payment failed.
+ */
 function returnReason(schemeCode: string): StatusReason {
   const { code, message } = failureFor(schemeCode)
   return { code, message: code === 'unknown' ? 'The reason is not known.' : message }
 }
 
-/** P19, P20, P22: L12 takes L10 back, fee included. `suspenseId`: the balance takes no money any more, so all of it waits for its owner under this id. */
+/**
+ * Fails the payment (P19, P20, P22): L12 reverses L10, the fee included. With `suspenseId` the paying balance is
+ * closed, and the whole amount waits in suspense under this id.
+ */
 export function fail(
   payment: PaymentState, { context, schemeCode, event, suspenseId }: { readonly context: MoveContext; readonly schemeCode: string; readonly event: PartnerMessage | null; readonly suspenseId: string | undefined }, now: number,
 ): PaymentDecision {
@@ -131,7 +141,7 @@ export function fail(
   return moved(next, suspenseId === undefined ? effects : intoSuspense(effects, itemOf(payment, { id: suspenseId, context, what: 'failed' }, now), context.accounts))
 }
 
-/** Why nobody knows what became of a payment. */
+/** The reason why the outcome of a payment is unknown. */
 export interface Doubt {
   readonly kind: ExceptionKind
   readonly message: string
@@ -140,7 +150,10 @@ export interface Doubt {
 export const TIMED_OUT: Doubt = { kind: 'provider_timeout', message: 'The bank did not answer in time.' }
 export const UNCLEAR: Doubt = { kind: 'provider_state_unknown', message: 'The bank cannot say what became of it.' }
 
-/** P21: the outcome is unknown. L10 stays, nothing is resent, the partner is asked (I7). */
+/**
+ * Puts the payment into `exception` (P21) because its outcome is unknown: L10 stays, the payment is not sent again, and
+ * the partner is asked about it (I7).
+ */
 export function suspend(
   payment: PaymentState, { context, askAgainAt, event }: Omit<Extract<PaymentCommand, { kind: 'unclear' }>, 'kind'>, { kind, message }: Doubt, now: number,
 ): PaymentDecision {
@@ -156,7 +169,7 @@ export function suspend(
   })
 }
 
-/** P22: the partner has it after all. */
+/** Ends the exception (P22): the partner has confirmed that it has the payment. */
 export function resume(payment: PaymentState, { context, event = null }: Extract<PaymentCommand, { kind: 'accepted' }>, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing' }
   return moved(next, {

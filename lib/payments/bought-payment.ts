@@ -1,4 +1,4 @@
-/** The payment that an exchange buys for, moved as the exchange ends. */
+/** The payment that an exchange buys currency for; it is moved when the exchange ends. */
 import type { BoughtFor, BoughtForContext } from '../exchange/bought-for.ts'
 import type { PaymentPart } from '../exchange/effects.ts'
 import type { CalendarTerms } from '../rails/business-days.ts'
@@ -7,12 +7,12 @@ import { movePayment } from './payment-moves.ts'
 import type { PaymentCommand, PaymentState } from './payment-state.ts'
 import { dueTiming } from '../rails/timing.ts'
 
-/** A payment as it was read with its exchange. */
+/** A payment, read together with its exchange. */
 export class BoughtPayment implements BoughtFor {
   readonly payment: PaymentState
   /** `YYYY-MM-DD` */
   readonly executionDate: string
-  /** The bank's days; null where they are ignored. */
+  /** The business days of the bank connection; null where the connection ignores them. */
   readonly calendar: CalendarTerms | null
 
   constructor(payment: PaymentState, executionDate: string, calendar: CalendarTerms | null) {
@@ -31,7 +31,10 @@ export class BoughtPayment implements BoughtFor {
     return movePayment(payment, command, now).effects ?? {}
   }
 
-  /** Until when the payment is not handed over: its connection keeps cut-offs and its day has not come, or a sandbox keeps it waiting. */
+  /**
+   * Returns the earliest hand-over, epoch milliseconds: the execution day where the connection keeps cut-offs, or the
+   * end of the sandbox's queue delay. Undefined: at once.
+   */
   #notBefore({ queueDelayMs }: BoughtForContext, now: number): number | undefined {
     const { rail, amount, reference, recipientName } = this.payment
     const dueAt = this.calendar === null ? now : dueTiming(rail, this.executionDate, this.calendar, now).dueAt

@@ -1,27 +1,27 @@
-/** What a confirmation of a payment says. */
+/** The content of a payment confirmation. */
 import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../documents/confirmation-page.ts'
 import { costOf } from './conversion.ts'
 import type { PaymentRecord } from './payment.ts'
 
-/** Rails as people call them; the others go by their word. */
+/** Names of rails for people; a rail without a name here is shown by its code. */
 const RAIL_NAMES: Readonly<Record<string, string>> = {
   sepa: 'SEPA Credit Transfer', sepa_instant: 'SEPA Instant Credit Transfer', target2: 'TARGET', faster_payments: 'Faster Payments', chaps: 'CHAPS', bacs: 'Bacs',
   swift: 'SWIFT', ach: 'ACH', ach_same_day: 'Same Day ACH', fedwire: 'Fedwire', rtp: 'RTP', fednow: 'FedNow', internal: 'Internal transfer',
 }
 const CHARGES: Readonly<Record<string, string>> = { shared: 'Shared (SHAR)', sender: 'Borne by the payer (DEBT)', recipient: 'Borne by the recipient (CRED)' }
 
-/** What it cost and what left the balance that it was made from, in the currency of that balance. */
+/** Lists the fee and the total debit, in the currency of the source balance. */
 function costs({ amount, fee, currency, details: { conversion } }: PaymentRecord): readonly (readonly [string, string | null])[] {
   const [cost, total, paidIn] = conversion === undefined ? [fee, amount + fee, currency] : [BigInt(conversion.feeMinor), costOf(conversion), conversion.sellCurrency]
   return [['Fee', cost === 0n ? null : grouped(cost, paidIn)], ['Total debit', grouped(total, paidIn)]]
 }
 
-/** Whether a payment has got so far that there is something to confirm. */
+/** Tells whether the payment has a confirmation: it has been completed, and may have been returned since. */
 export function isConfirmed({ status }: Pick<PaymentRecord, 'status'>): boolean {
   return status === 'completed' || status === 'returned'
 }
 
-/** The confirmation of a payment that has arrived, or has come back since. */
+/** Builds the confirmation of a completed or returned payment. */
 export function paymentConfirmation(payment: PaymentRecord, { operatorName, customerName, account, timezone }: ConfirmationParty): Confirmation {
   const { details, rail, returnInfo } = payment
   const amountOf = (minor: bigint): string => grouped(minor, payment.currency)

@@ -1,21 +1,22 @@
 /**
- * Payments in another currency than that of the balance they are made from: first an exchange that buys exactly what is paid, then
- * the payment, out of what was bought.
+ * Payments in another currency than that of their source balance: first an exchange buys exactly the amount to pay,
+ * then the payment is made from the bought amount.
  *
  * Where the money is
- *  * Submitted: the balance that is sold from decides, and one commit takes the money from it (L30) and writes the payment with its
- *    exchange. The payment is `processing`, and nothing of it waits for the bank yet. Where people have to approve it first, the
- *    exchange waits with the payment and holds what it is to sell; when its quote has run out by then, the rate is taken anew, and
- *    the payment rejected where that is too far away.
- *  * Exchanged: the commit that credits the bought money (L33) sets it aside for the payment, on the balance that was bought for,
- *    and puts the payment into the bank's queue, with the payment's version as its fence. So what was bought is never free to be
- *    spent before, and never lost between two commits.
- *  * The exchange fails: the commit that gives the sold money back (L35) ends the payment. While nobody knows what became of the
- *    exchange, the payment waits with it.
- *  * Cancelled before it was exchanged: an exchange cannot be taken back, so what it buys is the customer's to spend.
- *  * From there it is like any payment; the bank's no and a return give back the currency that was bought.
+ *  * Submitted: the balance that is sold from decides. One commit debits it (L30) and writes the payment with its
+ *    exchange. The payment is `processing` and not yet queued for the bank. Where the payment needs an approval, the
+ *    exchange waits with it and holds the amount to sell; if its quote has expired by then, a new rate is taken, and
+ *    the payment is rejected where that rate is too far from the first.
+ *  * Exchanged: the commit that credits the bought money (L33) also holds it for the payment, on the balance that
+ *    receives the bought currency, and queues the payment for the bank, fenced by the payment's version. So the bought
+ *    money is never free to be spent, and never lost between two commits.
+ *  * The exchange fails: the commit that gives the sold money back (L35) fails the payment. While the outcome of the
+ *    exchange is unknown, the payment waits.
+ *  * Cancelled before the exchange has ended: an exchange cannot be reversed, so the bought money is free for the
+ *    customer.
+ *  * From then on the payment is like any other; a rejection by the bank and a return give back the bought currency.
  *
- * It costs what its quote costs. Amounts are bigint minor units.
+ * The only price is that of the quote. Amounts are bigint minor units.
  */
 import { exchangeHold } from '../exchange/approval.ts'
 import { expiredQuote, usedQuote } from '../exchange/book-exchange.ts'
@@ -29,33 +30,33 @@ import type { Effects } from '../decisions/effects.ts'
 import type { FieldError, Problem } from '../base/problems.ts'
 import type { FeeRule } from '../pricing/fees.ts'
 
-/** What a payment keeps of its exchange. Amounts are minor units as text. */
+/** The part of an exchange that its payment stores. Amounts are minor units as text. */
 export interface Conversion {
   readonly quoteId: string
   readonly exchangeId: string
   readonly sellCurrency: string
   readonly sellMinor: string
-  /** Of the exchange, in the currency sold. */
+  /** The fee of the exchange, in the sold currency. */
   readonly feeMinor: string
 }
 
-/** What a payment has to bring to the balance that is sold from. */
+/** The data that a payment brings to the balance that is sold from. */
 export interface ConversionOrder {
   readonly quote: QuoteRecord
   readonly exchangeId: string
   readonly exchangeNumber: string
   readonly buyBalance: { readonly id: string; readonly connectionId: string }
-  /** What is charged in the currency that is bought. */
+  /** The fee rules of the bought currency. */
   readonly fees: readonly FeeRule[]
   readonly booking: Pick<BookingContext, 'accounts' | 'valueDate'>
-  /** The exchange that has used the quote; learned from a commit that found it. */
+  /** The exchange that has used the quote already. The commit reports it, and the payment is decided again. */
   readonly usedBy: string | null
 }
 
-/** What the balance loses by an exchange: what is sold, and its fee. */
+/** The debit of the source balance: the sold amount and the fee of the exchange. */
 export const costOf = ({ sellMinor, feeMinor }: Conversion): bigint => BigInt(sellMinor) + BigInt(feeMinor)
 
-/** What a body says wrongly of its quote; null: nothing. */
+/** Compares a quote with the payment and its balance. Returns the field error, or null when they fit. */
 export function conversionFault(
   { id, currency }: Pick<BalanceState, 'id' | 'currency'>, { quote }: Pick<ConversionOrder, 'quote'>, paid: { readonly amount: bigint; readonly currency: string },
 ): FieldError | null {
@@ -68,13 +69,16 @@ export function conversionFault(
   return null
 }
 
-/** Why a quote can no longer be used; null: it can. */
+/** Returns the refusal of a quote that was used or has expired; null when it can be used. */
 export function quoteRefusal({ quote, usedBy }: Pick<ConversionOrder, 'quote' | 'usedBy'>, now: number): Problem | null {
   if (usedBy !== null) return usedQuote(quote.id, usedBy)
   return isExpired(quote, now) ? expiredQuote(quote) : null
 }
 
-/** The exchange of a payment, with what its booking writes, or in `pending_approval` where the payment waits for people. */
+/**
+ * Makes the exchange of a payment with the effects of its booking, or in `pending_approval` with a hold where the
+ * payment waits for an approval.
+ */
 export function exchangeFor(
   balance: BalanceState, { quote, exchangeId: id, exchangeNumber: number, buyBalance, booking }: ConversionOrder,
   payment: { readonly id: string; readonly number: string; readonly createdBy: string; readonly createdVia: ExchangeRecord['createdVia']; readonly waits: boolean; readonly approvalId: string | null }, ids: IdSource, now: number,
@@ -101,6 +105,6 @@ export function exchangeFor(
   }
 }
 
-/** What the payment keeps of it. */
+/** Takes from an exchange the part that its payment stores. */
 export const conversionOf = ({ quoteId, id, sellCurrency, sellAmount, fee }: ExchangeRecord): Conversion =>
   ({ quoteId: quoteId as string, exchangeId: id, sellCurrency: sellCurrency satisfies CurrencyCode, sellMinor: sellAmount.toString(), feeMinor: fee.toString() })

@@ -1,9 +1,9 @@
 /**
- * The decision to make a payment, or to submit a draft, taken by the paying balance: due now or on a later day, at once or
- * after its approval. What is due later holds no money before its day (release-payment.ts).
+ * The decision to make a payment, or to submit a draft, taken by the paying balance: due now or on a later day, at once
+ * or after its approval. A payment that is due later holds no money before its day (release-payment.ts).
  *
- * The ladder is in the order of precedence that the API promises: body, state, limits, funds. Everything it needs to know
- * beside the balance travels in the command, so the same command on the same balance is decided the same way.
+ * The checks are in the order of precedence that the API promises: body, state, limits, funds. The command carries
+ * every input beside the balance, so the same command on the same balance is always decided in the same way.
  */
 import { opening, type SandboxDecision } from '../approvals/opening.ts'
 import { tierFor, type Convert, type TierMatch } from '../approvals/policy.ts'
@@ -32,51 +32,54 @@ export interface CreatePayment extends Recorded {
     readonly id: string
     readonly status: string
     readonly version: bigint
-    /** Of what a review looks at; an approval holds only while it stays the same. */
+    /** Digest of the reviewed fields of the recipient; an approval is valid only while it stays the same. */
     readonly digest: string
-    /** Whether it is an account of the payer's own. */
+    /** Whether the recipient's account belongs to the payer. */
     readonly ownAccount: boolean
-    /** Which limits the rail was chosen by. */
+    /** The version of the operator's rail terms by which the rail was chosen. */
     readonly rails: { readonly version: number }
   }
   readonly amount: bigint
   readonly currency: string
-  /** The exchange that buys what is paid, where a quote was given. */
+  /** The exchange that buys the paid amount; present where the request names a quote. */
   readonly conversion?: ConversionOrder | undefined
   readonly rail: Rail
-  /** The balance on this platform that the recipient's account is; absent for an account elsewhere. */
+  /** The balance on this platform that belongs to the recipient's account; absent for an account at another bank. */
   readonly payeeBalanceId?: string
   readonly instant: boolean
-  /** The date that was asked for; null: as soon as possible. */
+  /** The requested date; null: as soon as possible. */
   readonly executionDate: string | null
   readonly createdBy: string
   readonly createdByName: string
   readonly createdVia: PaymentRecord['createdVia']
-  /** Who else shaped the terms, as an approval needs to know it; ids of people and keys. */
+  /** Ids of other people and keys that changed the terms; the approval must not be given by them. */
   readonly shapedBy?: readonly string[] | undefined
-  /** Who set the amount, where that is not `createdBy`: it counts for their limits. */
+  /** The person or key that set the amount, where that is not `createdBy`: the payment counts for their limits. */
   readonly spenderId?: string | undefined
-  /** What an approval needs, should there be one: its ids, the decision of the sandbox's own approver, and what amounts are worth at a connection. */
+  /**
+   * Input of the approval, if one is needed: its ids, the decision of the sandbox's approver, and the conversion of
+   * amounts at a connection.
+   */
   readonly approving: { readonly ids: { next(): string }; readonly sandboxDecision: SandboxDecision | null; readonly convertAt?: (connectionId: string) => Convert }
   readonly externalId: string | null
-  /** The payment that has this external id already; learned from a commit that found it. */
+  /** The payment that already has this external id. The commit reports it, and the payment is decided again. */
   readonly externalIdOwner: string | null
-  /** A no of limits or rails, found before the balance was asked. */
+  /** A refusal by limits or rails that was found before the balance decides. */
   readonly policyRefusal: Problem | null
   readonly shown: Pick<PaymentDetails, 'chargeBearer' | 'requestedRail' | 'reference' | 'endToEndId' | 'uetr' | 'purposeCode' | 'purpose' | 'internalNote' | 'notifyRecipient' | 'verification' | 'documentIds' | 'bulk'>
   readonly metadata: Readonly<Record<string, string>>
   readonly queued: QueuePlace
-  /** Not handed over before then, epoch milliseconds. */
+  /** The earliest hand-over to the partner, epoch milliseconds. */
   readonly notBefore?: number
-  /** The schedule that makes it. */
+  /** The schedule that makes the payment. */
   readonly scheduledPaymentId?: string | undefined
-  /** The approval of the file that it is part of; it waits for that, and for none of its own. */
+  /** The approval of the bulk file that the payment is part of; the payment waits for it and has none of its own. */
   readonly batchApprovalId?: string | undefined
-  /** The draft that it was until now. */
+  /** The draft that this command submits. */
   readonly draft?: SubmittedDraft
 }
 
-/** Of a draft what stays when it is submitted. */
+/** The fields of a draft that stay when it is submitted. */
 export type SubmittedDraft = Pick<PaymentRecord, 'version' | 'createdBy' | 'createdVia' | 'createdAt' | 'scheduledPaymentId'>
 
 export interface PaymentCreated {
@@ -85,12 +88,18 @@ export interface PaymentCreated {
   readonly operatorId: string
 }
 
-/** The operator's terms for rails are not those that the rail was chosen by: it is chosen again, and the payment asked for anew. */
+/**
+ * The operator has changed its rail terms since the rail was chosen: the caller chooses the rail again and repeats the
+ * command.
+ */
 export interface RailsChanged {
   readonly kind: 'rails_changed'
 }
 
-/** Whether its rail has to be chosen again; null when it was chosen by the terms that hold. A no is only given on fresh state (I4). */
+/**
+ * Returns the reply `rails_changed` when the rail terms have changed since the rail was chosen; null when they are the
+ * same. A refusal is given only on freshly loaded state (I4).
+ */
 export function railsChanged(balance: BalanceState | null, { customerId, recipient }: CreatePayment): { readonly state: BalanceState; readonly reply: RailsChanged; readonly effects: null; readonly refused: true } | null {
   if (balance === null || balance.customerId !== customerId || recipient.rails.version === balance.railVersion) return null
   return { state: balance, reply: { kind: 'rails_changed' }, effects: null, refused: true }
@@ -125,16 +134,16 @@ export function createPayment(balance: BalanceState | null, command: CreatePayme
   if (stale !== null) return refuse(balance, command, now, stale)
   if (command.policyRefusal !== null) return refuse(balance, command, now, command.policyRefusal)
   const timing = timingOf(command.rail, command.executionDate, balance.calendar, now)
-  // What is bought leaves its balance now, whenever it is paid.
+  // An exchange sells from its balance now, whatever the execution date of the payment.
   const later = timing.dueAt !== null && conversion === undefined
   const spent = conversion?.quote.sellAmount ?? command.amount
-  // What leaves on a later day counts on that day; only what no day would let pass is refused now.
+  // A later payment counts against the limits of its own day; today it is refused only where no day would allow it.
   const broken = balance.limits === null ? null : brokenLimit(later ? unusedLimits(balance.limits) : balance.limits, spending(command, spent), now)
   if (broken !== null) return { ...refuse(balance, command, now, broken), refused: true }
   const fee = conversion === undefined ? feeOf(balance.fees, command.rail, command.amount) : 0n
   const need = spent + (conversion?.quote.fee ?? fee)
   if (!later && balance.available < need) {
-    // What a schedule makes waits for money that is missing, as whatever has its day does: until the cut-off of that day.
+    // A payment of a schedule waits for missing money until the cut-off of its day, as every scheduled payment does.
     if (command.scheduledPaymentId !== undefined) {
       const due = { ...timing, ...dueTiming(command.rail, timing.executionDate, balance.calendar, now) }
       return { ...accept(balance, command, now, { timing: due, later: true, spent, fee, need }), refused: true }
@@ -146,14 +155,14 @@ export function createPayment(balance: BalanceState | null, command: CreatePayme
 
 const NOTHING_TO_BUY = { field: '/quoteId', code: 'not_applicable', message: 'The balance is in the currency that is paid.' } as const
 
-/** What counts against limits: of a payment whose money is bought, what is sold. It counts for whoever set the amount. */
+/** The amount that counts against limits, for the person who set it. With an exchange that is the sold amount. */
 const spending = ({ customerId, createdBy, spenderId }: CreatePayment, spent: bigint) => ({ customerId, spenderId: spenderId ?? createdBy, amount: spent })
 
 interface Terms {
   readonly timing: Timing
-  /** Its money is set aside on its day. */
+  /** Its money is held on its day, not now. */
   readonly later: boolean
-  /** What counts against limits: of a payment whose money is bought, what is sold. */
+  /** The amount that counts against limits: with an exchange, the sold amount. */
   readonly spent: bigint
   readonly fee: bigint
   readonly need: bigint
@@ -203,7 +212,7 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
     details, metadata: command.metadata, failure: null, statusReason: null, returnedAmount: null, returnInfo: null, recall: null, exception: null, providerRef: null, sentAt: null,
     completedAt: null, failedAt: null, approvedAt: null, cancelledAt: null, createdAt: draft?.createdAt ?? now, updatedAt: now,
   }
-  // What is bought is set aside where it comes to; until then nothing of the payment's own is held.
+  // The bought money is held on the balance that receives it; until then the payment has no hold of its own.
   const holdId = later || buying !== null ? null : command.holdId
   const payingBalanceId = buying === null ? balance.id : buying.exchange.buyBalanceId
   const effects: Effects = {
@@ -230,7 +239,8 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
     ...(command.shown.documentIds === undefined ? {} : { documentUses: command.shown.documentIds.map((documentId) => ({ documentId, object: 'payment' as const, objectId: payment.id })) }),
     facts: [{ recipientId: command.recipient.id, version: command.recipient.version }],
     ...(command.key === null ? {} : { idempotency: { ...command.key, resourceId: payment.id, createdAt: now,
-      // What is created can be shown again as it was; a draft was something else before, so what was said of it is kept.
+      // The answer of a creation can be built again from the payment. A draft has had other answers before, so its
+      // answer is stored.
       ...(draft === undefined ? { status: 201, answer: null } : { status: 200, answer: JSON.stringify(paymentJson(payment, details.queued)) }) } }),
   }
   const available = later ? balance.available : balance.available - need
@@ -241,7 +251,7 @@ function accept(balance: BalanceState, command: CreatePayment, now: number, { ti
   }
 }
 
-/** The approval that a payment waits for, with what its last approver has to find unchanged. */
+/** Opens the approval that the payment waits for, with the facts that must be unchanged at the last approval. */
 function openingOf(balance: BalanceState, command: CreatePayment, { tier, converted }: TierMatch, now: number) {
   const { recipient, approving } = command
   return opening({
@@ -262,7 +272,7 @@ function openingOf(balance: BalanceState, command: CreatePayment, { tier, conver
   }, now)
 }
 
-/** A draft's row, written anew. */
+/** Makes the row that replaces a draft. */
 export function rewriteOf(
   payment: PaymentRecord, { holdId, payingBalanceId, version }: Pick<PaymentRewrite, 'holdId' | 'payingBalanceId' | 'version'>,
 ): PaymentRewrite {

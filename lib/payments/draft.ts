@@ -1,6 +1,6 @@
 /**
- * Drafts: payments that are being written. Nothing is held and nobody is told of them; what is wrong with one is said when it is
- * submitted. They show their recipient as it is now.
+ * Drafts: payments that are being written. A draft holds no money and sends no event; its faults are reported when it
+ * is submitted. It shows its recipient as it is now.
  */
 import { requestersOf } from '../approvals/requesters.ts'
 import { inStoredOrder, patchedMetadata } from '../base/metadata.ts'
@@ -8,7 +8,7 @@ import type { VerificationOutcome } from '../recipients/verification.ts'
 import type { PaymentDetails, PaymentRecord, RecipientSnapshot } from './payment.ts'
 import type { Rail } from '../rails/rails.ts'
 
-/** What is written of a draft. */
+/** The fields of a draft that its author writes. */
 export interface DraftInput {
   readonly sourceBalanceId: string
   readonly recipientId: string
@@ -29,10 +29,10 @@ export interface DraftInput {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** A change of one: what is left out stays, null clears, attributes are merged. */
+/** A change of a draft: an omitted field stays, null clears it, metadata is merged. */
 export type DraftPatch = Partial<Omit<DraftInput, 'metadata'>> & { readonly metadata?: Readonly<Record<string, string | null>> }
 
-/** What a draft names, as it is now. */
+/** The balance and the recipient of a draft as they are now. */
 export interface DraftFacts {
   readonly balance: { readonly name: string; readonly connectionId: string }
   readonly recipient: RecipientSnapshot
@@ -40,12 +40,15 @@ export interface DraftFacts {
 
 type Origin = Pick<PaymentRecord, 'id' | 'customerId' | 'number' | 'createdBy' | 'createdVia' | 'createdAt'>
 
-/** A draft as it is first written. */
+/** Makes version 1 of a draft. */
 export function newDraft(origin: Origin, input: DraftInput, facts: DraftFacts): PaymentRecord {
   return written({ ...origin, version: 1, updatedAt: origin.createdAt }, input, facts)
 }
 
-/** A draft as a change of a person or key makes it, at `now` (epoch milliseconds). It keeps who changed its terms and its amount. */
+/**
+ * Makes the next version of a draft, changed by a person or key at `now` (epoch milliseconds). Records who changed its
+ * terms and who set its amount.
+ */
 export function rewrittenDraft(draft: PaymentRecord, input: DraftInput, facts: DraftFacts, { by, now }: { readonly by: string; readonly now: number }): PaymentRecord {
   const next = written({ ...draft, version: draft.version + 1, updatedAt: now }, input, facts)
   const { editors = [], amountSetBy = draft.createdBy } = draft.details
@@ -54,7 +57,7 @@ export function rewrittenDraft(draft: PaymentRecord, input: DraftInput, facts: D
   return { ...next, details: { ...next.details, ...(shaped.length === 0 ? {} : { editors: shaped }), ...(setBy === draft.createdBy ? {} : { amountSetBy: setBy }) } }
 }
 
-/** What of a draft decides on money and its way: all but what only describes it. */
+/** Writes the terms of a draft as text: every field but the descriptive ones. */
 function termsText(draft: PaymentRecord): string {
   const { internalNote, metadata, documentIds, externalId, ...terms } = inputOfDraft(draft)
   return JSON.stringify(terms)
@@ -82,7 +85,7 @@ function written(origin: Origin & Pick<PaymentRecord, 'version' | 'updatedAt'>, 
   }
 }
 
-/** What a draft says, as it was written: what is submitted, and what a change starts from. */
+/** Reads the input fields back from a draft: they are submitted, or changed by a patch. */
 export function inputOfDraft({ sourceBalanceId, recipientId, amount, currency, executionDate, externalId, details, metadata }: PaymentRecord): Required<Omit<DraftInput, 'verificationOverride'>> & Pick<DraftInput, 'verificationOverride'> {
   const { reference, requestedRail, chargeBearer, purposeCode, purpose, endToEndId, internalNote, notifyRecipient, verificationOverride = null, quoteId = null, documentIds = [] } = details
   return {
@@ -91,7 +94,7 @@ export function inputOfDraft({ sourceBalanceId, recipientId, amount, currency, e
   }
 }
 
-/** What a draft says after a change. */
+/** Applies a change to the input fields of a draft. */
 export function patchedDraft(draft: PaymentRecord, { metadata, ...patch }: DraftPatch): DraftInput {
   const before = inputOfDraft(draft)
   return { ...before, ...patch, ...(metadata === undefined ? {} : { metadata: patchedMetadata(before.metadata, metadata) }) }

@@ -10,7 +10,10 @@ export interface PaymentRow {
   readonly externalId: string | null
   readonly status: string
   readonly sourceBalanceId: string
-  /** The balance debited, which gets what comes back: the source, or the one that receives the bought currency. */
+  /**
+   * The balance debited, which also gets money that comes back: the source balance, or the one that receives the bought
+   * currency.
+   */
   readonly payingBalanceId: string
   readonly recipientId: string
   readonly holdId: string | null
@@ -19,39 +22,39 @@ export interface PaymentRow {
   readonly fee: bigint
   /** Null in a draft. */
   readonly rail: string | null
-  /** Null in a draft that names none. */
+  /** Null in a draft without a date. */
   readonly executionDate: string | null
   readonly createdBy: string
   readonly createdVia: string
-  /** JSON text of what is only shown (PaymentDetails). */
+  /** JSON text of the fields that are only shown (PaymentDetails). */
   readonly details: string
   /** JSON text, or null. */
   readonly metadata: string | null
   readonly createdAt: number
-  /** The schedule that makes it. */
+  /** The schedule that makes the payment. */
   readonly scheduledPaymentId?: string | null
 }
 
-/** A draft written anew, by its editor or by its submission: everything but whose it is and how it came to be. */
+/** The row that replaces a draft, at a change or at its submission. Its owner and its origin stay. */
 export interface PaymentRewrite extends Omit<PaymentRow, 'customerId' | 'operatorId' | 'shard' | 'number' | 'createdBy' | 'createdVia' | 'createdAt' | 'scheduledPaymentId'> {
-  /** The version the decision was made on; the commit refuses any other (I3). */
+  /** The version that the decision was made on; the commit refuses any other (I3). */
   readonly version: number
   readonly updatedAt: number
 }
 
-/** A scheduled payment, to be looked at. Times are epoch milliseconds. */
+/** A scheduled payment and the time when it is due. Times are epoch milliseconds. */
 export interface PaymentDue {
   readonly paymentId: string
   readonly shard: number
   readonly dueAt: number
-  /** Until when money that is missing is waited for. */
+  /** The end of the wait for missing money. */
   readonly until: number
 }
 
 /** A move of a payment's state machine. Null leaves a column as it is. */
 export interface PaymentChange {
   readonly id: string
-  /** The version the decision was made on; the commit refuses any other (I3). */
+  /** The version that the decision was made on; the commit refuses any other (I3). */
   readonly version: number
   readonly status: string
   readonly providerRef: string | null
@@ -64,23 +67,23 @@ export interface PaymentChange {
 }
 
 /**
- * Every other move of a payment than to be handed over, settled or failed. So many fewer of them are made that those three do
- * not carry their columns. An absent member leaves its column as it is; null clears it.
+ * Every move of a payment other than hand-over, settlement and failure. Those three are by far the most frequent, so
+ * their rows do not carry these columns. An absent member leaves its column as it is; null clears it.
  */
 export interface PaymentDecision {
   readonly id: string
-  /** The version the decision was made on; the commit refuses any other (I3). */
+  /** The version that the decision was made on; the commit refuses any other (I3). */
   readonly version: number
   readonly status: string
-  /** JSON text of why. */
+  /** JSON text of the reason. */
   readonly statusReason?: string | null
   /** JSON text. */
   readonly failure?: string | null
   /** JSON text. */
   readonly exception?: string | null
-  /** The hold that reserves its money. */
+  /** The hold that reserves the payment's money. */
   readonly holdId?: string | null
-  /** JSON text of what is only shown. */
+  /** JSON text of the fields that are only shown. */
   readonly details?: string
   /** JSON text. */
   readonly metadata?: string | null
@@ -88,38 +91,41 @@ export interface PaymentDecision {
   readonly cancelledAt?: number | null
   readonly completedAt?: number | null
   readonly failedAt?: number | null
-  /** What came back, minor units. */
+  /** The amount that came back, minor units. */
   readonly returnedAmount?: bigint | null
-  /** JSON text of how it came back. */
+  /** JSON text of the return. */
   readonly returnInfo?: string | null
-  /** JSON text of what was asked of the recipient's bank and what it said. */
+  /** JSON text of the recall and its answer. */
   readonly recall?: string | null
-  /** When a recall that nobody has answered is given up. */
+  /** The time when an unanswered recall expires. */
   readonly recallDueAt?: number | null
   readonly updatedAt: number
 }
 
-/** A payment that waits for the partner (`queue`), has its final outcome (`done`), or must be asked about (`attend`). */
+/**
+ * A payment that waits for the partner (`queue`), has its final outcome (`done`), or needs an enquiry at the partner
+ * (`attend`).
+ */
 export interface Instruction {
   readonly paymentId: string
   readonly shard: number
-  /** Not handed over before then, epoch milliseconds. */
+  /** The earliest hand-over to the partner, epoch milliseconds. */
   readonly notBefore?: number
 }
 
 export interface Attention {
   readonly paymentId: string
-  /** When the partner is asked next; null when it need not be asked any more. */
+  /** The time of the next enquiry at the partner; null when no more is needed. */
   readonly attentionAt: number | null
 }
 
-/** A payment that did not leave: what it counted in its day and month is free again. */
+/** A payment that did not leave: its amount is subtracted again from the sums of its day and month. */
 export interface OutflowReturn {
   readonly customerId: string
-  /** In whose name it was made: what was counted for them and for the customer is both given back. */
+  /** The person or key whose limits it counted for; their sums and the customer's sums are both reduced. */
   readonly spenderId: string
   readonly currency: string
-  /** `YYYY-MM-DD`: the day it was made on. */
+  /** `YYYY-MM-DD`: the day of the payment. */
   readonly day: string
   readonly amount: bigint
 }
@@ -129,14 +135,14 @@ declare module '../decisions/effects.ts' {
     readonly payments?: readonly PaymentRow[]
     readonly paymentRewrites?: readonly PaymentRewrite[]
     readonly paymentsDue?: readonly PaymentDue[]
-    /** Scheduled payments that wait for their day no longer. */
+    /** Scheduled payments that no longer wait for their day. */
     readonly paymentsDueDone?: readonly string[]
     readonly paymentChanges?: readonly PaymentChange[]
     readonly paymentDecisions?: readonly PaymentDecision[]
     readonly instructions?: readonly Instruction[]
     readonly instructionsDone?: readonly string[]
     readonly attention?: readonly Attention[]
-    /** Subtracted from the sums that were counted for the payment, where it was counted. */
+    /** Subtracted from the sums that the payment was counted in, if it was counted. */
     readonly outflowReturns?: readonly OutflowReturn[]
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a payment on the rail `internal` writes: one entry takes the money from the paying balance and gives it to the payee's. No
- * partner takes part, so a payment that has left is completed, and is never returned.
+ * Decides what a payment on the rail `internal` writes: one entry debits the paying balance and credits the payee's
+ * balance. No partner takes part, so a payment that was booked is completed, and is never returned.
  */
 import { timestamp } from '../base/clock.ts'
 import { failureFor } from '../rails/failure-codes.ts'
@@ -11,12 +11,12 @@ import { transactionId } from '../ledger/transaction-id.ts'
 import { changeEvents, heldBy, holdReleased, moved, outflowReturn, UNCHANGED, update } from './move-parts.ts'
 import type { InternalPayee, MoveContext, PaymentDecision, PaymentState } from './payment-state.ts'
 
-/** The bank scheme's code for an account that takes no money any more. */
+/** The bank scheme's code for a closed account. */
 const CLOSED_CODE = 'AC04'
 
 /**
- * L20: one commit captures the hold, credits the payee's balance and writes the payee's incoming payment. The commit refuses a balance
- * that takes no money (`credit_refused`), and nothing is written then.
+ * Books the payment (L20): one commit captures the hold, credits the payee's balance and writes the payee's incoming
+ * payment. The commit refuses a closed payee's balance (`credit_refused`), and then writes nothing.
  */
 export function book(payment: PaymentState, payee: InternalPayee, context: MoveContext, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, sent: true, status: 'completed' }
@@ -46,7 +46,7 @@ export function book(payment: PaymentState, payee: InternalPayee, context: MoveC
   })
 }
 
-/** The payee's balance takes no money any more: nothing was moved, and what was set aside is free again. */
+/** Fails the payment because the payee's balance is closed: no money was moved, and the hold is released. */
 export function refuseClosed(payment: PaymentState, { ids }: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
   const failure = { ...failureFor(CLOSED_CODE), at: timestamp(now) }
@@ -60,7 +60,7 @@ export function refuseClosed(payment: PaymentState, { ids }: Pick<MoveContext, '
   })
 }
 
-/** The incoming payment's id follows from the payment's, so that a payment arrives once. */
+/** Derives the id of the incoming payment from that of the payment, so that a payment arrives once. */
 function incomingRow(payment: PaymentState, payee: InternalPayee, { valueDate }: MoveContext, now: number): IncomingPaymentRow {
   const { name, maskedIdentifier, bankName, country } = payee.payer
   return {

@@ -1,17 +1,23 @@
-/** What the moves of a payment have in common: its money, its events, its update log. */
+/** Parts that the moves of a payment share: money, events, update log. */
 import { dateIn } from '../base/clock.ts'
 import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../decisions/effects.ts'
 import type { EntryOptions } from '../ledger/entry.ts'
 import type { PaymentRecall } from './payment.ts'
 import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
 
-/** What is paid and what comes back is of one balance, which may have been closed since. */
+/**
+ * Debits and credits go to the paying balance, which may have been closed since; the fence `open` refuses a credit
+ * then.
+ */
 export const ownBalance = ({ payingBalanceId }: Pick<PaymentState, 'payingBalanceId'>): EntryOptions['balances'] => ({ from: payingBalanceId, to: { id: payingBalanceId, fence: 'open' } })
 
-/** What its hold reserves, and where. */
+/** The balance and the amount of the payment's hold. */
 export const heldMoney = (payment: PaymentState): Pick<HoldRow, 'balanceId' | 'amount'> => ({ balanceId: payment.payingBalanceId, amount: payment.amount + payment.fee })
 
-/** The hold of a payment that has one: every payment but a draft and one that waits for its day. */
+/**
+ * Returns the hold of a payment. A draft, a payment that waits for its day and one that waits for its exchange have
+ * none. @throws Error without a hold
+ */
 export function heldBy({ id, holdId }: PaymentState): string {
   if (holdId === null) throw new Error(`The payment ${id} has no hold.`)
   return holdId
@@ -20,11 +26,11 @@ export function heldBy({ id, holdId }: PaymentState): string {
 export const holdReleased = (payment: PaymentState, now: number): HoldResolution =>
   ({ id: heldBy(payment), ...heldMoney(payment), status: 'released', capturedAmount: null, resolvedAt: now })
 
-/** What it pays is being bought: nothing is set aside for it, and the bank has not been told. */
+/** Tells whether the payment waits for its exchange: it has no hold yet and was not handed over. */
 export const awaitsExchange = ({ status, sent, holdId, conversion }: Pick<PaymentState, 'status' | 'sent' | 'holdId' | 'conversion'>): boolean =>
   conversion !== undefined && status === 'processing' && !sent && holdId === null
 
-/** What it counted against a limit is free again. */
+/** Frees the amount that the payment counted against limits. */
 export const outflowReturn = ({ customerId, spenderId, currency, amount, conversion, createdAt }: PaymentState) => ({
   customerId, spenderId, currency: conversion?.sellCurrency ?? currency, day: dateIn(createdAt, 'UTC'), amount: conversion === undefined ? amount : BigInt(conversion.sellMinor),
 })
@@ -37,10 +43,10 @@ export function update(before: PaymentState, after: PaymentState, message: strin
   return { objectId: after.id, version: after.version, customerId: after.customerId, status: after.status, previousStatus: before.status, message, actor, at: now }
 }
 
-/** What an event tells of a payment. */
+/** The fields of a payment that its events carry. */
 export type ChangedPayment = Pick<PaymentState, 'id' | 'customerId' | 'operatorId' | 'shard' | 'status' | 'amount' | 'currency'>
 
-/** `payment.status_changed`, and beside it the event of a terminal status. */
+/** Makes `payment.status_changed`, and for a terminal status the event of that status. */
 export function changeEvents(before: ChangedPayment, after: ChangedPayment, { ids }: Pick<MoveContext, 'ids'>, now: number) {
   const event = (type: string) => ({
     id: ids.next(), createdAt: now, customerId: after.customerId, operatorId: after.operatorId, shard: after.shard, type,
@@ -50,7 +56,7 @@ export function changeEvents(before: ChangedPayment, after: ChangedPayment, { id
   return terminal ? [event('payment.status_changed'), event(`payment.${after.status}`)] : [event('payment.status_changed')]
 }
 
-/** `payment.recall_updated` speaks of the recall: its status now, and the one before. */
+/** Makes `payment.recall_updated`; its status and previous status are those of the recall. */
 export function recallEvent(payment: PaymentState, previousStatus: PaymentRecall['status'] | null, { ids }: Pick<MoveContext, 'ids'>, now: number): OutboxEvent {
   return {
     id: ids.next(), createdAt: now, customerId: payment.customerId, operatorId: payment.operatorId, shard: payment.shard, type: 'payment.recall_updated',

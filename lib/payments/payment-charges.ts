@@ -1,7 +1,7 @@
 /**
- * What a payment costs after it was sent, by the terms it was submitted under (lib/pricing/fees.ts): what the partner takes
- * when it confirms it, and what a return costs or gives back. None of it is asked of the balance: it is owed, and may take the
- * balance below zero.
+ * The charges of a payment after it was sent, by the terms of its submission (lib/pricing/fees.ts): the partner's
+ * charge at its confirmation, and the fee or refund at a return. The balance is not checked for them: they are owed,
+ * and may take the balance below zero.
  */
 import type { Posting } from '../ledger/posting.ts'
 import { entry } from '../ledger/entry.ts'
@@ -9,14 +9,14 @@ import type { Amounts, RuleId } from '../ledger/postings.ts'
 import { ownBalance } from './move-parts.ts'
 import type { MoveContext, PaymentState } from './payment-state.ts'
 
-/** L16, or L17 where the sender bears it: nothing where the partner takes nothing. */
+/** Posts the partner's charge: L16, or L17 where the sender bears it. Empty where the partner charges nothing. */
 export function partnerCharge(payment: PaymentState, context: MoveContext, now: number): readonly Posting[] {
   const partner = payment.charges?.partner
   if (partner === undefined) return NOTHING
   return charge(partner.passedOn ? 'L17' : 'L16', { P: BigInt(partner.amountMinor) }, payment, context, now)
 }
 
-/** L14 and L15: the fee is given back, a return is charged, as was agreed. */
+/** Posts the charges of a return as agreed: L14 gives the fee back, L15 charges a return fee. */
 export function returnCharges(payment: PaymentState, context: MoveContext, now: number): readonly Posting[] {
   const { charges } = payment
   if (charges === undefined) return NOTHING

@@ -81,17 +81,17 @@ export function movePayment(payment: PaymentState | null, command: PaymentComman
   }
 }
 
-/** No partner carries it. */
+/** The rail of payments between balances of this platform; no partner carries it. */
 const INTERNAL: Rail = 'internal'
 
-/** Its money is set aside and nothing has left. */
+/** Tells whether the payment waits for its hand-over: its money is held and has not left. */
 const waitsForHandOver = (payment: PaymentState): boolean => payment.status === 'processing' && !payment.sent && !awaitsExchange(payment)
 
 const isUnsettled = ({ status }: PaymentState): boolean => status === 'processing' || status === 'exception'
 
 /**
- * Final only on fresh state (I4): another node may have handed the payment over since it was read here, and a message that
- * is ignored is acknowledged, so the bank would not repeat it.
+ * Refuses the move, and is final only on fresh state (I4): another node may have handed the payment over since it was
+ * read here. An ignored message is acknowledged, so the bank would not repeat it.
  */
 const ignored = (payment: PaymentState): PaymentDecision =>
   ({ state: payment, reply: { kind: 'ignored', status: payment.status }, effects: null, refused: true })

@@ -1,4 +1,4 @@
-/** What becomes of payments after they have left: their history, recalls, and what a sandbox can make of them. */
+/** Schemas of payments after the hand-over: update log, recalls, and simulations in a sandbox. */
 import Type, { type Static } from 'typebox'
 import { RECALL_REASONS } from './recall.ts'
 import { list } from '../contract/list.ts'

@@ -9,10 +9,10 @@ const PAYMENT_STATUSES = [
   'rejected', 'cancelled',
 ] as const
 
-/** References may be as long as the most generous rail allows; the rail's own limit is checked with the rail. */
+/** The longest reference of any rail; the limit of the payment's own rail is checked with the rail. */
 const REFERENCE_MAX = 280
 const DOCUMENTS_MAX = 10
-/** Four characters in ISO 20022; the codes of the Indian central bank have five. */
+/** ISO 20022 codes have four characters; the codes of the Indian central bank have five. */
 const PURPOSE_CODE_MAX = 5
 
 export const PaymentStatus = Words('PaymentStatus', PAYMENT_STATUSES)

@@ -1,4 +1,4 @@
-/** The state that payment actors remember, the commands that move it, and what a move comes to. */
+/** The state of payment actors, the commands that move it, and the result of a move. */
 import type { ScreeningHit } from '../compliance/screening.ts'
 import type { CommandKey } from '../balances/decision.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -8,7 +8,7 @@ import type { Conversion } from './conversion.ts'
 import type { FeeRule, PaymentCharges } from '../pricing/fees.ts'
 import type { PaymentRecall, PaymentStatus, StatusReason } from './payment.ts'
 
-/** What the payment's actor remembers. */
+/** The state that the payment's actor keeps in memory. */
 export interface PaymentState {
   readonly id: string
   readonly customerId: string
@@ -20,9 +20,12 @@ export interface PaymentState {
   readonly version: number
   readonly sent: boolean
   readonly sourceBalanceId: string
-  /** The balance debited, which gets what comes back: the source, or the one that receives the bought currency. */
+  /**
+   * The balance debited, which also gets money that comes back: the source balance, or the one that receives the bought
+   * currency.
+   */
   readonly payingBalanceId: string
-  /** What its money is held by; null while it waits for its day. */
+  /** The hold of its money; null while the payment waits for its day or for its exchange. */
   readonly holdId: string | null
   readonly currency: string
   readonly amount: bigint
@@ -30,73 +33,84 @@ export interface PaymentState {
   readonly rail: string
   readonly reference: string
   readonly recipientName: string
-  /** In whose name it is: who submitted it. */
+  /** The person or key whose limits the payment counts for: the one that set its amount. */
   readonly spenderId: string
-  /** When its money was set aside, and counted against limits: at its creation, or on its day. Epoch milliseconds. */
+  /**
+   * The time when its money was held and counted against limits: at its creation, or on its day. Epoch milliseconds.
+   */
   readonly createdAt: number
   readonly recall: PaymentRecall | null
-  /** What it may cost beside its fee. */
+  /** Charges that it may cost beside its fee. */
   readonly charges?: PaymentCharges | undefined
-  /** The exchange that buys what is paid. */
+  /** The exchange that buys the paid amount. */
   readonly conversion?: Conversion | undefined
-  /** On the rail `internal`: the balance that is credited. */
+  /** On the rail `internal`: the payee's balance, which is credited. */
   readonly payeeBalanceId?: string | undefined
 }
 
-/** What a move needs beside the state: ids made outside, the accounts, the business day. */
+/** The input of a move beside the state: ids made outside, the accounts, the business day. */
 export interface MoveContext {
   readonly accounts: InternalAccounts
   readonly ids: { next(): string }
-  /** The business day the money counts for. */
+  /** The value date of the postings. */
   readonly valueDate: string
 }
 
-/** How people, or a clock, end a payment before the partner has it. */
+/** The end of a payment before the partner has it, ordered by a person or by a deadline. */
 export interface Withdrawal {
   readonly status: 'rejected' | 'cancelled'
   readonly reason: StatusReason
   readonly by: 'member' | 'system'
 }
 
-/** The exchange of a payment is booked with its approval, at what it costs then. `details` is the JSON text of the payment's. */
+/**
+ * The exchange that is booked with the payment's approval, at the price of that time. `details` is the JSON text of the
+ * payment's details.
+ */
 export interface Bought {
   readonly conversion: Conversion
   readonly details: string
 }
 
 export type PaymentCommand =
-  /** Everybody whom it waited for has approved. `due`: when its day is, where its money is set aside only then. */
+  /** The last approval was given. `due`: the day of the payment, where its money is held only then. */
   | { readonly kind: 'approve'; readonly context: Pick<MoveContext, 'ids'> & { readonly due?: Pick<PaymentDue, 'dueAt' | 'until'> | undefined; readonly notBefore?: number | undefined; readonly bought?: Bought | undefined } }
-  /** `from`: what it must be waiting for, people, its day or the partner. */
+  /** Withdraws the payment. `from`: the status that it must have. */
   | { readonly kind: 'withdraw'; readonly from: 'pending_approval' | 'scheduled' | 'processing'; readonly withdrawal: Withdrawal; readonly context: Pick<MoveContext, 'ids'>; readonly key?: CommandKey | null }
-  /** What it pays was bought: it is set aside, and the bank is next. */
+  /** The exchange was settled: the bought money is held, and the payment is queued for the bank. */
   | { readonly kind: 'funded'; readonly context: Pick<MoveContext, 'ids'> & { readonly notBefore?: number | undefined } }
-  /** What it was to pay could not be bought. */
+  /** The exchange has failed. */
   | { readonly kind: 'unfunded'; readonly context: Pick<MoveContext, 'ids'> }
-  /** The gate has found something before the partner has it. */
+  /** The screening before the hand-over has found a hit. */
   | { readonly kind: 'hold'; readonly hit: ScreeningHit; readonly context: Pick<MoveContext, 'ids'> }
   | { readonly kind: 'release'; readonly context: Pick<MoveContext, 'ids'> }
-  /** `freezeFunds`: by order of an authority its money stays reserved. */
+  /** `freezeFunds`: by order of an authority, its money stays reserved. */
   | { readonly kind: 'block'; readonly freezeFunds: boolean; readonly context: Pick<MoveContext, 'ids'> }
   | { readonly kind: 'hand_over'; readonly context: MoveContext }
-  /** On the rail `internal`: the payee's balance is credited. */
+  /** On the rail `internal`: credits the payee's balance. */
   | { readonly kind: 'book'; readonly payee: InternalPayee; readonly context: MoveContext }
-  /** The commit has found that the payee's balance takes no money. */
+  /** The commit has found the payee's balance closed. */
   | { readonly kind: 'payee_closed'; readonly context: Pick<MoveContext, 'ids'> }
-  /** `suspenseId`, here and below: the balance takes no money any more, so what comes back waits for its owner under this id. */
+  /**
+   * `suspenseId`, here and below: the paying balance is closed, so money that comes back waits in suspense under this
+   * id.
+   */
   | { readonly kind: 'refused'; readonly context: MoveContext; readonly schemeCode: string; readonly suspenseId?: string }
   | { readonly kind: 'timeout'; readonly context: MoveContext; readonly askAgainAt: number }
-  /** The partner says that it cannot say. */
+  /** The partner answers that it does not know the outcome. */
   | { readonly kind: 'unclear'; readonly context: MoveContext; readonly askAgainAt: number; readonly event: PartnerMessage | null }
-  /** The partner has it: it was there all along, or the same reference was sent again after the partner did not know it. */
+  /**
+   * The partner has the payment: it had it all the time, or the same reference was sent again after the partner did not
+   * know it.
+   */
   | { readonly kind: 'accepted'; readonly context: MoveContext; readonly event?: PartnerMessage | null }
-  /** Asked and still not known. */
+  /** The partner was asked, and the outcome is still unknown. */
   | { readonly kind: 'still_unknown'; readonly askAgainAt: number }
   | { readonly kind: 'settled' | 'rejected'; readonly context: MoveContext; readonly schemeCode: string | null; readonly event: PartnerMessage | null; readonly suspenseId?: string }
-  /** The money is back, all of it or what was left of it. `amount` is minor units. */
+  /** The money came back, in full or less the charges of banks on the way. `amount` is minor units. */
   | { readonly kind: 'returned'; readonly context: MoveContext; readonly amount: bigint; readonly schemeCode: string; readonly event: PartnerMessage | null; readonly suspenseId?: string }
 
-/** A message of the partner, to be logged once under the partner's own id. */
+/** A message of the partner; it is logged once, under the partner's own id. */
 export interface PartnerMessage {
   readonly id: string
   readonly type: string
@@ -119,9 +133,9 @@ export interface InternalPayee {
   readonly customerId: string
   readonly shard: number
   readonly connectionId: string
-  /** What the payee is charged by. */
+  /** The fee rules for incoming payments of the payee. */
   readonly fees: readonly FeeRule[]
-  /** The payer as the payee is told. */
+  /** The payer's data that the payee is shown. */
   readonly payer: {
     readonly name: string
     readonly maskedIdentifier: string | null

@@ -1,9 +1,9 @@
 /**
- * A payment as it is kept and as it is shown.
+ * A payment as it is stored and as it is shown.
  *
- * What never changes after creation and is only shown lives in `details`, one JSON text; what is decided on, filtered by
- * or moved by the state machine has a column. The creation answer is a function of both, so a repeat under the same
- * Idempotency-Key gives the same bytes again without a stored copy of them.
+ * Fields that never change after creation and are only shown are in `details`, one JSON text. Fields that are decided
+ * on, filtered by or moved by the state machine have a column. The creation answer is a function of both, so a repeat
+ * under the same Idempotency-Key gives the same bytes again without a stored copy of them.
  */
 import { timestamp } from '../base/clock.ts'
 import { moneyJson, type MoneyJson } from '../base/money.ts'
@@ -20,7 +20,7 @@ export type PaymentStatus =
   | 'draft' | 'pending_approval' | 'scheduled' | 'processing' | 'on_hold' | 'completed' | 'failed' | 'returned'
   | 'exception' | 'rejected' | 'cancelled'
 
-/** The person or key whose limits a payment counts for: whoever set its amount. */
+/** Returns the person or key whose limits the payment counts for: the one that set its amount. */
 export const spenderOf = ({ createdBy, details }: Pick<PaymentRecord, 'createdBy' | 'details'>): string => details.spenderId ?? details.submitted?.by ?? createdBy
 
 /** The recipient as it was when the payment was submitted. */
@@ -32,14 +32,14 @@ export interface RecipientSnapshot {
   readonly bankCountry: string
 }
 
-/** Where a payment stood in the partner's queue. Position 1 is next. */
+/** The place of a payment in the partner's queue. Position 1 is next. */
 export interface QueuePlace {
   readonly position: number
   readonly etaSeconds: number
   readonly estimatedAt: string
 }
 
-/** What is fixed at creation and only shown. */
+/** Fields that are fixed at creation and only shown. */
 export interface PaymentDetails {
   readonly sourceBalanceName: string
   readonly recipient: RecipientSnapshot
@@ -54,43 +54,48 @@ export interface PaymentDetails {
   readonly instant: boolean
   readonly internalNote: string | null
   readonly notifyRecipient: boolean
-  /** As the creation answer showed it; null where the payment waited for people first. */
+  /** As the creation answer showed it; null where the payment waited for its approval first. */
   readonly queued: QueuePlace | null
-  /** What the recipient's bank said of its name; absent where no bank is asked. */
+  /** The answer of the recipient's bank to the check of the name; absent where no bank is asked. */
   readonly verification?: KeptVerification
-  /** The approval that it waited for; absent where it needed none. */
+  /** The approval of the payment; absent where it needed none. */
   readonly approvalId?: string
-  /** It was made for a later day, and so began as `scheduled`. */
+  /** The payment was made for a later day, so its first status was `scheduled`. */
   readonly beganScheduled?: true
-  /** Of a payment that waits for its day: what a review of its recipient looked at, to be found unchanged then. */
+  /**
+   * For a payment that waits for its day: the digest of the recipient's reviewed fields; it must be unchanged on that
+   * day.
+   */
   readonly recipientDigest?: string
-  /** When its money was set aside, epoch milliseconds; absent where that was at its creation, or has not been. */
+  /**
+   * The time when its money was held, epoch milliseconds; absent where that was at its creation, or has not happened.
+   */
   readonly heldAt?: number
-  /** Of a draft: what its submission is to accept of the check of its recipient's name, unless it says so itself. */
+  /** For a draft: the outcome of the name check that its submission accepts, unless the submission names one itself. */
   readonly verificationOverride?: { readonly acceptOutcome: string; readonly reason: string }
-  /** Who submitted it and when, epoch milliseconds; absent where that was its creation. */
+  /** The submitter and the time, epoch milliseconds; absent where the payment was submitted at its creation. */
   readonly submitted?: { readonly by: string; readonly at: number }
-  /** Who set the amount; absent where that is whoever submitted it, or else made it. */
+  /** The person or key that set the amount; absent where that is the submitter, or else the creator. */
   readonly spenderId?: string
-  /** Of a draft: who has changed its terms; ids of people and keys. */
+  /** For a draft: ids of the people and keys that changed its terms. */
   readonly editors?: readonly string[]
-  /** Of a draft: who set its amount; absent where that is whoever made it. */
+  /** For a draft: the person or key that set its amount; absent where that is its creator. */
   readonly amountSetBy?: string
-  /** What it may cost beside its fee; absent where there is nothing. */
+  /** Charges that it may cost beside its fee; absent where there are none. */
   readonly charges?: PaymentCharges
-  /** Of a draft: the quote that its submission is to use. */
+  /** For a draft: the quote that its submission uses. */
   readonly quoteId?: string
-  /** The exchange that buys what is paid; absent where nothing has to be bought. */
+  /** The exchange that buys the paid amount; absent for a payment in the currency of its source balance. */
   readonly conversion?: Conversion
-  /** The file and the row that it was made of. */
+  /** The bulk file and the row that the payment was made from. */
   readonly bulk?: { readonly bulkPaymentId: string; readonly bulkRowId: string }
-  /** Its approval is that of the whole file; then it ends without it. */
+  /** Its approval is that of the whole bulk file; the payment can end while that approval goes on. */
   readonly sharesApproval?: true
-  /** Of a payment on the rail `internal`: the balance that is credited. */
+  /** On the rail `internal`: the payee's balance, which is credited. */
   readonly payeeBalanceId?: string
-  /** What supports it; absent where there is nothing. */
+  /** Supporting documents; absent where there are none. */
   readonly documentIds?: readonly string[]
-  /** What was changed since, as its creation showed it. */
+  /** The values at creation of fields that were changed since. */
   readonly original?: { readonly internalNote: string | null; readonly metadata: Readonly<Record<string, string>>; readonly documentIds?: readonly string[] }
 }
 
@@ -108,39 +113,42 @@ export interface Failure extends FailureReason {
 
 /** Money that came back after it was sent. */
 export interface PaymentReturn {
-  /** Minor units, never more than was sent: banks on the way may keep a charge. */
+  /** Minor units, never more than the amount sent: banks on the way may keep a charge. */
   readonly amountMinor: string
-  /** The scheme's reason as it was received. */
+  /** The scheme's code as it was received. */
   readonly reasonCode: string | null
   readonly reason: string | null
   /** RFC 3339. */
   readonly receivedAt: string
-  /** It did not come to the balance, which takes no money any more, and waits for its owner. */
+  /** The money is in suspense, because the balance was closed. */
   readonly suspended?: true
 }
 
-/** What the customer asked the recipient's bank for, and what it said. Times are RFC 3339. */
+/** The customer's recall request to the recipient's bank, and its answer. Times are RFC 3339. */
 export interface PaymentRecall {
   readonly status: 'requested' | 'accepted' | 'rejected' | 'expired'
   readonly reasonCode: string
-  /** For the banks; customers see their own note nowhere else. */
+  /** The note for the banks; the API shows it to no customer. */
   readonly note: string
   readonly requestedAt: string
-  /** When the partner had it. */
+  /** The time when the partner took the recall. */
   readonly sentAt: string | null
   readonly decidedAt: string | null
   /** The scheme's code of the answer. */
   readonly response: string | null
-  /** Without an answer it is given up then. */
+  /** The recall expires at this time without an answer. */
   readonly expiresAt: string
 }
 
-/** The recall, answered. `response` is the scheme's code; null where nobody answered in time. `now` is epoch milliseconds. */
+/**
+ * Returns the answered recall. `response` is the scheme's code; null where no bank answered in time. `now` is epoch
+ * milliseconds.
+ */
 export function answeredRecall(recall: PaymentRecall, status: 'accepted' | 'rejected' | 'expired', response: string | null, now: number): PaymentRecall {
   return { ...recall, status, response, decidedAt: timestamp(now) }
 }
 
-/** A payment as storage gives it back; times are epoch milliseconds. */
+/** A payment as storage reads it; times are epoch milliseconds. */
 export interface PaymentRecord {
   readonly id: string
   readonly customerId: string
@@ -156,16 +164,16 @@ export interface PaymentRecord {
   readonly fee: bigint
   /** Null in a draft. */
   readonly rail: Rail | null
-  /** Null in a draft that names none. */
+  /** Null in a draft without a date. */
   readonly executionDate: string | null
   readonly createdBy: string
   readonly createdVia: 'api_key' | 'web' | 'mobile' | 'bulk' | 'schedule' | 'system' | 'operator'
   readonly details: PaymentDetails
   readonly metadata: Readonly<Record<string, string>>
   readonly failure: Failure | null
-  /** Why it was rejected, cancelled or returned. */
+  /** The reason of a rejection, cancellation or return. */
   readonly statusReason: StatusReason | null
-  /** What came back, minor units. */
+  /** The amount that came back, minor units. */
   readonly returnedAmount: bigint | null
   readonly returnInfo: PaymentReturn | null
   readonly recall: PaymentRecall | null
@@ -186,7 +194,7 @@ export interface PaymentRecord {
 const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
 
 /**
- * The payment as the API shows it to its customer.
+ * Makes the payment as the API shows it to its customer.
  *
  * @param queued its place in the queue while it waits for the partner; null leaves `processing` out, as it must be once
  *   the payment was handed over.
@@ -251,7 +259,7 @@ export function paymentJson(payment: PaymentRecord, queued: QueuePlace | null) {
   }
 }
 
-/** What it costs, and what leaves the balance that it is made from, in the currency of that balance. */
+/** The fee and the total debit, in the currency of the source balance. */
 function costJson({ amount, fee, details: { conversion } }: PaymentRecord, money: (amountMinor: bigint) => MoneyJson) {
   if (conversion === undefined) {
     return {
@@ -272,12 +280,15 @@ const returnJson = (paymentId: string, { amountMinor, reasonCode, reason, receiv
 
 const recallJson = ({ status, reasonCode, requestedAt, decidedAt, response }: PaymentRecall) => ({ status, reasonCode, requestedAt, decidedAt, response })
 
-/** Whether it can still be withdrawn: it waits for people, for its day, or for the partner. */
+/** Tells whether the payment can still be withdrawn: it waits for its approval, for its day, or for the partner. */
 export function isCancellable({ status, sentAt }: Pick<PaymentRecord, 'status' | 'sentAt'>): boolean {
   return status === 'pending_approval' || status === 'scheduled' || (status === 'processing' && sentAt === null)
 }
 
-/** The payment as it was answered when it was created, whatever has become of it since. Not for drafts: they are written over. */
+/**
+ * Restores the payment as its creation answer showed it, whatever its status is now. Not for drafts: their rows are
+ * replaced.
+ */
 export function createdPayment(payment: PaymentRecord): PaymentRecord {
   const { approvalId, beganScheduled, original } = payment.details
   const status = approvalId !== undefined ? 'pending_approval' : beganScheduled === true ? 'scheduled' : 'processing'

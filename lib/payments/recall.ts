@@ -16,24 +16,24 @@ import { recallEvent } from './move-parts.ts'
 import type { MoveContext, PartnerMessage, PaymentDecision, PaymentState } from './payment-state.ts'
 import type { Rail } from '../rails/rails.ts'
 
-/** What a customer may ask for money back for, in the codes of the banks. */
+/** The reasons of a recall, in the codes of the banks. */
 export const RECALL_REASONS = ['DUPL', 'TECH', 'FRAD', 'AC03', 'AM09', 'CUST'] as const
 export type RecallReason = (typeof RECALL_REASONS)[number]
 
 /**
- * The rails whose banks know recalls, and the rail whose business days count: an instant rail never closes, but the people
- * who answer do.
+ * The rails that support recalls, each with the rail whose business days count: an instant rail never closes, but the
+ * staff who answer recalls have days off.
  */
 const RAILS_THAT_RECALL: ReadonlyMap<Rail, Rail> = new Map([
   ['sepa', 'sepa'], ['sepa_instant', 'sepa'], ['target2', 'target2'], ['swift', 'swift'], ['chaps', 'chaps'], ['faster_payments', 'bacs'],
 ])
 
-/** How long after its completion a payment may be asked back. */
+/** A payment can be recalled within this time after its completion. */
 const MONTHS_MAX = 13
-/** How long the recipient's bank has for its answer. */
+/** Business days that the recipient's bank has for its answer. */
 const ANSWER_DAYS = 15
 
-/** Why a payment cannot be asked back; null when it can. `now` is epoch milliseconds. */
+/** Returns the refusal of a recall; null when the payment can be recalled. `now` is epoch milliseconds. */
 export function recallObstacle({ status, rail, recall, completedAt }: PaymentRecord, now: number): Problem | null {
   const no = (detail: string): Problem => ({ slug: 'invalid-transition', detail, extra: { currentStatus: status, allowed: [] } })
   if (recall !== null) return no('The payment has been recalled before.')
@@ -44,17 +44,19 @@ export function recallObstacle({ status, rail, recall, completedAt }: PaymentRec
   return null
 }
 
-/** A recall as it is asked for. @throws CalendarUnknown where nobody knows the business days until its end */
+/**
+ * Makes a requested recall. @throws CalendarUnknown where the business days until its expiry are not in the calendars
+ */
 export function newRecall(rail: Rail, reasonCode: RecallReason, note: string, now: number): PaymentRecall {
   const calendar = RAILS_THAT_RECALL.get(rail) ?? rail
-  // To the end of the last day, wherever its bank is.
+  // The end of that day in UTC.
   const expiresAt = `${addBusinessDays(calendar, railDate(calendar, now), ANSWER_DAYS)}T23:59:59.999Z`
   return { status: 'requested', reasonCode, note, requestedAt: timestamp(now), sentAt: null, decidedAt: null, response: null, expiresAt }
 }
 
 export type RecallCommand =
   | { readonly kind: 'request_recall'; readonly recall: PaymentRecall; readonly context: Pick<MoveContext, 'ids'> }
-  /** The partner has it; from now on it is the recipient's bank that is waited for. */
+  /** The partner has the recall; from now on the answer of the recipient's bank is awaited. */
   | { readonly kind: 'recall_sent' }
   | { readonly kind: 'recall_rejected'; readonly schemeCode: string; readonly context: Pick<MoveContext, 'ids'>; readonly event: PartnerMessage | null }
   | { readonly kind: 'recall_expired'; readonly context: Pick<MoveContext, 'ids'> }
@@ -67,7 +69,7 @@ export function moveRecall(payment: PaymentState | null, command: RecallCommand,
   }
   switch (command.kind) {
     case 'request_recall':
-      // Due at once: whoever looks after recalls passes it on.
+      // Due at once: the poller of recalls passes it on.
       return changed(payment, command.recall, { dueAt: now, message: 'Recall requested.', actor: 'member', context: command.context }, now)
     case 'recall_sent': {
       const sent: PaymentRecall = { ...recall as PaymentRecall, sentAt: timestamp(now) }
@@ -89,18 +91,18 @@ export function moveRecall(payment: PaymentState | null, command: RecallCommand,
   }
 }
 
-/** Two nodes may have passed the same recall on; it is noted once. */
+/** Tells whether the command fits the recall. Two nodes may have passed the same recall on; it is recorded once. */
 function fits(recall: PaymentRecall | null, { kind }: RecallCommand): boolean {
   if (kind === 'request_recall') return recall === null
   return recall?.status === 'requested' && (kind !== 'recall_sent' || recall.sentAt === null)
 }
 
 interface Change {
-  /** When somebody has to look after it again; null when it has ended. */
+  /** The time when the poller of recalls handles it again; null when it has ended. */
   readonly dueAt: number | null
   readonly message: string
   readonly actor: 'member' | 'partner' | 'system'
-  /** Null where nobody is told. */
+  /** Null where no event is sent. */
   readonly context: Pick<MoveContext, 'ids'> | null
 }
 

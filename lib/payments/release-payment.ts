@@ -16,21 +16,21 @@ import { spenderOf, type PaymentRecord, type PaymentStatus } from './payment.ts'
 
 export interface ReleasePayment {
   readonly kind: 'release_payment'
-  /** As it was read; the commit compares its version (I3). */
+  /** The payment as it was read; the commit compares its version (I3). */
   readonly payment: PaymentRecord
-  /** Who is to be paid, as it is now; null when there is none any more. */
+  /** The recipient as it is now; null when it was deleted. */
   readonly recipient: { readonly id: string; readonly status: string; readonly version: bigint; readonly digest: string } | null
   readonly holdId: string
   readonly ids: { next(): string }
-  /** Until when money that is missing is waited for, epoch milliseconds. */
+  /** The end of the wait for missing money, epoch milliseconds. */
   readonly until: number
-  /** Not handed over before then, epoch milliseconds. */
+  /** The earliest hand-over to the partner, epoch milliseconds. */
   readonly notBefore?: number
 }
 
 export interface PaymentReleased {
   readonly kind: 'payment_released'
-  /** `scheduled` while it waits on. */
+  /** `scheduled` while the payment still waits. */
   readonly status: PaymentStatus
 }
 
@@ -48,13 +48,13 @@ export function releasePayment(balance: BalanceState | null, command: ReleasePay
   if (recipient === null || recipient.status !== 'active' || recipient.digest !== payment.details.recipientDigest) return end(balance, command, CHANGED, now)
   const short = shortage(balance, payment, now)
   if (short === null) return release(balance, command, recipient, now)
-  // A no is only given on fresh state: money may have come in since it was read (I4).
+  // A refusal is given only on freshly loaded state: money may have come in since the balance was read (I4).
   if (now < command.until) return { state: balance, reply: { kind: 'payment_released', status: 'scheduled' }, effects: null, refused: true }
   const failure = { ...failureOf(short), at: timestamp(now) }
   return { ...end(balance, command, { status: 'failed', message: failure.message, changes: { failure: JSON.stringify(failure), failedAt: now } }, now), refused: true }
 }
 
-/** What stands in the way of paying now; null: nothing. */
+/** Returns the reason why the payment cannot be made now; null when it can. */
 function shortage(balance: BalanceState, payment: PaymentRecord, now: number): 'insufficient_funds' | 'amount_limit_exceeded' | null {
   const { amount, fee } = payment
   if (balance.status !== 'active' || balance.available < amount + fee) return 'insufficient_funds'
@@ -63,7 +63,7 @@ function shortage(balance: BalanceState, payment: PaymentRecord, now: number): '
 
 const spendingOf = (payment: PaymentRecord) => ({ customerId: payment.customerId, spenderId: spenderOf(payment), amount: payment.amount })
 
-/** P10 */
+/** Releases the payment (P10): holds its money and queues it for the partner. */
 function release(balance: BalanceState, command: ReleasePayment, recipient: NonNullable<ReleasePayment['recipient']>, now: number): ReleaseDecision {
   const { payment, holdId, notBefore } = command
   const total = payment.amount + payment.fee
@@ -88,11 +88,11 @@ interface Ending {
   readonly changes: Partial<NonNullable<Effects['paymentDecisions']>[number]>
 }
 
-/** Why a payment ends whose recipient is not what it was. */
+/** The reason of a cancellation when the recipient has changed. */
 export const RECIPIENT_CHANGED = { code: 'recipient_changed', message: 'The recipient has changed since the payment was submitted.' }
 const CHANGED: Ending = { status: 'cancelled', message: RECIPIENT_CHANGED.message, changes: { statusReason: JSON.stringify(RECIPIENT_CHANGED) } }
 
-/** P11, or cancelled: nothing was held. */
+/** Ends the payment: failed (P11) or cancelled. It had no hold. */
 function end(balance: BalanceState, command: ReleasePayment, ending: Ending, now: number): ReleaseDecision {
   const cancelledAt = ending.status === 'cancelled' ? { cancelledAt: now } : {}
   return {
@@ -101,7 +101,7 @@ function end(balance: BalanceState, command: ReleasePayment, ending: Ending, now
   }
 }
 
-/** What every move out of `scheduled` writes. */
+/** Makes the rows that every move out of `scheduled` writes. */
 function moved({ operatorId, shard }: BalanceState, { payment, ids }: ReleasePayment, { status, message, changes }: Ending, now: number): Effects {
   const after = { ...payment, operatorId, shard, status }
   return {

@@ -1,4 +1,7 @@
-/** What a payment's moves write until the partner has it: while it waits for people, for what it pays, for its day, for compliance. */
+/**
+ * Decides what a payment's moves write before the partner has it: while it waits for approval, for its exchange, for
+ * its day or for compliance.
+ */
 import { timestamp } from '../base/clock.ts'
 import { endsException, opensException } from '../compliance/exception.ts'
 import { opensComplianceHold, UNDER_REVIEW } from '../compliance/hold.ts'
@@ -7,7 +10,7 @@ import { failureOf } from '../rails/failure-codes.ts'
 import { changeEvents, heldMoney, holdReleased, moved, outflowReturn, update } from './move-parts.ts'
 import type { Bought, MoveContext, PaymentCommand, PaymentDecision, PaymentState } from './payment-state.ts'
 
-/** P7: it takes its place in the queue, and the hold stays; or it waits for its day. */
+/** Approves the payment (P7): it is queued and keeps its hold, or it is scheduled and waits for its day. */
 export function approve(payment: PaymentState, context: Extract<PaymentCommand, { kind: 'approve' }>['context'], now: number): PaymentDecision {
   const { due, notBefore, bought } = context
   if (payment.conversion !== undefined) return buy(payment, bought, context, now)
@@ -23,7 +26,7 @@ export function approve(payment: PaymentState, context: Extract<PaymentCommand, 
   })
 }
 
-/** P7 of a payment whose money is still to be bought: it waits for that. */
+/** Approves a payment whose exchange is booked now (P7): it waits for that exchange. */
 function buy(payment: PaymentState, bought: Bought | undefined, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
   if (bought === undefined) throw new Error(`The payment ${payment.id} is approved without its exchange.`)
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing', conversion: bought.conversion }
@@ -34,7 +37,7 @@ function buy(payment: PaymentState, bought: Bought | undefined, context: Pick<Mo
   })
 }
 
-/** P8, P9, P12, P13: the money is free again, if it was held. */
+/** Withdraws the payment (P8, P9, P12, P13): releases its hold, if it has one. */
 export function withdraw(payment: PaymentState, { withdrawal: { status, reason, by }, context, key = null }: Extract<PaymentCommand, { kind: 'withdraw' }>, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status }
   return moved(next, {
@@ -49,7 +52,7 @@ export function withdraw(payment: PaymentState, { withdrawal: { status, reason, 
   })
 }
 
-/** What was bought for it is set aside, and it takes its place in the queue. Its status stays. */
+/** Holds the bought money and queues the payment for the partner. Its status stays. */
 export function fund(payment: PaymentState, { ids, notBefore }: Extract<PaymentCommand, { kind: 'funded' }>['context'], now: number): PaymentDecision {
   const holdId = ids.next()
   const next: PaymentState = { ...payment, version: payment.version + 1, holdId }
@@ -61,7 +64,7 @@ export function fund(payment: PaymentState, { ids, notBefore }: Extract<PaymentC
   })
 }
 
-/** The exchange has failed, and what was sold is given back with it. */
+/** Fails the payment because its exchange failed; the commit that writes this also gives the sold money back. */
 export function giveUp(payment: PaymentState, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
   const failure = { ...failureOf('technical_error'), message: 'The currency could not be bought.', at: timestamp(now) }
@@ -73,7 +76,7 @@ export function giveUp(payment: PaymentState, context: Pick<MoveContext, 'ids'>,
   })
 }
 
-/** P14: it leaves the queue and is under review; the customer reads no more than that. */
+/** Puts the payment on hold (P14): it leaves the queue and is under review. The customer sees no more than that. */
 export function hold(payment: PaymentState, { hit, context }: Extract<PaymentCommand, { kind: 'hold' }>, now: number): PaymentDecision {
   const reviewHoldId = context.ids.next()
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'on_hold', holdId: reviewHoldId }
@@ -95,7 +98,7 @@ export function hold(payment: PaymentState, { hit, context }: Extract<PaymentCom
   })
 }
 
-/** P15: it waits for the partner again. */
+/** Releases the payment from review (P15): it waits for the partner again. */
 export function release(payment: PaymentState, context: Pick<MoveContext, 'ids'>, now: number): PaymentDecision {
   const holdId = context.ids.next()
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'processing', holdId }
@@ -109,7 +112,7 @@ export function release(payment: PaymentState, context: Pick<MoveContext, 'ids'>
   })
 }
 
-/** P16: it will not leave. Frozen money stays reserved by a hold that is no longer the payment's own. */
+/** Fails the payment after review (P16). Frozen money stays reserved by a hold that is no longer the payment's own. */
 export function block(payment: PaymentState, { freezeFunds, context }: Extract<PaymentCommand, { kind: 'block' }>, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'failed' }
   const failure = { ...failureOf('declined'), at: timestamp(now) }
@@ -126,7 +129,7 @@ export function block(payment: PaymentState, { freezeFunds, context }: Extract<P
   })
 }
 
-/** Its hold gives way to another one of the same amount. */
+/** Replaces the payment's hold by another of the same amount. */
 function holdReplaced(payment: PaymentState, hold: Pick<HoldRow, 'id' | 'subjectType' | 'subjectId' | 'description'>, now: number): Pick<Effects, 'holds' | 'holdResolutions'> {
   return {
     holdResolutions: [holdReleased(payment, now)],
