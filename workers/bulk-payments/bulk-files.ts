@@ -1,28 +1,31 @@
-/** Bulk files, read in a thread of their own. */
+/** Reads bulk files in a thread of their own. */
 import type { FileError } from '../../lib/bulk-payments/file-error.ts'
 import type { BulkRow, FileFacts } from '../../lib/bulk-payments/instruction.ts'
 import type { BulkFileFormat, BulkFileResult, BulkFileTask } from './read-bulk-file.ts'
 import { createFileReader } from '../reading/reader.ts'
 
-/** The largest spreadsheet with its packed bytes and shared texts. */
+/** Enough for the packed bytes and the shared texts of the largest spreadsheet. */
 const THREAD_HEAP_MB = 768
 
 export interface BulkReading {
-  /** Of the file. */
+  /** The bytes of the file. */
   readonly bytes: AsyncIterable<Uint8Array>
   readonly task: BulkFileTask
-  /** Called with the rows in their order; the thread goes on when it resolves. What it rejects with ends the reading. */
+  /** Called with the rows in their order; reading goes on when the promise resolves, and ends with its rejection. */
   readonly onRows: (rows: readonly BulkRow[]) => Promise<void>
   readonly signal?: AbortSignal
 }
 
 export interface BulkFiles {
-  /** Reads a file to its end. Errors of the file void all rows. @throws ReadingFailed; what `bytes` and `onRows` reject with; the reason of the signal */
+  /**
+   * Reads a file to its end. Errors of the file void all rows.
+   * @throws ReadingFailed; the rejection of `bytes` or `onRows`; the reason of the signal
+   */
   read(reading: BulkReading): Promise<{ readonly facts: FileFacts } | { readonly errors: readonly FileError[] }>
   close(): Promise<void>
 }
 
-/** Opens the thread. */
+/** Makes the reader. Its thread starts with the first file. */
 export function createBulkFiles(): BulkFiles {
   const reader = createFileReader<BulkFileTask, BulkRow, BulkFileResult>({ module: new URL('./read-bulk-file.ts', import.meta.url), heapMb: THREAD_HEAP_MB })
   return { read: ({ bytes, task, onRows, signal }) => reader.read({ task, pieces: bytes, take: onRows, ...(signal === undefined ? {} : { signal }) }), close: reader.close }
@@ -30,7 +33,10 @@ export function createBulkFiles(): BulkFiles {
 
 const BYTE_ORDER_MARK = 0xfe_ff
 
-/** The format of a file by how it begins: spreadsheets are archives, messages are XML, all else is a table of text. */
+/**
+ * Recognises the format of a file by its first bytes: a zip archive is a spreadsheet, `<` begins an XML message, all
+ * else is CSV.
+ */
 export function formatOf(beginning: Uint8Array): BulkFileFormat {
   if (beginning[0] === 0x50 && beginning[1] === 0x4b) return 'xlsx'
   const text = new TextDecoder().decode(beginning)

@@ -1,6 +1,6 @@
 /**
- * Bulk files as CSV: RFC 4180 with comma, semicolon or tab, with or without a byte order mark, as spreadsheets of all
- * countries write it. Memory is bounded by one record, however long the file.
+ * Reads bulk files as CSV: RFC 4180 with comma, semicolon or tab, with or without a byte order mark, as spreadsheets of
+ * all countries write it. Memory is bounded by one record, however long the file.
  */
 import { pipeline } from 'node:stream/promises'
 import { CsvError, parse } from 'csv-parse'
@@ -16,13 +16,13 @@ export type Delimiter = (typeof DELIMITERS)[number]
 const LINE_TOO_LONG = `A line has at most ${RECORD_CHARACTERS_MAX} characters; is a quote left open?`
 
 export interface CsvOptions {
-  /** Null takes the one that is most often in the first line. */
+  /** Null: the delimiter that occurs most often in the first line. */
   readonly delimiter: Delimiter | null
   readonly decimalSeparator: DecimalSeparator
 }
 
 /**
- * The rows of a file.
+ * Yields the rows of a file.
  *
  * @throws BulkFileError when the file as a whole cannot be used; rows that were yielded before it are void
  */
@@ -33,11 +33,12 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>, { delimiter, de
   const parser = parse({
     delimiter: delimiter ?? likelyDelimiter(first.text), info: true, relax_column_count: true, skip_empty_lines: true,
     skip_records_with_empty_values: true, max_record_size: RECORD_CHARACTERS_MAX,
-    // A record is together before anybody sees it, and one may go on over many lines.
+    // Counts the cells here, because the parser emits a record only when it is complete, and a record may span many
+    // lines.
     cast: (cell, { index, lines }) => (index < CELLS_MAX ? cell : unusable('unknown_column', `There are ${CELLS_MAX} columns at most.`, lines)),
   })
   const feeding = pipeline(joined(first.text, texts), parser)
-  // It is looked at when the rows have ended; until then a failure comes out of the parser.
+  // Awaited after the last row; until then a failure is thrown by the parser.
   feeding.catch(() => undefined)
   let targets: readonly CellTarget[] | null = null
   let rowNumber = 0
@@ -80,7 +81,7 @@ async function* joined(first: string, rest: AsyncIterable<string>): AsyncGenerat
 }
 
 async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  // Drops the mark of UTF-8. That of UTF-16 is no UTF-8 and is refused like any other byte that is none.
+  // Drops the byte order mark of UTF-8. The mark of UTF-16 is not valid UTF-8 and is refused like any other such bytes.
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const decode = (chunk?: Uint8Array): string => {
     try {
@@ -96,7 +97,7 @@ async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string
   yield decode()
 }
 
-/** Refuses lines that are too long before they have come together, delimiters, blanks and all. */
+/** Refuses a line that is too long before the parser has buffered it; delimiters and blanks count. */
 async function* measured(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let length = 0
   for await (const text of texts) {
@@ -113,7 +114,7 @@ async function* measured(texts: AsyncIterable<string>): AsyncGenerator<string> {
   }
 }
 
-/** Text until its first line is whole, or until it is too long to be one. */
+/** Reads text until the first line is complete, or until it is longer than a record may be. */
 async function firstLine(texts: AsyncIterator<string>): Promise<{ readonly text: string }> {
   let text = ''
   for (;;) {
@@ -124,7 +125,7 @@ async function firstLine(texts: AsyncIterator<string>): Promise<{ readonly text:
   }
 }
 
-/** The delimiter that is most often in the first line that is not blank, outside quotes. */
+/** Returns the delimiter that occurs most often in the first line that is not blank, outside quotes. */
 function likelyDelimiter(text: string): Delimiter {
   const line = /[^\r\n]*[^\s][^\r\n]*/.exec(text)?.[0].replaceAll(/"(?:[^"]|"")*"/g, '') ?? ''
   const counted = DELIMITERS.map((each) => ({ each, count: line.split(each).length }))

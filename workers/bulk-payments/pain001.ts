@@ -1,5 +1,6 @@
 /**
- * Bulk files as ISO 20022 customer credit transfer initiations: pain.001.001.03 and pain.001.001.09, read element by element.
+ * Reads bulk files as ISO 20022 customer credit transfer initiations (pain.001.001.03 and pain.001.001.09), element by
+ * element.
  */
 import { columnNamed, type CellTarget } from '../../lib/bulk-payments/columns.ts'
 import { BulkFileError, unusable } from '../../lib/bulk-payments/file-error.ts'
@@ -9,16 +10,16 @@ import { XmlReader, type XmlElement, type XmlHandler } from './xml.ts'
 
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:pain\.001\.001\.(\d{2})$/
 const VERSIONS = ['03', '09']
-/** Characters of the names that a sender gives to messages and to their blocks. */
+/** Characters of the ids that a sender gives to messages and to their blocks. */
 const ID_MAX = 35
-/** What is looked at between two questions whether the name of the message has come. */
+/** Bytes that are parsed between two checks whether the message id was found. */
 const STEP_BYTES = 1024
-/** Lines of an address that the schema knows. */
+/** Address lines that the schema allows. */
 const ADDRESS_LINES_MAX = 7
 /** Decimals that a control sum may have. */
 const SUM_DECIMALS = 17
 
-/** Where the text of an element below one transaction goes. */
+/** The column that each element below a transaction fills. */
 const TRANSACTION: Readonly<Record<string, string>> = {
   'PmtId/EndToEndId': 'end_to_end_id',
   'PmtId/InstrId': 'external_id',
@@ -37,16 +38,16 @@ const TRANSACTION: Readonly<Record<string, string>> = {
   'Purp/Cd': 'purpose_code',
 }
 
-/** Clearing systems of the creditor's bank, and the member of the account that their code is. */
+/** Clearing systems of the creditor's bank, each with the account field that its code fills. */
 const CLEARING: Readonly<Record<string, string>> = {
   GBDSC: 'sort_code', USABA: 'routing_number', AUBSB: 'bsb', INFSC: 'ifsc', HKNCC: 'bank_code', SGIBG: 'bank_code',
 }
 
 const BEARERS: Readonly<Record<string, string>> = { SLEV: 'shared', SHAR: 'shared', DEBT: 'sender', CRED: 'recipient' }
-/** Said, but nothing of it becomes part of the payment. */
+/** Elements that are accepted with a warning, because no part of them becomes part of the payment. */
 const IGNORED: ReadonlySet<string> = new Set(['RgltryRptg', 'Tax', 'ChqInstr'])
 
-/** Texts of one block of payments that hold for its transactions. */
+/** Texts of one block of payments (PmtInf) that apply to its transactions. */
 interface Block {
   id: string | null
   account: string | null
@@ -60,7 +61,7 @@ interface Block {
   said: { count: string | null; sum: string | null }
 }
 
-/** One transaction under way. */
+/** The transaction that is being read. */
 interface Transaction {
   readonly row: RowReader
   readonly address: { street: string; building: string; lines: string[] }
@@ -76,7 +77,7 @@ interface Transaction {
 }
 
 /**
- * The rows of a message.
+ * Yields the rows of a message.
  *
  * @throws BulkFileError when the message as a whole cannot be used; rows that were yielded before it are void
  */
@@ -97,8 +98,8 @@ export async function* readPain001(bytes: AsyncIterable<Uint8Array>): AsyncGener
 }
 
 /**
- * The sender's own name of a message, from its first bytes; null when it does not stand there, or when they are no message. Cheap:
- * it reads no further than the name.
+ * Reads the sender's id of a message (MsgId) from its first bytes; null when they do not contain it, or are no message.
+ * Cheap: parsing stops at the id.
  */
 export function messageIdOf(beginning: Uint8Array): string | null {
   let found: string | null = null
@@ -113,7 +114,7 @@ export function messageIdOf(beginning: Uint8Array): string | null {
   try {
     for (let at = 0; at < beginning.length && found === null; at += STEP_BYTES) xml.write(beginning.subarray(at, at + STEP_BYTES))
   } catch (error) {
-    // Whoever reads the whole file says what is wrong with it.
+    // The full reading of the file reports this error.
     if (!(error instanceof BulkFileError)) throw error
   }
   return found
@@ -275,7 +276,7 @@ class Message implements XmlHandler {
     this.#ready.push(row.end(this.#count, this.lineNow()))
   }
 
-  /** What was said of the content must be so; what was not said is not asked. */
+  /** Compares the stated count and sum with the content. A count or sum that is not stated is not compared. */
   #control(what: string, said: { readonly count: string | null; readonly sum: string | null }, count: number, sum: bigint): void {
     if (said.count !== null && said.count.replace(/^0+(?=\d)/, '') !== String(count)) {
       unusable('control_sum_mismatch', `${what} says it has ${said.count.slice(0, 15)} transactions, and has ${count}.`, this.lineNow())
@@ -287,7 +288,7 @@ class Message implements XmlHandler {
 function clearingCode(row: RowReader, { system, member }: Transaction['clearing']): void {
   if (member === null) return
   if (system === 'CACPA') {
-    // Four digits of the institution behind a zero, then five of the branch.
+    // Format: a zero, three digits of the institution, five digits of the branch.
     row.cell(target('institution_number'), member.slice(0, -5).slice(-3), 'ClrSysMmbId')
     row.cell(target('transit_number'), member.slice(-5), 'ClrSysMmbId')
   } else if (system !== null && CLEARING[system] !== undefined) {
@@ -298,10 +299,10 @@ function clearingCode(row: RowReader, { system, member }: Transaction['clearing'
 }
 
 const target = (name: string): CellTarget => columnNamed(name)!
-/** Kept with the account; no column of tables. */
+/** Stored with the account; tables have no such column. */
 const INTERMEDIARY: CellTarget = { column: { name: 'intermediary_bic', member: 'intermediaryBic', target: 'bank', maxLength: 11 } }
 
-/** An exact decimal as a whole number; null when it is none. */
+/** Parses an exact decimal as an integer with 17 decimals; null when the text is no decimal. */
 function scaled(text: string): bigint | null {
   const match = /^(\d{1,18})(?:\.(\d{0,17}))?$/.exec(text)
   return match === null ? null : BigInt(match[1]! + (match[2] ?? '').padEnd(SUM_DECIMALS, '0'))

@@ -1,4 +1,7 @@
-/** Reads bulk files in a thread. What is wrong with a file is its result; rows that were read before it are void. */
+/**
+ * Reads bulk files in a thread. Errors of a file are its result, not an exception; rows that were read before them are
+ * void.
+ */
 import { BulkFileError, type FileError } from '../../lib/bulk-payments/file-error.ts'
 import type { BulkRow, DecimalSeparator, FileFacts } from '../../lib/bulk-payments/instruction.ts'
 import { ROWS_AT_A_TIME } from '../../lib/bulk-payments/limits.ts'

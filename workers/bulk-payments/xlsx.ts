@@ -1,10 +1,10 @@
 /**
- * Bulk files as spreadsheets (ISO/IEC 29500): the first sheet, its values as text or number. Formulas and macros are refused,
- * because what a formula shows depends on who opens it.
+ * Reads bulk files as spreadsheets (ISO/IEC 29500): the first sheet, its values as text or number. Formulas and macros
+ * are refused, because the value of a formula depends on the program that opens it.
  *
- * A spreadsheet is a zip archive whose table of contents stands at its end, so its packed bytes are held (BULK_FILE_BYTES_MAX);
- * unpacked it is only ever seen in pieces, except for the texts that cells share, which are bounded, too. Nothing is ever
- * written to a path that the archive names.
+ * A spreadsheet is a zip archive with its table of contents at the end, so its packed bytes are held in memory
+ * (BULK_FILE_BYTES_MAX). Unpacked, it is read in pieces; only the texts that cells share are held, and they are
+ * bounded, too. No path that the archive names is ever written to.
  */
 import { crc32 } from 'node:zlib'
 import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl'
@@ -18,14 +18,14 @@ import {
 import { TEXT_MAX, XmlReader, type XmlHandler } from './xml.ts'
 
 const DAY_MS = 86_400_000
-/** What a shared text takes besides its characters, in characters. */
+/** The cost of a shared text beside its characters, in characters. */
 const SHARED_TEXT_COST = 16
-/** Day 0 of the two ways to count days; the first counts a 29 February 1900 that never was. */
+/** Day 0 of the two date systems; the system of 1900 counts a 29 February 1900 that did not exist. */
 const EPOCH_1900 = Date.UTC(1899, 11, 30)
 const EPOCH_1904 = Date.UTC(1904, 0, 1)
 
 /**
- * The rows of a file.
+ * Yields the rows of a file.
  *
  * @throws BulkFileError when the file as a whole cannot be used; rows that were yielded before it are void
  */
@@ -51,7 +51,7 @@ async function collected(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** The archive. Every failure of its own becomes an error of the file. */
+/** The archive. Each of its failures becomes an error of the file. */
 class Book implements AsyncDisposable {
   readonly #zip: ZipFile
   readonly #entries: ReadonlyMap<string, Entry>
@@ -63,7 +63,7 @@ class Book implements AsyncDisposable {
 
   static async open(bytes: Buffer): Promise<Book> {
     return await archived(async () => {
-      // Names that lead out of the archive, and sizes that lie, are errors to the library.
+      // The library refuses names that lead out of the archive, and wrong sizes.
       const zip = await fromBufferPromise(bytes, { lazyEntries: true, autoClose: false })
       const entries = new Map<string, Entry>()
       let unpacked = 0
@@ -74,7 +74,7 @@ class Book implements AsyncDisposable {
           unusable('too_large', `Unpacked, a spreadsheet has at most ${UNPACKED_BYTES_MAX} bytes and at most ${UNPACKED_TIMES_MAX} times its packed size.`)
         }
         if (entry.isEncrypted()) unusable('not_well_formed', 'The spreadsheet is protected by a password.')
-        // Of two parts of one name, each reader takes another.
+        // When two parts have the same name, readers disagree about which one counts.
         if (entries.has(entry.fileName)) unusable('not_well_formed', 'The archive has two parts of one name.')
         if (/vbaproject/i.test(entry.fileName)) unusable('formula_not_allowed', 'The spreadsheet has macros.')
         entries.set(entry.fileName, entry)
@@ -121,7 +121,7 @@ class Book implements AsyncDisposable {
       open({ name }) { if (name === 'rPh') phonetic = true },
       close(name, part) {
         if (name === 'rPh') phonetic = false
-        // Formatted text comes in runs.
+        // Formatted text is split into runs, which are joined here.
         else if (name === 't' && !phonetic) add(part)
         else if (name === 'si') {
           texts.push(text)
@@ -133,7 +133,7 @@ class Book implements AsyncDisposable {
     return texts
   }
 
-  /** Reads one part; yields what `take` has ready after each piece of it. */
+  /** Parses one part; yields the result of `take` after each piece of it. */
   async *parse<Ready>(part: string, handler: XmlHandler, take: () => Ready): AsyncGenerator<Ready> {
     const entry = this.#entries.get(part)
     if (entry === undefined) unusable('not_well_formed', `The spreadsheet lacks ${part}.`)
@@ -166,7 +166,7 @@ class Book implements AsyncDisposable {
   }
 }
 
-/** A cell comes in any number of runs, of which each is short. */
+/** Refuses a cell whose text is too long. A text arrives in runs, and each of them may be short. */
 function checkLength(text: string, line: number | null = null): void {
   if (text.length > TEXT_MAX) unusable('too_large', `A cell has at most ${TEXT_MAX} characters.`, line)
 }
@@ -180,7 +180,7 @@ async function archived<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Targets are relative to `xl/`, or start at the root of the archive. */
+/** Resolves the path of a part: targets are relative to `xl/`, or start at the root of the archive. */
 function partName(target: string): string | null {
   const path = new URL(target, 'zip:///xl/').pathname.slice(1)
   return path === '' ? null : decodeURIComponent(path)
@@ -192,7 +192,7 @@ interface SheetOptions {
   readonly decimalSeparator: DecimalSeparator
 }
 
-/** Makes rows of the elements of a sheet. */
+/** Makes rows from the elements of a sheet. */
 class SheetRows implements XmlHandler {
   readonly #options: SheetOptions
   #targets: readonly CellTarget[] | null = null
@@ -225,7 +225,7 @@ class SheetRows implements XmlHandler {
         break
       }
       case 'c': {
-        // A cell that does not say where it stands is right of the one before, and an empty one is a cell, too.
+        // A cell without a reference stands to the right of the previous cell, even of an empty one.
         const column = columnNumber(element.attribute('r')) ?? this.#column + 1
         this.#column = column
         this.#cell = { column, type: element.attribute('t') ?? 'n' }
@@ -300,7 +300,7 @@ interface Cell {
   readonly value: string
 }
 
-/** `C7` is column 2; null when it is no reference. */
+/** Reads the column of a reference: `C7` is column 2; null when the text is no reference. */
 function columnNumber(reference: string | null): number | null {
   const letters = /^([A-Z]{1,3})\d+$/.exec(reference ?? '')?.[1]
   if (letters === undefined) return null
@@ -310,14 +310,15 @@ function columnNumber(reference: string | null): number | null {
 }
 
 /**
- * What was typed into a numeric cell. Spreadsheets keep numbers as doubles and some write 17 digits of them: 1234.56 stands as
- * 1234.5599999999999. The shortest text that is the same double is what was typed; it is read as text, never calculated with.
+ * Restores the number that was typed into a cell. Spreadsheets store numbers as doubles, and some write 17 digits of
+ * them: 1234.56 is stored as 1234.5599999999999. The shortest text of the same double is the typed number. It is used
+ * as text, never calculated with.
  */
 function shortest(value: string): string {
   return /^-?\d+$/.test(value) && value.length <= 15 ? value : String(Number(value))
 }
 
-/** Days since the book's day 0, as a date. What is no day is left as it stands and refused as a date. */
+/** Converts days since the book's day 0 to a date. Any other value stays as it is, and is refused later as a date. */
 function dateOf(value: string, epoch: number): string {
   const days = Number(value)
   if (!Number.isInteger(days) || days < 1 || days > 2_958_465) return value

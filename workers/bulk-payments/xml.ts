@@ -1,34 +1,40 @@
 /**
- * XML of strangers, piece by piece: strict, of bounded depth, without document types and so without entities of their own,
- * outside files or expansion.
+ * Parses XML from outside, piece by piece: strict, of bounded depth, and without document types, so that a file has no
+ * entities of its own, no external files and no expansion.
  */
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { unusable } from '../../lib/bulk-payments/file-error.ts'
 
-/** The formats that are read nest a dozen deep. */
+/** The formats that are read nest about twelve deep. */
 const DEPTH_MAX = 64
-/** Of one element. References and names have 140 at most; a shared text of a spreadsheet may be a cell that nobody reads. */
+/**
+ * Characters of one element. References and names have 140 at most; a shared text of a spreadsheet may be longer, in a
+ * cell that is not read.
+ */
 export const TEXT_MAX = 32 * 1024
-/** Characters from one tag to the next: attributes, comments, blanks and text. Parsers keep them until they end. */
+/** Characters from one tag to the next: attributes, comments, blanks and text. The parser holds them until they end. */
 const BETWEEN_TAGS_MAX = 256 * 1024
-/** Characters that are parsed at a time, so that what is between tags is measured before it has come together. */
+/** Characters that are parsed at a time, so that BETWEEN_TAGS_MAX is checked before the parser holds much more. */
 const PART = 64 * 1024
 
 export interface XmlElement {
-  /** Without its prefix. */
+  /** The name without its prefix. */
   readonly name: string
   readonly namespace: string
-  /** Of an attribute without a prefix, or with the one given. */
+  /** Reads an attribute by its name, written with its prefix if it has one. */
   attribute(name: string): string | null
 }
 
 export interface XmlHandler {
   open?(element: XmlElement): void
-  /** With the text that stood directly in the element. */
+  /** `text` is the text directly in the element, without that of its children. */
   close?(name: string, text: string): void
 }
 
-/** Says everything to the handler as it is written. @throws BulkFileError when it is no XML that we read */
+/**
+ * Calls the handler while bytes are written.
+ * @throws BulkFileError for text that is not UTF-8, not well-formed, or beyond a limit
+ */
 export class XmlReader {
   readonly #parser = new SaxesParser({ xmlns: true })
   readonly #decoder = new TextDecoder('utf-8', { fatal: true })

@@ -1,6 +1,6 @@
 /**
- * Renders a confirmation as a PDF of one or more A4 pages, in a thread: one takes some 50 ms of CPU. The fonts are embedded, because
- * names have letters that the standard fonts of PDF lack.
+ * Renders a confirmation as a PDF of one or more A4 pages, in a thread, because each takes about 50 ms of CPU. The
+ * fonts are embedded, because names have letters that the standard fonts of PDF lack.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,12 +8,12 @@ import PDFDocument from 'pdfkit'
 import type { Confirmation } from '../../lib/documents/confirmation-page.ts'
 
 const font = (file: string): Buffer => readFileSync(createRequire(import.meta.url).resolve(`@expo-google-fonts/noto-sans/${file}`))
-/** Read once for the life of the thread. */
+/** Read once per thread. */
 const REGULAR = font('400Regular/NotoSans_400Regular.ttf')
 const BOLD = font('700Bold/NotoSans_700Bold.ttf')
 
 const MARGIN = 56
-/** Room for the footer at the end of each page. */
+/** Space for the footer on each page. */
 const BOTTOM = 84
 const LABEL_WIDTH = 150
 const INK = '#1b2430'
@@ -21,7 +21,7 @@ const SOFT = '#5b6675'
 const LINE = '#d5dae1'
 const ACCENT = '#0b5c5e'
 
-/** What the pool calls. The same confirmation is the same bytes. */
+/** The task of the pool. The same confirmation always gives the same bytes. */
 export default async function render({ issuer, title, headline, status, sections, footer, createdAt }: Confirmation): Promise<Uint8Array> {
   const at = new Date(createdAt)
   const doc = new PDFDocument({
@@ -67,7 +67,7 @@ export default async function render({ issuer, title, headline, status, sections
   const { start, count } = doc.bufferedPageRange()
   for (let page = start; page < start + count; page++) {
     doc.switchToPage(page)
-    // The footer stands in the margin, where text would otherwise begin a new page.
+    // The footer is in the bottom margin; with a margin set, text there would begin a new page.
     doc.page.margins.bottom = 0
     const y = doc.page.height - BOTTOM + 24
     line(y - 8)

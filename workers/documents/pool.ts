@@ -6,23 +6,26 @@ import type { StatementLine } from '../../lib/statements/statement.ts'
 import type { Cell } from '../../lib/statements/table.ts'
 import type { DocumentStep, DocumentTask, Gained, JsonTask, StatementTask, StatusReportTask, TableTask } from './write.ts'
 
-/** Documents are written beside everything else; two at a time leave room for it. */
+/** Documents have no priority over other work; two at a time leave CPU for the rest. */
 const THREADS_MAX = 2
-/** Steps that wait for a thread: one for each document. */
+/** Steps that wait for a thread: one per document. */
 const QUEUE_MAX = 64
-/** A document whose next rows are not there for so long is lost with its thread, and its job begins anew. */
+/** A document that gets no rows for this time is lost with its thread, and its job starts again. */
 const THREAD_IDLE_MS = 60_000
-/** What a thread may hold; a document that needs more ends its thread, not the process. */
+/** Memory limit of a thread; a document that needs more ends its thread, not the process. */
 const THREAD_HEAP_MB = 384
-/** A batch of a thousand rows takes a second at most, with a PDF among its documents; a thread that needs this long is stuck, and given up. */
+/**
+ * A batch of a thousand rows takes a second at most, also with a PDF; a thread that needs this long is stuck and is
+ * abandoned.
+ */
 const STEP_MS = 60_000
 
-/** The thread that wrote a document has broken, or did not answer. */
+/** The thread that wrote a document has failed, or did not answer in time. */
 export class DocumentFailed extends OperatingError {
   override readonly name = 'DocumentFailed'
 }
 
-/** Documents that are being written. Each call waits for the one before. */
+/** Writes the documents of one task. Each call waits for the one before. */
 export interface DocumentStream<Row> extends Disposable {
   /** @throws DocumentFailed */
   write(rows: readonly Row[]): Promise<Gained>
@@ -33,14 +36,17 @@ export interface DocumentStream<Row> extends Disposable {
 type RowOf<Task extends DocumentTask> = Task extends StatementTask ? StatementLine : Task extends TableTask ? readonly Cell[] : Task extends JsonTask ? string : Task extends StatusReportTask ? ReportRow : never
 
 export interface DocumentPool {
-  /** Begins documents: one for each format of a statement, else one. Leaving the stream gives up what was not ended. */
+  /**
+   * Begins the documents of a task: one per format of a statement, otherwise one. Disposing the stream abandons an
+   * unfinished document.
+   */
   open<Task extends DocumentTask>(task: Task): DocumentStream<RowOf<Task>>
   close(): Promise<void>
 }
 
-/** Opens the pool. */
+/** Opens the pool. Threads start with their first document. */
 export function createDocumentPool(): DocumentPool {
-  // The steps of one document belong to one thread, so each thread is a pool of its own.
+  // The state of a document is in its thread, so each thread is a pool of its own.
   const lanes = Array.from({ length: THREADS_MAX }, () => ({
     documents: 0,
     pool: new Piscina<DocumentStep, Gained>({
@@ -72,7 +78,7 @@ export function createDocumentPool(): DocumentPool {
       end: () => step(null),
       [Symbol.dispose]() {
         lane.documents -= 1
-        // A thread that has broken has forgotten it by itself.
+        // A thread that has failed no longer has the document.
         if (state === 'open') lane.pool.run({ id, task: null, rows: null, isGivenUp: true }).catch(() => undefined)
         state = 'over'
       },

@@ -1,6 +1,7 @@
 /**
- * A statement as a PDF for people. Every row of its table is equally high, so how many pages there will be is known before
- * the first is drawn, and each page can leave as soon as it is full: a million lines take no more memory than a hundred.
+ * Writes a statement as a PDF for people. All rows of its table have the same height, so the number of pages is known
+ * before the first page is drawn, and each page is emitted when it is full: a million lines take no more memory than a
+ * hundred.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -13,7 +14,7 @@ import { PageText } from './page-text.ts'
 import type { DocumentWriter, Emit } from './writer.ts'
 
 const font = (file: string): Buffer => readFileSync(createRequire(import.meta.url).resolve(`@expo-google-fonts/noto-sans/${file}`))
-/** Read once for the life of the thread. */
+/** Read once per thread. */
 const REGULAR = font('400Regular/NotoSans_400Regular.ttf')
 const BOLD = font('700Bold/NotoSans_700Bold.ttf')
 
@@ -21,7 +22,7 @@ const MARGIN = 42
 const WIDTH = 595.28 - 2 * MARGIN
 const PAGE_BOTTOM = 841.89 - 62
 const ROW = 25
-/** Where the table begins: below the letterhead on the first page, at the top of the others. */
+/** The top of the table: below the letterhead on the first page, near the page's top on the others. */
 const FIRST_TOP = 344
 const NEXT_TOP = 96
 const HEADING = 20
@@ -31,10 +32,13 @@ const LINE = '#d5dae1'
 const ACCENT = '#0b5c5e'
 const BAND = '#f2f6f6'
 
-/** Below the rows of each page there is room for what is carried forward, and above those of the others for what was brought. */
+/**
+ * One row at the end of each page is for “Carried forward”, and one at the top of each later page for “Brought
+ * forward”.
+ */
 const FIRST_ROWS = Math.floor((PAGE_BOTTOM - FIRST_TOP - HEADING) / ROW) - 1
 const NEXT_ROWS = Math.floor((PAGE_BOTTOM - NEXT_TOP - HEADING) / ROW) - 2
-/** Rows that are no lines: the opening balance, the totals, the closing balance. */
+/** Rows beside the lines: the opening balance, the totals, the closing balance. */
 const OTHER_ROWS = 3
 
 const COLUMNS = [
@@ -47,7 +51,7 @@ const COLUMNS = [
 const [DATE, DETAILS, DEBIT, CREDIT, BALANCE] = COLUMNS
 type Column = (typeof COLUMNS)[number]
 
-/** How many pages a statement of so many lines has. */
+/** Returns the number of pages of a statement with `lines` lines. */
 export function pagesOf(lines: number): number {
   const rows = lines + OTHER_ROWS
   return rows <= FIRST_ROWS ? 1 : 1 + Math.ceil((rows - FIRST_ROWS) / NEXT_ROWS)
@@ -59,7 +63,7 @@ function longDay(date: string): string {
   return `${day} ${MONTHS[month - 1]} ${year}`
 }
 
-/** Groups of four, as IBANs are printed. */
+/** Groups an IBAN by four characters, as it is printed. */
 const printed = (iban: string): string => iban.replace(/(.{4})(?=.)/g, '$1 ')
 
 export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<StatementLine> {
@@ -89,7 +93,7 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
     return fraction === undefined ? thousands : `${thousands}.${fraction}`
   }
 
-  /** Text of one line; what is wider than its column ends in an ellipsis. */
+  /** Writes one line of text; a text wider than its column ends in an ellipsis, or is made smaller with `shrink`. */
   function put(text: string, x: number, top: number, width: number, { face = 'regular', size = 8, colour = INK, right = false, shrink = false } = {}): void {
     if (text === '') return
     let style = { face, size, colour }
@@ -174,7 +178,7 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
     if (page > 1) carried('Brought forward')
   }
 
-  /** What the balance is between two pages. */
+  /** Writes the running balance at a page break. */
   function carried(label: string): void {
     cell(DETAILS, label, y + 4, { colour: SOFT })
     cell(BALANCE, amount(balance), y + 4, { colour: SOFT })
@@ -182,7 +186,7 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
     rule(y - 4)
   }
 
-  /** A row of the table; `draw` gets its top. */
+  /** Writes a row of the table; `draw` gets its top. */
   function row(draw: (top: number) => void): void {
     if (left === 0) nextPage()
     draw(y)
@@ -218,7 +222,8 @@ export function statementPdf(emit: Emit, head: StatementHead): DocumentWriter<St
   return {
     async write(lines) {
       for (const line of lines) lineRow(line)
-      // Asked for, not waited for: between two steps this thread sleeps, and what a stream would tell it then is never told.
+      // Reads the bytes actively and does not listen for events: between two steps this thread sleeps, so events of a
+      // stream would not arrive.
       for (let bytes = doc.read() as Uint8Array | null; bytes !== null; bytes = doc.read() as Uint8Array | null) emit(bytes)
     },
     async end() {

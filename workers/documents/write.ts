@@ -1,6 +1,7 @@
 /**
- * Writes documents in a thread, a step at a time: each brings a batch of rows, or null for the end, and answers with what the
- * documents have gained by it, so whoever feeds never runs ahead. What was begun is kept in the thread between its steps.
+ * Writes documents in a thread, step by step: each step brings a batch of rows, or null for the end, and answers with
+ * the new bytes of the documents, so the sender never runs ahead. The state of a document stays in the thread between
+ * its steps.
  */
 import { pain002End, pain002Head, pain002Rows, type StatusReportHead } from '../../lib/bulk-payments/pain002.ts'
 import type { ReportRow } from '../../lib/bulk-payments/report.ts'
@@ -12,7 +13,7 @@ import { csvWriter, type Cell, type TableStyle } from '../../lib/statements/tabl
 import { textWriter, type DocumentWriter, type Emit } from './writer.ts'
 import { workbookWriter } from './xlsx.ts'
 
-/** A statement in several formats, of rows that are its lines. */
+/** A statement in several formats; the rows are its lines. */
 export interface StatementTask {
   readonly kind: 'statement'
   readonly head: StatementHead
@@ -20,7 +21,7 @@ export interface StatementTask {
   readonly style: TableStyle
 }
 
-/** A table in one format, of rows that are its cells. */
+/** A table in one format; the rows are lists of cells. */
 export interface TableTask {
   readonly kind: 'table'
   readonly format: 'csv' | 'xlsx'
@@ -31,12 +32,12 @@ export interface TableTask {
   readonly createdAt: number
 }
 
-/** A list of JSON objects, of rows that are their texts. */
+/** A list of JSON objects; the rows are their texts. */
 export interface JsonTask {
   readonly kind: 'json'
 }
 
-/** A status report on a file of payments, of its rows. */
+/** A status report on a file of payments, from its rows. */
 export interface StatusReportTask {
   readonly kind: 'pain002'
   readonly head: StatusReportHead
@@ -44,18 +45,18 @@ export interface StatusReportTask {
 
 export type DocumentTask = StatementTask | TableTask | JsonTask | StatusReportTask
 
-/** What each document has gained. */
+/** The new bytes of each document. */
 export type Gained = readonly Uint8Array[]
 
 const UTF8_MARK = '\ufeff'
 
-/** CSV of rows; the mark lets spreadsheets see that it is UTF-8. */
+/** Writes CSV; the byte order mark tells spreadsheets that the text is UTF-8. */
 function csv(emit: Emit, { columns, style }: Pick<TableTask, 'columns' | 'style'>): DocumentWriter<readonly Cell[]> {
   const rowOf = csvWriter(style)
   return textWriter(emit, { head: UTF8_MARK + rowOf(columns), rows: (rows) => rows.map(rowOf).join(''), end: () => '' })
 }
 
-/** A table that begins with the opening balance and ends with the closing one. */
+/** Writes a table that begins with the opening balance and ends with the closing balance. */
 function statementTable(table: DocumentWriter<readonly Cell[]>, head: StatementHead): DocumentWriter<StatementLine> {
   let begun = false
   const opening = (): readonly (readonly Cell[])[] => {
@@ -74,7 +75,7 @@ function statementTable(table: DocumentWriter<readonly Cell[]>, head: StatementH
 
 async function statementWriter(emit: Emit, format: StatementFormat, { head, style }: StatementTask): Promise<DocumentWriter<StatementLine>> {
   switch (format) {
-    // A thread that draws nothing needs no fonts: they and what draws with them are most of what it loads.
+    // Loaded only for a PDF: the fonts and pdfkit are most of what a thread loads.
     case 'pdf': return (await import('./statement-pdf.ts')).statementPdf(emit, head)
     case 'csv': return statementTable(csv(emit, { columns: STATEMENT_COLUMNS, style }), head)
     case 'xlsx': return statementTable(workbookWriter(emit, { sheetName: 'Statement', columns: STATEMENT_COLUMNS, style, createdAt: head.createdAt }), head)
@@ -105,7 +106,7 @@ async function writersOf(task: DocumentTask, emitterOf: (index: number) => Emit)
   }
 }
 
-/** A status report; a block of it ends where the next begins. */
+/** Writes a status report; a block of it ends where the next begins. */
 function statusReport(emit: Emit, head: StatusReportHead): DocumentWriter<ReportRow> {
   let block: string | null = null
   return textWriter<ReportRow>(emit, {
@@ -119,7 +120,7 @@ function statusReport(emit: Emit, head: StatusReportHead): DocumentWriter<Report
   })
 }
 
-/** What has come together, in memory of its own: a view of a pool would drag the whole pool along. */
+/** Joins the chunks in a buffer of their own: a view of a pooled buffer would transfer the whole pooled buffer. */
 function joined(chunks: Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0))
   let at = 0
@@ -130,12 +131,12 @@ function joined(chunks: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole
 }
 
-/** A step of a document that is being written: its first brings the task, its last has null for rows. */
+/** A step of a document: the first step brings the task, the last has null as rows. */
 export interface DocumentStep {
   readonly id: string
   readonly task: DocumentTask | null
   readonly rows: readonly never[] | null
-  /** Nobody wants the rest of it. */
+  /** The rest of the document is not needed any more. */
   readonly isGivenUp: boolean
 }
 
@@ -144,7 +145,7 @@ interface OpenDocument {
   readonly emitted: Uint8Array[][]
 }
 
-/** What this thread is writing. */
+/** The documents that this thread is writing. */
 const open = new Map<string, OpenDocument>()
 
 async function begin(task: DocumentTask): Promise<OpenDocument> {
@@ -152,7 +153,10 @@ async function begin(task: DocumentTask): Promise<OpenDocument> {
   return { emitted, writers: await writersOf(task, (index) => (bytes) => { emitted[index]?.push(bytes) }) }
 }
 
-/** What the pool calls, one step of one document after the other. @throws Error for a document that this thread does not know */
+/**
+ * The task of the pool: one step of one document after the other.
+ * @throws Error for a document that this thread does not know
+ */
 export default async function step({ id, task, rows, isGivenUp }: DocumentStep): Promise<Gained> {
   if (task !== null) open.set(id, await begin(task))
   const document = open.get(id)

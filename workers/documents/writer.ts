@@ -1,9 +1,12 @@
-/** How a document comes into being: rows in, bytes out, a batch at a time, so that none is ever in memory whole. */
+/**
+ * The interface of document writers: rows in, bytes out, a batch at a time, so that no document is ever in memory as a
+ * whole.
+ */
 
-/** Writes one document. What it has so far goes to `emit`, at the latest when the promise has resolved. */
+/** Writes one document. Its bytes go to `emit`, at the latest when the promise resolves. */
 export interface DocumentWriter<Row> {
   write(rows: readonly Row[]): Promise<void>
-  /** No more rows; everything has been emitted when it resolves. */
+  /** Ends the document; when the promise resolves, all bytes have been emitted. */
   end(): Promise<void>
 }
 
@@ -11,7 +14,7 @@ export type Emit = (bytes: Uint8Array) => void
 
 const encoder = new TextEncoder()
 
-/** A document of text, from functions that make its parts. */
+/** Makes a writer of a text document from functions that make its parts. */
 export function textWriter<Row>(emit: Emit, { head, rows, end }: { readonly head: string; readonly rows: (rows: readonly Row[]) => string; readonly end: () => string }): DocumentWriter<Row> {
   let begun = false
   const put = (text: string): void => {

@@ -1,7 +1,8 @@
 /**
- * A workbook of one sheet, streamed. The package around the sheet is a ZIP (yazl, which compresses with zlib as it goes); the
- * sheet's rows are written by lib/statements/table.ts. No library of spreadsheets: those that are well kept hold a sheet in
- * memory, and take amounts as floating-point numbers, where the file itself has digits.
+ * Writes a workbook of one sheet as a stream. The package around the sheet is a ZIP (yazl, which compresses with zlib
+ * while it writes); lib/statements/table.ts writes the rows of the sheet. No spreadsheet library is used: the
+ * maintained ones hold a whole sheet in memory, and take amounts as floating-point numbers, where the file format
+ * itself has digits.
  */
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
@@ -15,7 +16,7 @@ const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relatio
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
 const SHEET_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
-/** The parts that are the same in every workbook but for the sheet's name. */
+/** The parts of the package that differ between workbooks only by the sheet's name. */
 const parts = (sheetName: string): Readonly<Record<string, string>> => ({
   '[Content_Types].xml': `${XML}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>`
     + `<Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${SHEET_TYPE}.sheet.main+xml"/>`
@@ -27,7 +28,7 @@ const parts = (sheetName: string): Readonly<Record<string, string>> => ({
   'xl/styles.xml': styles(),
 })
 
-/** The formats of cells, in the order of XLSX_STYLES. */
+/** Writes the cell formats, in the order of XLSX_STYLES. */
 function styles(): string {
   const formats = ['yyyy\\-mm\\-dd', 'yyyy\\-mm\\-dd\\ hh:mm:ss', '#,##0', '#,##0.00', '#,##0.000', '#,##0.0000']
   const numbers = formats.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${code}"/>`).join('')
@@ -40,15 +41,15 @@ function styles(): string {
 }
 
 export interface WorkbookOptions {
-  /** Letters and spaces, 31 at most. */
+  /** Letters and spaces, at most 31. */
   readonly sheetName: string
   readonly columns: readonly string[]
   readonly style: Pick<TableStyle, 'timezone'>
-  /** Epoch milliseconds, written into the package: the same rows are the same bytes. */
+  /** Epoch milliseconds, written into the package, so that the same rows give the same bytes. */
   readonly createdAt: number
 }
 
-/** A workbook whose first row names its columns. A sheet has room for 1 048 576 rows. */
+/** Writes a workbook whose first row has the column names. A sheet holds at most 1 048 576 rows. */
 export function workbookWriter(emit: Emit, { sheetName, columns, style, createdAt }: WorkbookOptions): DocumentWriter<readonly Cell[]> {
   const mtime = new Date(createdAt)
   const zip = new ZipFile()
@@ -58,7 +59,7 @@ export function workbookWriter(emit: Emit, { sheetName, columns, style, createdA
   zip.end()
   zip.outputStream.on('data', (bytes: Uint8Array) => emit(bytes))
   const ended = once(zip.outputStream, 'end')
-  // Whoever ends the document hears of it.
+  // `end` awaits this promise and reports its error.
   ended.catch(() => undefined)
   const rowOf = sheetWriter(style)
   const put = async (text: string): Promise<void> => {

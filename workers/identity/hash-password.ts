@@ -1,6 +1,7 @@
 /**
- * Passwords as argon2id, in the text form that names its own parameters (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that
- * old hashes stay good when the parameters are raised. Runs in a worker: one costs about 40 ms of CPU.
+ * Hashes passwords with argon2id, in the text form that names its own parameters
+ * (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that old hashes stay valid when the parameters are raised. Runs in a
+ * worker: one hash costs about 40 ms of CPU.
  */
 import { argon2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
 
@@ -8,7 +9,10 @@ export type PasswordTask =
   | { readonly kind: 'hash'; readonly password: string }
   | { readonly kind: 'verify'; readonly password: string; readonly hash: string }
 
-/** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. Memory counts per hash that runs at the time. */
+/**
+ * OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. Each hash that runs at the same time takes this
+ * memory.
+ */
 const MEMORY_KIB = 19_456
 const PASSES = 2
 const LANES = 1
@@ -27,20 +31,23 @@ interface Parameters {
 }
 
 function digest(password: string, parameters: Parameters): Buffer {
-  // One spelling of each character, whichever keyboard it came from.
+  // Normalised, so that one character has the same bytes from every keyboard.
   return argon2Sync('argon2id', { message: password.normalize('NFC'), ...parameters })
 }
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')
 
-/** The hash of a password under a new salt. */
+/** Hashes a password with a new salt. */
 export function hashPassword(password: string): string {
   const nonce = randomBytes(SALT_BYTES)
   const hash = digest(password, { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES, nonce, tagLength: HASH_BYTES })
   return `$argon2id$v=${VERSION}$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(nonce)}$${unpadded(hash)}`
 }
 
-/** Whether a password has this hash; compares in constant time. @throws when the hash is none of ours */
+/**
+ * Tells whether a password has this hash; compares in constant time.
+ * @throws Error when the hash has an unknown form
+ */
 export function verifyPassword(password: string, hash: string): boolean {
   const found = PHC.exec(hash)
   if (found === null) throw new Error('A stored password hash has an unknown form.')
@@ -50,7 +57,7 @@ export function verifyPassword(password: string, hash: string): boolean {
   return timingSafeEqual(digest(password, parameters), expected)
 }
 
-/** What the pool calls. */
+/** The task of the pool. */
 export default function run(task: PasswordTask): string | boolean {
   return task.kind === 'hash' ? hashPassword(task.password) : verifyPassword(task.password, task.hash)
 }

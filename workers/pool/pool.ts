@@ -1,8 +1,8 @@
 /**
- * The pool of worker threads: CPU work above about a millisecond, off the event loop.
+ * The pool of worker threads: CPU work above about a millisecond runs here, off the event loop.
  *
- * Bounded (I8): a few threads, a short queue, and work beyond it is refused at once, which is answered as 503. Threads
- * start with the first task and go when there has been none for a while.
+ * Bounded (I8): a few threads and a short queue. Work beyond it is refused at once, and the client gets 503. Threads
+ * start with the first task and end after a time without one.
  */
 import { Piscina } from 'piscina'
 import { OperatingError } from '../../lib/base/errors.ts'
@@ -13,31 +13,31 @@ import type { PasswordTask } from '../identity/hash-password.ts'
 import { createStatementReader, type ReadPartnerStatement } from '../reconciliation/statement-reader.ts'
 import { pack, unpack, type PackedBatch, type SigningBatch } from '../webhooks/sign-webhooks.ts'
 
-/** Sign-ins are rare; two at a time keep a small machine's other core free for requests. */
+/** Sign-ins are rare; with two at a time, a small machine keeps CPU for requests. */
 const THREADS_MAX = 2
 /** At 40 ms each over two threads the last in the queue waits about a second and a half. */
 const QUEUE_MAX = 64
 const THREAD_IDLE_MS = 30_000
-/** Batches that wait for their signatures; whoever finds it full signs by itself. */
+/** Batches that wait for their signatures; when the queue is full, the caller signs on its own thread. */
 const SIGNING_QUEUE_MAX = 16
-/** Confirmations that wait: at a tenth of a second each, three seconds. */
+/** Confirmations that wait: at 0.1 s each, the last waits about three seconds. */
 const DOCUMENT_QUEUE_MAX = 32
-/** A page that is not done by then never will be; its thread is given up. */
+/** A document that takes longer is stuck; its thread is abandoned. */
 const DOCUMENT_MS = 10_000
 
-/** More work than the threads can do soon. Nothing was started. */
+/** The queue is full or a document timed out. No effect was made, so the call can be repeated. */
 export class WorkersBusy extends OperatingError {
   override readonly name = 'WorkersBusy'
 }
 
-/** Passwords, hashed and compared in the pool. */
+/** Hashes and compares passwords in the pool. */
 export interface Passwords {
   hash(password: string): Promise<string>
-  /** Takes as long for a password that does not fit as for one that does. */
+  /** Takes the same time for a right and a wrong password. */
   verify(password: string, hash: string): Promise<boolean>
 }
 
-/** Signs a batch of callbacks; the signatures come in the order of the batch. */
+/** Signs a batch of callbacks; the signatures are in the order of the batch. */
 export type SignBatch = (batch: SigningBatch) => Promise<Signatures[]>
 
 /** Renders a PDF. */
@@ -47,14 +47,14 @@ export interface WorkerPool extends AsyncDisposable {
   readonly passwords: Passwords
   readonly signBatch: SignBatch
   readonly renderConfirmation: RenderConfirmation
-  /** Statements and exports. */
+  /** Writes statements and exports. */
   readonly documents: DocumentPool
-  /** Statements of partners. */
+  /** Reads statements of partners. */
   readonly readStatement: ReadPartnerStatement
   close(): Promise<void>
 }
 
-/** Opens the pool. Every call rejects with WorkersBusy while the queue is full. */
+/** Opens the pool. Passwords, signatures and confirmations reject with WorkersBusy while their queue is full. */
 export function createWorkerPool(options: { readonly queueMax?: number } = {}): WorkerPool {
   const queueMax = options.queueMax ?? QUEUE_MAX
   const pool = new Piscina<PasswordTask, string | boolean>({
@@ -76,7 +76,7 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
     }
   }
 
-  // A thread of its own: a batch takes a millisecond or two and must not wait behind passwords.
+  // A separate thread: a batch takes one or two milliseconds and must not wait behind passwords.
   const signing = new Piscina<PackedBatch, string>({
     filename: new URL('../webhooks/sign-webhooks.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: SIGNING_QUEUE_MAX, idleTimeout: THREAD_IDLE_MS,
   })
@@ -86,7 +86,7 @@ export function createWorkerPool(options: { readonly queueMax?: number } = {}): 
     return unpack(await signing.run(pack(batch)))
   }
 
-  // Fonts are kept in its memory, so one thread has them once.
+  // One thread only, because each thread has its own copy of the fonts in memory.
   const documents = new Piscina<Confirmation, Uint8Array>({
     filename: new URL('../documents/confirmation.ts', import.meta.url).href, minThreads: 0, maxThreads: 1, maxQueue: DOCUMENT_QUEUE_MAX, idleTimeout: THREAD_IDLE_MS,
   })

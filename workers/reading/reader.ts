@@ -1,43 +1,49 @@
-/** A thread that reads files, and the streams that feed it. */
+/** The thread that reads files, and the streams that feed it. */
 import { Piscina } from 'piscina'
 import { OperatingError } from '../../lib/base/errors.ts'
 import type { ReadingAnswer, ReadingStep } from './reading.ts'
 
-/** Steps that wait for the thread: one for each file. */
+/** Steps that wait for the thread: one per file. */
 const QUEUE_MAX = 16
-/** A file whose next piece is not there for so long is lost with its thread. */
+/** A file that gets no piece for this time is lost with its thread. */
 const THREAD_IDLE_MS = 60_000
-/** A step takes a fraction of a second; a thread that needs this long is stuck, and given up. */
+/** A step takes a fraction of a second; a thread that needs this long is stuck and is abandoned. */
 const STEP_MS = 60_000
 
-/** The thread broke, or was given up. Nothing is known about the file. */
+/** The thread failed or was abandoned. The content of the file is unknown. */
 export class ReadingFailed extends OperatingError {
   override readonly name = 'ReadingFailed'
 }
 
 export interface ReaderOptions {
-  /** A module whose default is what `readingSteps` makes. */
+  /** A module whose default export is the result of `readingSteps`. */
   readonly module: URL
-  /** What the thread may hold. A file that needs more ends its thread, not the process. */
+  /** Memory limit of the thread, MB. A file that needs more ends its thread, not the process. */
   readonly heapMb: number
 }
 
 export interface FileReading<Task, Item> {
   readonly task: Task
   readonly pieces: AsyncIterable<Uint8Array>
-  /** Called with what was read, in its order; reading goes on when it resolves. What it rejects with ends the reading. */
+  /** Called with the items in their order; reading goes on when the promise resolves, and ends with its rejection. */
   readonly take: (items: readonly Item[]) => Promise<void>
   readonly signal?: AbortSignal
 }
 
 /** Reads files of one kind. */
 export interface FileReader<Task, Item, Result> {
-  /** Reads a file to its end. @throws ReadingFailed; what `pieces` and `take` reject with; the reason of the signal */
+  /**
+   * Reads a file to its end.
+   * @throws ReadingFailed; the rejection of `pieces` or `take`; the reason of the signal
+   */
   read(reading: FileReading<Task, Item>): Promise<Result>
   close(): Promise<void>
 }
 
-/** Opens the thread. One for each kind: what is read waits for the database anyway, and the other core is for payments. */
+/**
+ * Makes the reader of one kind of file, with one thread: readers wait for the database anyway, and the other core is
+ * for payments.
+ */
 export function createFileReader<Task, Item, Result>({ module, heapMb }: ReaderOptions): FileReader<Task, Item, Result> {
   const pool = new Piscina<ReadingStep<Task>, ReadingAnswer<Item, Result>>({
     filename: module.href, minThreads: 0, maxThreads: 1, maxQueue: QUEUE_MAX, idleTimeout: THREAD_IDLE_MS, resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -69,7 +75,7 @@ export function createFileReader<Task, Item, Result>({ module, heapMb }: ReaderO
         answer = await step({ id, task: null, piece, isGivenUp: false })
       }
     } finally {
-      // A thread that has broken has forgotten it by itself.
+      // A thread that has failed no longer has the file.
       if (isOpen) pool.run({ id, task: null, piece: null, isGivenUp: true }).catch(() => undefined)
       await source.return?.()
     }
@@ -78,7 +84,9 @@ export function createFileReader<Task, Item, Result>({ module, heapMb }: ReaderO
   return { read, close: () => pool.destroy() }
 }
 
-/** The next piece in memory of its own, which the thread gets: a view would take along whatever it is a view of. */
+/**
+ * Copies the next piece to a buffer of its own, which is transferred: a view would transfer the whole buffer behind it.
+ */
 async function pieceOf(source: AsyncIterator<Uint8Array>): Promise<Uint8Array | 'end'> {
   const { done, value } = await source.next()
   return done === true ? 'end' : new Uint8Array(value)

@@ -1,34 +1,37 @@
 /**
- * Reads files in a thread, a step at a time: each step may bring a piece of the file, and answers with what has been read of it so far
- * and with whether the next piece is wanted. What was begun is kept in the thread between its steps, so neither side runs ahead of the
- * other, and many files may be read at once without one waiting for the end of another.
+ * Reads files in a thread, step by step: a step may bring a piece of the file, and answers with the items read so far
+ * and with whether the next piece is wanted. The state of a file stays in the thread between its steps, so neither side
+ * runs ahead of the other, and many files can be read at once without waiting for the end of another.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** A step ends after this even without anything to tell, so that whoever waits may give up, and other files get their turn; milliseconds. */
+/**
+ * A step ends after this time even without items, so that the caller can give up and other files get their turn;
+ * milliseconds.
+ */
 const STEP_MS = 200
 
-/** A step of a file that is being read: its first brings the task. */
+/** A step of a file: the first step brings the task. */
 export interface ReadingStep<Task> {
   readonly id: string
   readonly task: Task | null
-  /** Null where the piece before is not used up yet. */
+  /** Null where the previous piece is not used up yet. */
   readonly piece: Uint8Array | 'end' | null
-  /** Nobody wants the rest of it. */
+  /** The rest of the file is not needed any more. */
   readonly isGivenUp: boolean
 }
 
-/** What a step has come to. With a result the file is over. */
+/** The answer to a step. With a result, the file has ended. */
 export interface ReadingAnswer<Item, Result> {
   readonly items: readonly Item[]
   readonly isPieceWanted: boolean
   readonly over: { readonly result: Result } | null
 }
 
-/** How one kind of file is read: items out of pieces, and a result at the end. */
+/** Reads one kind of file: yields items from pieces, and returns a result at the end. */
 export type ReadItems<Task, Item, Result> = (task: Task, pieces: AsyncIterable<Uint8Array>) => AsyncGenerator<Item, Result>
 
-/** The pieces as the reader sees them; it waits for those that have not come yet. */
+/** The pieces of a file as its reader iterates over them; the iteration waits for pieces that have not come yet. */
 class Pieces implements AsyncIterable<Uint8Array> {
   #given: Uint8Array | 'end' | null = null
   #taken = Promise.withResolvers<void>()
@@ -64,7 +67,7 @@ class Pieces implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** One file under way. */
+/** The state of one file between its steps. */
 class Reading<Item, Result> {
   readonly #pieces = new Pieces()
   readonly #items: AsyncGenerator<Item, Result>
@@ -80,13 +83,13 @@ class Reading<Item, Result> {
     if (piece !== null) this.#pieces.give(piece)
     const items: Item[] = []
     const over = new AbortController()
-    // What is there already comes before either of the two.
+    // Items that are ready already win the race against both.
     const stop = Promise.race([this.#pieces.wanted, pause(STEP_MS, undefined, { signal: over.signal }).catch(() => undefined)]).then(() => null)
     try {
       while (items.length < this.#itemsMax) {
         if (this.#next === null) {
           this.#next = this.#items.next()
-          // Whoever takes the next step hears of it.
+          // The next step awaits this promise and reports its error.
           this.#next.catch(() => undefined)
         }
         const next = await Promise.race([this.#next, stop])
@@ -107,8 +110,8 @@ class Reading<Item, Result> {
 }
 
 /**
- * Makes what the pool calls, one step of one file after the other. It rejects with what reading throws, and for a file that
- * this thread does not know.
+ * Makes the task of the pool: one step of one file after the other. The task rejects with the errors of `read`, and for
+ * a file that this thread does not know.
  *
  * @param itemsMax items of one step
  */

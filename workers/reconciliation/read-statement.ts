@@ -1,8 +1,8 @@
 /**
- * Reads a camt.053 in a thread, piece by piece, and gives its entries back in batches. At most one piece and one batch are in
- * memory: the other side sends the next piece when it is asked for.
+ * Reads a camt.053 in a thread, piece by piece, and answers with its entries in batches. At most one piece and one
+ * batch are in memory: the next piece is sent when the thread wants it.
  *
- * Entities are off: a document type is refused, and the parser knows no entity but XML's own five.
+ * No entities are expanded: a document type is refused, and the parser knows only the five entities of XML itself.
  */
 import { createHash } from 'node:crypto'
 import { SaxesParser } from 'saxes'
@@ -12,15 +12,15 @@ import { readingSteps } from '../reading/reading.ts'
 
 /** Entries of one batch. */
 const BATCH = 1_000
-/** A statement larger than this is none of ours: some ten million entries. */
+/** The largest statement that is read: about ten million entries. */
 const BYTES_MAX = 8 * 1024 ** 3
 
-/** What was read. */
+/** The result of reading a statement. */
 export interface ReadStatement {
   readonly head: StatementHead
   /** Hexadecimal SHA-256 of the bytes. */
   readonly sha256: string
-  /** Why it cannot be used; then `head` says nothing. */
+  /** The reason why the statement cannot be used; `head` is then empty. */
   readonly error: string | null
 }
 
@@ -50,7 +50,7 @@ async function* readStatement(_: object, pieces: AsyncIterable<Uint8Array>): Asy
     yield* batch
     return { head: reader.head(), sha256: hash.digest('hex'), error: null }
   } catch (error) {
-    // A class of errors does not survive the way between threads.
+    // Returned, not thrown: the class of an error is lost between threads.
     if (!(error instanceof StatementError) && !(error instanceof TypeError)) throw error
     return { head: { id: '', account: '', currency: '', opening: 0n, closing: 0n }, sha256: '', error: error.message }
   }

@@ -1,15 +1,16 @@
-/** Statements of partners, read by a thread of their own: one may take minutes, and nobody else waits for it. */
+/** Reads partner statements in a thread of its own: a statement may take minutes, and no other work waits for it. */
 import type { StatementEntry } from '../../lib/reconciliation/statement.ts'
 import type { ReadStatement } from './read-statement.ts'
 import { createFileReader } from '../reading/reader.ts'
 
-/** A statement is never in memory whole. */
+/** Small, because a statement is never in memory as a whole. */
 const THREAD_HEAP_MB = 256
 
 /**
- * Reads a camt.053: `take` gets its entries, batch by batch, and the next piece is read when it is done with one.
+ * Reads a camt.053: `take` gets its entries, batch by batch, and the next piece is read after its promise has resolved.
  *
- * @throws what the pieces and `take` throw; a statement that cannot be used is no error but the result's
+ * @throws errors of the pieces and of `take`; a statement that cannot be used is a result with `error`, not an
+ *   exception
  */
 export type ReadPartnerStatement = (pieces: AsyncIterable<Uint8Array>, take: (entries: readonly StatementEntry[]) => Promise<void>) => Promise<ReadStatement>
 

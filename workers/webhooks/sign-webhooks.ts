@@ -1,21 +1,21 @@
 /**
- * Signs a batch of callbacks in a thread. What goes over and what comes back is one text each: copying a text from thread to
- * thread takes a fraction of the time that copying as many objects takes.
+ * Signs a batch of callbacks in a thread. The batch and the signatures cross the thread boundary as one text each,
+ * because copying one text takes a fraction of the time that copying as many objects takes.
  */
 import { sign, type Signatures } from '../../lib/webhooks/signature.ts'
 
-/** Callbacks to be signed with the same secrets, newest first, and the same time in unix seconds. */
+/** Callbacks that are signed with the same secrets, newest first, and the same time in unix seconds. */
 export interface SigningBatch {
   readonly secrets: readonly string[]
   readonly timestamp: number
-  /** Bodies are JSON as it is written without line breaks. */
+  /** Bodies are JSON without line breaks. */
   readonly callbacks: readonly { readonly eventId: string; readonly body: string }[]
 }
 
 export interface PackedBatch {
   readonly secrets: readonly string[]
   readonly timestamp: number
-  /** A line for each: the event's id, a space, the body. */
+  /** One line per callback: the event id, a space, the body. */
   readonly lines: string
 }
 
@@ -30,7 +30,7 @@ export function unpack(lines: string): Signatures[] {
   })
 }
 
-/** What the pool calls. */
+/** The task of the pool. */
 export default function run({ secrets, timestamp, lines }: PackedBatch): string {
   return lines.split('\n').map((line) => {
     const space = line.indexOf(' ')
