@@ -1,4 +1,4 @@
-/** The trail of what people changed. */
+/** The audit trail of changes made by people and keys. */
 import Type, { type Static } from 'typebox'
 import { list } from '../contract/list.ts'
 import { Nullable, Timestamp, Uuid, Words } from '../contract/primitives.ts'

@@ -1,8 +1,8 @@
-/** People who are signed in, and what the trail keeps of a caller. */
+/** Signed-in people, and the data about a caller that the audit trail stores. */
 import type { Role } from './capabilities.ts'
 import type { Principal, Source, Tenant } from '../commands/caller.ts'
 
-/** What a person may do for one tenant. */
+/** A person's role for one tenant. */
 export interface Membership {
   readonly id: string
   readonly tenantId: string
@@ -23,28 +23,31 @@ export interface FoundSession {
   readonly createdAt: number
   readonly lastSeenAt: number
   readonly expiresAt: number
-  /** Second factors that can be used. */
+  /** Number of second factors that can be used. */
   readonly factors: number
   readonly memberships: readonly Membership[]
 }
 
-/** A session that a request has shown the token of. */
+/** A session whose token was sent with the request. */
 export interface SessionIdentity extends FoundSession {
-  /** SHA-256 of the token, 64 lower-case hex digits: the session's next token takes the place of this one. */
+  /** SHA-256 of the token, 64 lower-case hex digits: the session's next token replaces this one. */
   readonly tokenSha256: string
-  /** Never shown or logged. Null on a node that the command was forwarded to: a credential stays where it arrived. */
+  /**
+   * Never shown or logged. Null on a node that the command was forwarded to: a credential stays on the node where it
+   * arrived.
+   */
   readonly token: string | null
   readonly via: 'web' | 'mobile'
 }
 
-/** Who changes something, and from where. */
+/** The person who makes a change, and the request's origin. */
 export interface By {
   readonly session: SessionIdentity
   readonly source: Source
   readonly requestId: string
 }
 
-/** Who changes something of a tenant, a person or a key, and from where. */
+/** The person or key that changes something of a tenant, and the request's origin. */
 export interface ByCaller {
   readonly tenant: Tenant
   readonly principal: Principal
@@ -54,7 +57,7 @@ export interface ByCaller {
   readonly requestId: string
 }
 
-/** The same where only people may. */
+/** A caller that must be a person with a session. */
 export interface ByInTenant extends By, ByCaller {
   readonly session: SessionIdentity
   readonly source: Source

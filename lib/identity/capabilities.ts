@@ -1,10 +1,10 @@
 /**
- * Who may do what: the roles of people, the capabilities each role has, and which scope of an API key each capability
- * stands for. Data, so that it can be read as the table it is.
+ * Permissions: the roles of people, the capabilities of each role, and the API key scope that each capability stands
+ * for. Kept as data, so that it can be read as a table.
  */
 import { CUSTOMER_SCOPES, OPERATOR_SCOPES } from './api-key.ts'
 
-/** What an API key can be allowed to do. */
+/** A permission of an API key. */
 export type Scope = (typeof CUSTOMER_SCOPES)[number] | (typeof OPERATOR_SCOPES)[number]
 
 export const MEMBER_ROLES = ['owner', 'admin', 'approver', 'preparer', 'accountant', 'viewer', 'cardholder'] as const
@@ -13,14 +13,14 @@ export type MemberRole = (typeof MEMBER_ROLES)[number]
 export type StaffRole = (typeof STAFF_ROLES)[number]
 export type Role = MemberRole | StaffRole
 
-/** What a member of a customer can be allowed to do, besides reading. */
+/** Capabilities of a customer's members, besides reading. */
 export const MEMBER_CAPABILITIES = [
   'payments.create', 'recipients.manage', 'exchanges.create', 'approvals.decide', 'transactions.annotate', 'balances.manage',
   'settings.manage', 'members.manage', 'webhooks.manage', 'onboarding.write', 'api_keys.manage', 'settings.read', 'members.read',
   'audit.read', 'owner', 'cards.manage',
 ] as const
 
-/** What staff of an operator can be allowed to do, besides reading. */
+/** Capabilities of an operator's staff, besides reading. */
 export const STAFF_CAPABILITIES = [
   'operator.manage', 'pricing.manage', 'providers.manage', 'providers.read', 'compliance.manage', 'onboarding.review',
   'customers.manage', 'operations.manage', 'treasury.read', 'treasury.manage', 'reports.read', 'support.impersonate',
@@ -32,13 +32,13 @@ const CUSTOMER_READS = [
 ] as const
 const STAFF_READS = [...CUSTOMER_READS, 'customers:read', 'onboarding:read', 'integration:read', 'treasury:read', 'reports:read'] as const
 
-/** Reading is allowed by the scope's own name. */
+/** A capability; the capability to read has the name of its scope. */
 export type Capability = (typeof MEMBER_CAPABILITIES)[number] | (typeof STAFF_CAPABILITIES)[number] | (typeof STAFF_READS)[number]
 
-/** What a role amounts to. */
+/** The permissions of a role. */
 export interface Grant {
   readonly capabilities: ReadonlySet<Capability>
-  /** The operations of API keys that the role may call as well. */
+  /** The scopes whose operations the role may call, too. */
   readonly scopes: ReadonlySet<Scope>
 }
 
@@ -57,7 +57,7 @@ const CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = {
   ],
   accountant: [...CUSTOMER_READS, 'transactions.annotate', 'settings.read', 'members.read', 'audit.read'],
   viewer: CUSTOMER_READS.filter((scope) => scope !== 'statements:read'),
-  // Their own card is theirs without a capability.
+  // Cardholders manage their own card without a capability.
   cardholder: [],
   operator_admin: [...STAFF_READS, ...STAFF_CAPABILITIES],
   compliance: [...STAFF_READS, 'compliance.manage', 'onboarding.review', 'customers.manage'],
@@ -67,7 +67,7 @@ const CAPABILITIES: Readonly<Record<Role, readonly Capability[]>> = {
   integration: [...STAFF_READS, 'integration.manage', 'providers.manage', 'developer.manage'],
 }
 
-/** The capabilities that let a session call what a key may call with a scope that writes. */
+/** The capabilities that let a session call operations for which a key needs a scope that writes. */
 const SCOPE_OF: Readonly<Partial<Record<Capability, Scope>>> = {
   'payments.create': 'payments:write',
   'recipients.manage': 'recipients:write',
@@ -91,12 +91,12 @@ function grantOf(capabilities: readonly Capability[]): Grant {
 const GRANTS = new Map(Object.entries(CAPABILITIES).map(([role, capabilities]) => [role, grantOf(capabilities)] as const))
 const NOTHING: Grant = { capabilities: new Set(), scopes: new Set() }
 
-/** What a role may do. A role that this version does not know may do nothing. */
+/** Returns the permissions of a role. A role that this version does not know has none. */
 export function grantOfRole(role: string): Grant {
   return GRANTS.get(role) ?? NOTHING
 }
 
-/** The capability a session needs where a key needs the scope, for telling the caller what is missing. */
+/** Returns the capability that a session needs where a key needs the scope, for the text of a refusal. */
 export function capabilityForScope(scope: Scope, level: 'customer' | 'operator'): Capability {
   if (scope === 'webhooks:manage') return level === 'operator' ? 'integration.manage' : 'webhooks.manage'
   const found = Object.entries(SCOPE_OF).find(([, written]) => written === scope)

@@ -1,6 +1,7 @@
 /**
- * Passwords of twelve characters and more that stand at the top of published lists of stolen ones. Shorter ones are refused
- * for their length. A small list on purpose: it stops what is tried against everybody, and asks nobody outside.
+ * Passwords of at least twelve characters at the top of published lists of stolen passwords. Shorter ones are refused
+ * for their length. The list is small on purpose: it stops the passwords that attackers try on every account, without a
+ * call to a service.
  */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(`
   !qaz2wsx3edc 012345678901 0123456789012 0123456789abc 0123456789abcdef 098765432109 123456789012 1234567890123

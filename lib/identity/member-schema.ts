@@ -1,4 +1,4 @@
-/** The people of a customer: members, teams, and invitations to become one. */
+/** Schemas of a customer's people: members, teams and invitations. */
 import Type, { type Static } from 'typebox'
 import { MEMBER_ROLES } from './capabilities.ts'
 import { list } from '../contract/list.ts'
@@ -8,7 +8,7 @@ import { Password } from './session-schema.ts'
 
 const MEMBER_STATUSES = ['active', 'suspended', 'removed'] as const
 const INVITATION_STATUSES = ['pending', 'accepted', 'expired', 'revoked'] as const
-/** As many as a customer can have members. */
+/** The largest number of members of a customer. */
 const PEOPLE_MAX = 100
 const TEAMS_MAX = 50
 

@@ -1,6 +1,6 @@
 /**
- * What a password must be: long enough, and none that attackers try first. No rules about kinds of characters; they make
- * passwords worse. The hash itself is made in workers/identity/hash-password.ts.
+ * The rules for passwords: long enough, and not among those that attackers try first. There are no rules about kinds of
+ * characters, because they make passwords worse. The hash itself is made in workers/identity/hash-password.ts.
  */
 import type { FieldErrorCode } from '../base/problems.ts'
 import { COMMON_PASSWORDS } from './common-passwords.ts'
@@ -8,10 +8,10 @@ import { COMMON_PASSWORDS } from './common-passwords.ts'
 export const PASSWORD_MIN = 12
 export const PASSWORD_MAX = 128
 
-/** Failed sign-ins in a row that lock an address, and for how long. */
+/** So many failed sign-ins in a row lock an address for this time. */
 export const LOGIN_FAILURES_MAX = 5
 export const LOGIN_LOCK_MS = 15 * 60_000
-/** A reset link is good for this long. */
+/** Validity of a reset link. */
 export const PASSWORD_RESET_MS = 60 * 60_000
 
 /** A rule that a password breaks. */
@@ -21,7 +21,10 @@ export interface PasswordFault {
   readonly params?: Readonly<Record<string, number>>
 }
 
-/** Whether a password may be chosen by the person with this e-mail address; null when it may. Lengths are in code points. */
+/**
+ * Returns the rule that a password breaks for the person with this e-mail address; null when it may be chosen. Lengths
+ * are in code points.
+ */
 export function passwordFault(password: string, email: string): PasswordFault | null {
   const normal = password.normalize('NFC')
   const length = Array.from(normal).length
@@ -37,12 +40,12 @@ export function passwordFault(password: string, email: string): PasswordFault | 
   return null
 }
 
-/** One short piece over and over, like `abcabcabcabc`. */
+/** Tells whether the text repeats one short piece, like `abcabcabcabc`. */
 function isRepetition(text: string): boolean {
   return /^(.{1,4})\1+$/su.test(text)
 }
 
-/** One spelling per e-mail address: addresses are compared without case. */
+/** Normalises an e-mail address for comparison: trimmed, NFC, lower case. */
 export function emailKey(email: string): string {
   return email.trim().normalize('NFC').toLowerCase()
 }

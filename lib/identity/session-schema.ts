@@ -6,7 +6,10 @@ import { Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.t
 const SESSION_STATUSES = ['mfa_required', 'active', 'idle', 'expired', 'revoked'] as const
 export const SessionStatus = Words('SessionStatus', SESSION_STATUSES)
 
-/** Bounds what is hashed; a password may have 128 characters, which can be more units of UTF-16. The format keeps its spaces. */
+/**
+ * Bounds the input of the hash: a password has at most 128 characters, which can be up to 256 units of UTF-16. The
+ * format keeps its spaces.
+ */
 export const Password = Type.String({ format: 'password', minLength: 1, maxLength: 256, title: 'Password', description: 'Taken exactly as it is sent.' })
 
 export const SignIn = Type.Object({
@@ -44,7 +47,7 @@ export const Session = Type.Object({
   endedAt: Nullable(Timestamp),
 }, { title: 'Session' })
 export type Session = Static<typeof Session>
-/** As storage gives it, which does not know who asks. */
+/** A session as storage reads it; storage does not know which session makes the request. */
 export type SessionRow = Omit<Session, 'current'>
 
 export const sessionList = list({

@@ -1,4 +1,4 @@
-/** Second factors: proving oneself at sign-in and before an action. */
+/** Second factors at sign-in and step-up before an action. */
 import Type, { type Static } from 'typebox'
 import { STEP_UP_ACTIONS } from './step-up.ts'
 import { Money, Nullable, Timestamp, Uuid, Words } from '../contract/primitives.ts'

@@ -1,6 +1,6 @@
 /**
- * Step-up: before an action that matters, a person proves again that it is them. The proof is for one action, of one
- * session, for one tenant; where the challenge names a subject, for that subject alone.
+ * Step-up: before a sensitive operation, a person proves their identity again. The proof is for one action of one
+ * session for one tenant; where the challenge names a subject, only for that subject.
  */
 
 export const STEP_UP_ACTIONS = [
@@ -10,24 +10,28 @@ export const STEP_UP_ACTIONS = [
 ] as const
 export type StepUpAction = (typeof STEP_UP_ACTIONS)[number]
 
-/** How long a challenge waits for its code. */
+/** Time to answer a challenge. */
 export const CHALLENGE_MS = 5 * 60_000
-/** How long a proof is good for. */
+/** Validity of a proof. */
 export const STEP_UP_FRESH_MS = 5 * 60_000
 /**
- * How long the session's token of before stays good beside its new one: as long as the proof, so that requests under way and
- * a second window do not sign the person out. Whoever has stolen it gains no more than those minutes.
+ * The session's previous token stays valid for this time beside its new one: as long as the proof, so that concurrent
+ * requests and a second window do not sign the person out. A thief of the previous token gains no more than these
+ * minutes.
  */
 export const STEP_UP_OVERLAP_MS = STEP_UP_FRESH_MS
 
-/** Wrong codes that a challenge survives; the last of them locks it. */
+/** Wrong codes of one challenge; this one locks it. */
 export const WRONG_CODES_MAX = 5
 
-/** Wrong codes of a person over all challenges within the window; more, and no challenge takes a code until it has passed. */
+/**
+ * Wrong codes of one person over all challenges within the window; beyond that, no challenge takes a code until the
+ * window has passed.
+ */
 export const WRONG_CODES_PER_PERSON_MAX = 15
 export const WRONG_CODES_WINDOW_MS = 15 * 60_000
 
-/** What the person is told they are about to do. */
+/** The titles of actions, shown to the person before they confirm. */
 export const ACTION_TITLES: Readonly<Record<StepUpAction, string>> = {
   'api_key.create': 'Create or rotate an API key',
   'api_key.revoke': 'Revoke an API key',

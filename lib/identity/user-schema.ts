@@ -1,4 +1,4 @@
-/** People: their profile, password and second factors. */
+/** Schemas of people: profile, password and second factors. */
 import Type, { type Static } from 'typebox'
 import { Nullable, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 import { Password } from './session-schema.ts'

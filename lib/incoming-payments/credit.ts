@@ -1,6 +1,6 @@
 /**
- * The decision about a credit that the partner reports: it comes to its balance (L01), waits for a review (L05), or waits for
- * its owner (L03). The balance decides, because only it knows whether it still takes money.
+ * The decision about a credit that the partner reports: it goes to its balance (L01), waits for a review (L05), or
+ * waits for its owner in suspense (L03). The balance decides, because only the balance knows whether it is still open.
  */
 import { opensComplianceHold } from '../compliance/hold.ts'
 import type { ScreeningHit } from '../compliance/screening.ts'
@@ -14,9 +14,9 @@ import type { RuleId } from '../ledger/postings.ts'
 import { feePostings, INCOMING_SOURCE, incomingEvent, incomingFee, incomingText, SUSPENSE_SOURCE } from './postings.ts'
 import type { IncomingStatus, SuspenseReason } from './incoming-payment.ts'
 
-/** What the partner says of a credit. */
+/** The facts of a credit as the partner reports them. */
 export interface CreditFacts {
-  /** Names the credit at the partner and here: the incoming payment has it as its id, so that it cannot be there twice. */
+  /** The id of the credit at the partner and here: the incoming payment has the same id, so it cannot exist twice. */
   readonly reference: string
   /** Minor units. */
   readonly amount: bigint
@@ -36,13 +36,15 @@ export interface CreditFacts {
 
 export interface ReceiveCredit {
   readonly kind: 'receive_credit'
-  /** What the partner's message is remembered under. */
+  /** The key under which the answer to the partner's message is recorded. */
   readonly key: CommandKey
   readonly event: { readonly id: string; readonly type: string }
   readonly credit: CreditFacts
-  /** What was found about the payer. */
+  /** The result of screening the payer; null: no hit. */
   readonly hit: ScreeningHit | null
-  /** Of the credit's connection and currency; with the customer's own for money under review where something was found. */
+  /**
+   * Accounts of the credit's connection and currency; with a hit, also the customer's account for money under review.
+   */
   readonly accounts: InternalAccounts
   readonly ids: IdSource
 }
@@ -52,7 +54,7 @@ export interface CreditReceived {
   readonly status: IncomingStatus
 }
 
-/** Whose credit it is, as far as anybody knows. */
+/** The owner of a credit, as far as it is known. */
 export interface CreditOwner {
   readonly customerId: string | null
   readonly balanceId: string | null
@@ -61,7 +63,7 @@ export interface CreditOwner {
   readonly shard: number
 }
 
-/** Decides one credit. A balance that does not take it from memory is looked at again (I4). */
+/** Decides one credit. When the balance refuses it, the decision is made again on freshly loaded state (I4). */
 export function receiveCredit(balance: BalanceState | null, command: ReceiveCredit, now: number) {
   if (balance === null) throw new Error(`The credit ${command.credit.reference} names a balance that does not exist.`)
   const { credit, hit } = command
@@ -85,7 +87,7 @@ function refusalOf({ status, currency }: BalanceState, credit: CreditFacts): Sus
 
 type Received = Pick<ReceiveCredit, 'credit' | 'key' | 'event' | 'accounts' | 'ids'>
 
-/** L01, and L02 where something is charged for it. */
+/** Credits the balance (L01), and charges the fee where there is one (L02). */
 function book(owner: CreditOwner, fee: bigint, command: Received, now: number): Effects {
   const { credit, ids } = command
   const row = rowOf(owner, credit, { status: 'received', creditedAt: now }, now)
@@ -96,7 +98,7 @@ function book(owner: CreditOwner, fee: bigint, command: Received, now: number): 
   return { ...written, postings: [...written.postings ?? [], ...charged], incomingPayments: [row], events: [event] }
 }
 
-/** L05: its customer sees nothing of it. */
+/** Puts the credit under review (L05); the customer does not see it. */
 function review(owner: CreditOwner, { provider, findings, decides }: ScreeningHit, command: Received, now: number): Effects {
   const { credit, ids } = command
   const row = rowOf(owner, credit, { status: 'under_review' }, now)
@@ -108,7 +110,10 @@ function review(owner: CreditOwner, { provider, findings, decides }: ScreeningHi
   return { ...posted('L05', owner, row, command, now), incomingPayments: [row], ...hold }
 }
 
-/** What a credit without an owner writes (L03, or L97 where only a statement tells of it): an item of the suspense list, which belongs to the operator. */
+/**
+ * Makes the effects of a credit without an owner (L03, or L97 where only a statement reports it): a suspense item,
+ * which belongs to the operator.
+ */
 export function suspend(known: CreditOwner, reason: SuspenseReason, command: Received, now: number, rule: 'L03' | 'L97' = 'L03'): Effects {
   const owner = { ...known, customerId: null, balanceId: null }
   const row = rowOf(owner, command.credit, { status: 'unallocated', suspense: 'open', suspenseReason: reason }, now)
@@ -126,7 +131,7 @@ function rowOf(
   }
 }
 
-/** The entry of a credit, and what its message is remembered by. */
+/** Makes the entry of a credit, and the rows that record the partner's message. */
 function posted(rule: RuleId, { customerId, balanceId, operatorId, connectionId }: CreditOwner, row: IncomingPaymentRow, { key, event, accounts, ids }: Received, now: number): Effects {
   return {
     postings: entry({

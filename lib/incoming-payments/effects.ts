@@ -3,7 +3,7 @@
 /** Money that arrived from outside, as it is first written. */
 export interface IncomingPaymentRow {
   readonly id: string
-  /** Null while nobody knows whose it is. */
+  /** Null while the owner is not known. */
   readonly customerId: string | null
   readonly balanceId: string | null
   readonly operatorId: string
@@ -24,10 +24,10 @@ export interface IncomingPaymentRow {
   readonly valueDate: string
   readonly suspense: string | null
   readonly suspenseReason: string | null
-  /** When it came to its balance; null: not yet. */
+  /** The time when the balance was credited; null: not yet. */
   readonly creditedAt: number | null
   readonly receivedAt: number
-  /** The payment, exchange or transfer whose money came back to a balance that takes no money any more. */
+  /** The payment, exchange or transfer whose money came back to a closed balance. */
   readonly originId?: string
 }
 

@@ -1,4 +1,6 @@
-/** Money that came in: the customer's view, the operator's list of what has no owner, and the sandbox's ways to make both. */
+/**
+ * Schemas of incoming money: the customer's view, the operator's suspense list, and the sandbox simulations of both.
+ */
 import Type, { type Static } from 'typebox'
 import { RECALL_REASONS, SHOWN_STATUSES, SUSPENSE_REASONS, SUSPENSE_STATUSES } from './incoming-payment.ts'
 import { list } from '../contract/list.ts'

@@ -15,7 +15,7 @@ import type { Rail } from '../rails/rails.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 
 export type IncomingStatus = 'unallocated' | 'under_review' | 'received' | 'returned'
-/** Those that customers see. */
+/** The statuses that customers see. */
 export const SHOWN_STATUSES = ['received', 'under_review', 'returned'] as const
 
 export const RECALL_REASONS = ['DUPL', 'FRAD', 'TECH', 'AC03', 'AM09', 'CUST'] as const
@@ -23,21 +23,21 @@ export type RecallReason = (typeof RECALL_REASONS)[number]
 
 export const SUSPENSE_STATUSES = ['open', 'allocated', 'returned'] as const
 export type SuspenseStatus = (typeof SUSPENSE_STATUSES)[number]
-/** Why nobody has the money. */
+/** The reasons why money is in suspense. */
 export const SUSPENSE_REASONS = ['owner_unknown', 'balance_closed', 'currency_mismatch'] as const
 export type SuspenseReason = (typeof SUSPENSE_REASONS)[number]
 
-/** Somebody wants it back. */
+/** A request of the payer's bank to send the money back. */
 export interface IncomingRecall {
   readonly status: 'requested' | 'accepted' | 'rejected'
   readonly reasonCode: RecallReason
   /** Minor units. */
   readonly amount: string
-  /** The case of the operator's people. */
+  /** The compliance case in which staff decide. */
   readonly caseId: string
   readonly requestedAt: string
   readonly decidedAt: string | null
-  /** The answer's code, where it was no. */
+  /** The code of a rejection. */
   readonly rejectionCode: string | null
 }
 
@@ -62,7 +62,7 @@ export interface IncomingRecord {
   readonly uetr: string | null
   readonly fundsRequestId: string | null
   readonly valueDate: string
-  /** Epoch milliseconds, as all times. Null: it never came to a balance, or not yet. */
+  /** Epoch milliseconds, as all times. Null: no balance was credited, or not yet. */
   readonly creditedAt: number | null
   readonly receivedAt: number
   readonly suspense: SuspenseStatus | null
@@ -74,11 +74,11 @@ export interface IncomingRecord {
   readonly recallHoldId: string | null
   readonly returnedAmount: bigint | null
   readonly returnReason: string | null
-  /** `due`: the partner is to be told. `sent`: it has been. `settled`: the money has left. */
+  /** `due`: the partner must be told. `sent`: the partner was told. `settled`: the money has left. */
   readonly returnState: 'due' | 'sent' | 'settled' | null
 }
 
-/** What a move of an incoming payment changes. An absent member stays as it is. */
+/** The fields that a move changes. An absent member leaves its field as it is. */
 export interface IncomingChange {
   readonly status?: IncomingRecord['status']
   readonly customerId?: string
@@ -98,7 +98,7 @@ export interface IncomingChange {
 
 const payerOf = ({ payerName: name, payerIdentifier: maskedIdentifier, payerBankName: bankName, payerCountry: country }: IncomingRecord) => ({ name, maskedIdentifier, bankName, country })
 
-/** The incoming payment as its customer sees it. */
+/** Makes the incoming payment as its customer sees it. */
 export function incomingPaymentJson(record: IncomingRecord) {
   const { recall } = record
   return {
@@ -115,13 +115,13 @@ export function incomingPaymentJson(record: IncomingRecord) {
     fundsRequestId: record.fundsRequestId,
     transactionId: transactionId(record.id),
     valueDate: record.valueDate,
-    // By its customer: how long others have looked at it before is not theirs to know.
+    // The time when the customer got the money: the customer must not learn of a review before it.
     receivedAt: timestamp(record.creditedAt ?? record.receivedAt),
     recall: recall === null ? null : { status: recall.status, reasonCode: recall.reasonCode, requestedAt: recall.requestedAt, decidedAt: recall.decidedAt },
   }
 }
 
-/** Money whose owner was not known when it came, as the operator's people see it. */
+/** Makes the suspense item as staff see it. */
 export function suspenseItemJson(record: IncomingRecord) {
   return {
     id: record.id,

@@ -1,7 +1,7 @@
 /**
- * What becomes of an incoming payment after it has come in: given to its owner, let through or sent back after a review, or
- * taken back by its payer. Each move is what it writes to the ledger and what it changes in the row, which its caller has
- * locked; whether it may be made is said by `mayMove`.
+ * The moves of an incoming payment after its arrival: allocated to its owner, released or sent back after a review, or
+ * recalled by its payer. Each move returns its effects on the ledger and its change of the row, which the caller has
+ * locked. `mayMove` checks whether a move is allowed.
  */
 import { timestamp } from '../base/clock.ts'
 import { opensComplianceHold } from '../compliance/hold.ts'
@@ -18,7 +18,7 @@ export interface IncomingMove {
   readonly change: IncomingChange
 }
 
-/** What a move needs beside its row. */
+/** The input of a move beside its row. */
 export interface MoveContext {
   readonly accounts: InternalAccounts
   readonly ids: IdSource
@@ -35,24 +35,24 @@ const FROM = {
 } as const satisfies Record<string, readonly IncomingStatus[]>
 export type IncomingMoveName = keyof typeof FROM
 
-/** Null: the move may be made. */
+/** Returns the refusal of a move; null when it is allowed. */
 export function mayMove({ status }: Pick<IncomingRecord, 'status'>, move: IncomingMoveName): Problem | null {
   if ((FROM[move] as readonly IncomingStatus[]).includes(status)) return null
   return { slug: 'invalid-transition', detail: `The incoming payment is ${status}.`, extra: { currentStatus: status, allowed: FROM[move] } }
 }
 
-/** Whose the money turns out to be. */
+/** The owner of unallocated money, as staff decided. */
 export interface Allocation {
   readonly customerId: string
   readonly balanceId: string
   readonly shard: number
   readonly by: string
   readonly reason: string | null
-  /** What is charged for it, minor units. */
+  /** The fee for the incoming payment, minor units. */
   readonly fee: bigint
 }
 
-/** L04: money whose owner was not known comes to its balance. */
+/** Allocates money whose owner was not known (L04): credits its balance. */
 export function allocate(record: IncomingRecord, { customerId, balanceId, shard, by, reason, fee }: Allocation, context: MoveContext): IncomingMove {
   const owned = { ...record, customerId, balanceId, shard }
   return {
@@ -61,7 +61,7 @@ export function allocate(record: IncomingRecord, { customerId, balanceId, shard,
   }
 }
 
-/** L08: money whose owner nobody found goes back. */
+/** Sends money back whose owner was not found (L08). */
 export function giveBack(record: IncomingRecord, { by, reason, reasonCode }: { readonly by: string; readonly reason: string; readonly reasonCode: string }, context: MoveContext): IncomingMove {
   return {
     effects: posting('L08', record, record.amount, context),
@@ -69,7 +69,7 @@ export function giveBack(record: IncomingRecord, { by, reason, reasonCode }: { r
   }
 }
 
-/** L06: nothing speaks against it. `fee` is charged for it. */
+/** Releases the money from review (L06) and credits the balance. `fee` is charged for it. */
 export function release(record: IncomingRecord, fee: bigint, context: MoveContext): IncomingMove {
   return {
     effects: { ...charged(fee, record, posting('L06', record, record.amount, context), context), ...credited(record, context) },
@@ -77,17 +77,17 @@ export function release(record: IncomingRecord, fee: bigint, context: MoveContex
   }
 }
 
-/** A bank does not say why. */
+/** The code for “regulatory reason”: the bank gives no further reason. */
 const BLOCKED_REASON = 'RR04'
 
-/** L07: it goes back, and its customer never hears of it. */
+/** Sends the money back after a review (L07); the customer never sees it. */
 export function block(record: IncomingRecord, context: MoveContext): IncomingMove {
   return { effects: posting('L07', record, record.amount, context), change: goesBack(record.amount, BLOCKED_REASON) }
 }
 
 // ── Recalls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The hold on what the payer wants back. It is placed where the balance covers it. */
+/** Makes the hold on recalled money. The caller places it only where the balance covers it. */
 export function recallHold(record: IncomingRecord, amount: bigint, { ids, now }: Pick<MoveContext, 'ids' | 'now'>): HoldRow {
   return {
     id: ids.next(), balanceId: record.balanceId as string, customerId: record.customerId as string, amount, subjectType: 'recall', subjectId: record.id,
@@ -95,7 +95,10 @@ export function recallHold(record: IncomingRecord, amount: bigint, { ids, now }:
   }
 }
 
-/** The payer's bank wants it back, and the operator's people are asked. `holdId`: the money is set aside. */
+/**
+ * Records a recall by the payer's bank and opens a case for staff. `holdId`: the hold of the money, null where it was
+ * not held.
+ */
 export function openRecall(
   record: IncomingRecord, { caseId, amount, reasonCode, holdId }: { readonly caseId: string; readonly amount: bigint; readonly reasonCode: RecallReason; readonly holdId: string | null },
   { ids, now }: Pick<MoveContext, 'ids' | 'now'>,
@@ -112,7 +115,7 @@ export function openRecall(
   }
 }
 
-/** L80: it goes back, out of the hold. */
+/** Accepts the recall (L80): the money goes back, out of the hold. */
 export function acceptRecall(record: IncomingRecord, holdId: string, context: MoveContext): IncomingMove {
   const { recall } = record
   if (recall === null) throw new Error(`Nobody wants the incoming payment ${record.id} back.`)
@@ -127,7 +130,7 @@ export function acceptRecall(record: IncomingRecord, holdId: string, context: Mo
   }
 }
 
-/** The customer keeps it. */
+/** Rejects the recall: the customer keeps the money, and its hold is released. */
 export function rejectRecall(record: IncomingRecord, rejectionCode: string, { now }: Pick<MoveContext, 'now'>): IncomingMove {
   const { recall, recallHoldId } = record
   if (recall === null) throw new Error(`Nobody wants the incoming payment ${record.id} back.`)
@@ -142,7 +145,7 @@ export function rejectRecall(record: IncomingRecord, rejectionCode: string, { no
 
 // ── Going back ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** L11: what went back has left. */
+/** Settles the return (L11): the money has left the partner. */
 export function settleReturn(record: IncomingRecord, context: MoveContext): IncomingMove {
   return { effects: posting('L11', record, record.returnedAmount as bigint, context), change: { returnState: 'settled' } }
 }
@@ -151,7 +154,7 @@ function goesBack(amount: bigint, reasonCode: string): IncomingChange {
   return { status: 'returned', returnedAmount: amount, returnReason: reasonCode, returnState: 'due' }
 }
 
-/** L02 beside the entry of the money itself. */
+/** Adds the fee (L02) to the entry of the money itself. */
 function charged(fee: bigint, record: IncomingRecord, { postings = [] }: Pick<Effects, 'postings'>, { accounts, ids, now }: MoveContext): Pick<Effects, 'postings'> {
   return { postings: [...postings, ...feePostings(fee, record, { accounts, entryId: ids.next(), bookedAt: now, valueDate: timestamp(now).slice(0, 10) })] }
 }

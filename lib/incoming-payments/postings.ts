@@ -1,15 +1,15 @@
-/** What the entries and events of incoming payments have in common. */
+/** Parts that the entries and events of incoming payments share. */
 import type { OutboxEvent } from '../decisions/effects.ts'
 import type { IncomingPaymentRow } from './effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import { feeOf, type FeeRule } from '../pricing/fees.ts'
 
-/** What entries name as their cause. What has no owner yet belongs to the operator, and is told apart. */
+/** The source that entries name. An entry without a customer belongs to the operator and has a source of its own. */
 export const INCOMING_SOURCE = 'incoming_payment'
 export const SUSPENSE_SOURCE = 'incoming_suspense'
 
-/** What the customer reads in the journal. */
+/** Makes the description in the customer's journal. */
 export function incomingText({ payerName }: { readonly payerName: string | null }): string {
   return payerName === null ? 'Incoming payment' : `Payment from ${payerName}`
 }
@@ -19,7 +19,10 @@ interface IncomingEvent extends Pick<OutboxEvent, 'id' | 'status' | 'previousSta
   readonly at: number
 }
 
-/** An event about an incoming payment, for its customer. */
+/**
+ * Makes an event about an incoming payment for its customer.
+ * @throws Error without a customer
+ */
 export function incomingEvent(
   { id: objectId, customerId, operatorId, shard, amount, currency }: Pick<IncomingPaymentRow, 'id' | 'customerId' | 'operatorId' | 'shard' | 'amount' | 'currency'>,
   { id, type, status, previousStatus, at }: IncomingEvent,
@@ -28,13 +31,13 @@ export function incomingEvent(
   return { id, createdAt: at, customerId, operatorId, shard, type, object: 'incoming_payment', objectId, status, previousStatus, amount, currency }
 }
 
-/** What is charged for money that comes in: never more than has come. */
+/** Computes the fee for an incoming payment: never more than its amount. */
 export function incomingFee(rules: readonly FeeRule[], { rail, amount }: Pick<IncomingPaymentRow, 'rail' | 'amount'>): bigint {
   const fee = feeOf(rules, rail, amount, 'incoming_payment')
   return fee < amount ? fee : amount
 }
 
-/** L02; nothing where nothing is charged. */
+/** Makes the fee's postings (L02); none for a fee of zero. */
 export function feePostings(
   fee: bigint, { id, customerId, balanceId, currency }: Pick<IncomingPaymentRow, 'id' | 'customerId' | 'balanceId' | 'currency'>,
   { accounts, entryId, bookedAt, valueDate }: { readonly accounts: InternalAccounts; readonly entryId: string; readonly bookedAt: number; readonly valueDate: string },

@@ -1,6 +1,6 @@
 /**
- * Money that comes to a balance which takes none any more: it waits for its owner with the rest of the unallocated money, as an item of
- * the suspense list, whichever rule has brought it. The operator's people give it to another balance of its owner.
+ * Money that comes to a closed balance: it waits for its owner among the unallocated money, as an item of the suspense
+ * list, whichever rule brought it. Staff allocate it to another balance of its owner.
  */
 import { internalRef } from '../ledger/account-ref.ts'
 import type { Effects } from '../decisions/effects.ts'
@@ -8,13 +8,13 @@ import type { IncomingPaymentRow } from './effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 
-/** What of an item of the suspense list is known beside its money. */
+/** The fields of a suspense item beside its money. */
 export type SuspenseItem = Pick<IncomingPaymentRow, 'id' | 'operatorId' | 'connectionId' | 'shard' | 'payerName' | 'reference' | 'rail' | 'valueDate' | 'receivedAt'> & {
-  /** The payment, exchange or transfer. */
+  /** The payment, exchange or transfer that the money comes from. */
   readonly originId: string
 }
 
-/** The item itself. `amount` is minor units. */
+/** Makes the suspense item. `amount` is minor units. */
 export function suspenseItem(item: SuspenseItem, money: Pick<IncomingPaymentRow, 'currency' | 'amount'>): IncomingPaymentRow {
   return {
     ...item, ...money, customerId: null, balanceId: null, status: 'unallocated', payerIdentifier: null, payerBankName: null, payerCountry: null, endToEndId: null, uetr: null,
@@ -23,11 +23,11 @@ export function suspenseItem(item: SuspenseItem, money: Pick<IncomingPaymentRow,
 }
 
 /**
- * The same effects after the commit has refused their credit: every posting keeps its rule and its debit, and what it gives the
- * balance goes to `unallocated`.
+ * Redirects effects into suspense after the commit has refused their credit: every posting keeps its rule and its
+ * debit, and its credit of the balance goes to `unallocated` instead.
  *
- * @param accounts those of the connection and currency of the money
- * @throws when the effects credit no balance, or two, of which it is not known which one was refused
+ * @param accounts the accounts of the connection and currency of the money
+ * @throws Error when the effects credit no balance, or two, because then the refused one is not known
  */
 export function intoSuspense(effects: Effects, item: SuspenseItem, accounts: InternalAccounts): Effects {
   const unallocated = accounts.unallocated

@@ -1,18 +1,18 @@
 /**
- * The chart of accounts. One set per operator and environment, every account in one currency.
+ * The chart of accounts. Each operator and environment has one set; each account has one currency.
  *
- * A customer's journal shows the mirror of the ledger: a ledger credit on `cust` is money in.
- * At all times, per operator and currency: assets = liabilities + equity + income - expenses (G5).
+ * A customer's journal shows the mirror of the ledger: a ledger credit on `cust` is money in. At all times, per
+ * operator and currency: assets = liabilities + equity + income - expenses (G5).
  */
 
 /** The five classes of double-entry bookkeeping. */
 export const ACCOUNT_CLASSES = ['asset', 'liability', 'equity', 'income', 'expense'] as const
 export type AccountClass = (typeof ACCOUNT_CLASSES)[number]
 
-/** The side on which an account grows. */
+/** The side that increases an account. */
 export type Side = 'debit' | 'credit'
 
-/** What there is one account of, in each currency. `balance` is the customer's own. */
+/** The owner of an account: each owner has one account per currency. `balance`: one account per customer balance. */
 export type Granularity = 'connection' | 'balance' | 'customer' | 'operator'
 
 interface Row {
@@ -50,7 +50,7 @@ export type AccountKey = keyof typeof ROWS
 /** One account of the chart. */
 export interface Account extends Row {
   readonly key: AccountKey
-  /** Assets and expenses grow by debit, everything else by credit. */
+  /** The side that increases the account: debit for assets and expenses, credit for all others. */
   readonly normalSide: Side
 }
 
@@ -62,7 +62,7 @@ export const CHART: readonly Account[] = (Object.keys(ROWS) as AccountKey[]).map
 
 const BY_KEY: ReadonlyMap<AccountKey, Account> = new Map(CHART.map((account) => [account.key, account]))
 
-/** The account of a key. */
+/** Returns the account of a key. */
 export function accountOf(key: AccountKey): Account {
   return BY_KEY.get(key)!
 }

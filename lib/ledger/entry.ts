@@ -1,4 +1,4 @@
-/** One entry of the ledger: the pairs of a posting rule, given their accounts, as rows to be written. */
+/** One entry of the ledger: the pairs of a posting rule with their accounts, as rows to write. */
 import { creditRef, debitRef, internalRef, type CreditedBalance, type CreditRef, type DebitRef } from './account-ref.ts'
 import type { AccountKey } from './chart.ts'
 import type { Posting } from './posting.ts'
@@ -9,14 +9,14 @@ export type InternalAccounts = Readonly<Partial<Record<AccountKey, string>>>
 
 export interface EntryOptions {
   readonly rule: RuleId
-  /** A case of the rule that no amount decides. */
+  /** A case of the rule that does not follow from the amounts. */
   readonly variant?: string
   readonly amounts: Amounts
   readonly currency: string
   readonly accounts: InternalAccounts
-  /** Those of the connection that the money goes to, where a rule names two. */
+  /** The accounts of the receiving connection, where a rule names two connections. */
   readonly toAccounts?: InternalAccounts
-  /** The balance that `cust` means: where it is debited, and where it is credited, with the fence of that. */
+  /** The balances behind `cust`: the one debited, and the one credited with its fence. */
   readonly balances: { readonly from: string; readonly to: CreditedBalance }
   readonly entryId: string
   readonly customerId: string
@@ -25,7 +25,7 @@ export interface EntryOptions {
   readonly description: string
   readonly reference?: string | null
   readonly counterparty?: string | null
-  /** The entry that this one takes back, and its rule: its pairs are posted the other way round. */
+  /** The entry that this one reverses, and its rule: its pairs are posted with the sides swapped. */
   readonly reverses?: { readonly entryId: string | null; readonly rule: RuleId }
   readonly bookedAt: number
   readonly valueDate: string
@@ -34,7 +34,10 @@ export interface EntryOptions {
 /** For rules that touch no customer's balance. */
 export const NO_BALANCE: EntryOptions['balances'] = { from: '', to: { id: '', fence: 'open' } }
 
-/** The rows of one entry. @throws when an account of the rule is missing, which is a bug. */
+/**
+ * Makes the rows of one entry.
+ * @throws Error when an account of the rule is missing, which is a bug
+ */
 export function entry(options: EntryOptions): Posting[] {
   const currencies = { c: options.currency }
   const pairs = options.reverses === undefined

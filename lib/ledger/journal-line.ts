@@ -1,20 +1,23 @@
 /**
- * The customer's view of a posting. A posting is one debit and one credit, so it is one line in the journal of each balance
- * it touches: what such a line is called and which id it has follows from the posting, and is not stored.
+ * The customer's view of a posting. A posting is one debit and one credit, so it is one line in the journal of each
+ * balance that it touches. The type and the id of a line follow from the posting and are not stored.
  */
 import type { AccountKey } from './chart.ts'
 import { RULE_IDS, RULES, type Line, type TransactionType } from './postings.ts'
 
-/** Which side of the posting the balance is on. A debit lowers a balance, a credit raises it. */
+/** The side of the posting that the balance is on. A debit lowers a balance, a credit raises it. */
 export type JournalSide = 'debit' | 'credit'
 
-/** The last two digits of an id hold this much; an entry has a few pairs, so it never runs out. */
+/**
+ * The largest ordinal that fits beside the side into two hex digits; an entry has a few pairs, so it is never reached.
+ */
 const ORDINAL_MAX = 127
 
 /**
- * The id of the line that a posting is on one side: the entry's id with its last two hex digits XORed with the pair's
- * ordinal and the side. Lines of one entry differ, and the same line has the same id for ever.
- * Throws RangeError for an ordinal above 127.
+ * Computes the id of a journal line: the entry's id with its last two hex digits XORed with the pair's ordinal and the
+ * side. Lines of one entry differ, and the same line always has the same id.
+ *
+ * @throws RangeError for an ordinal above 127
  */
 export function journalLineId(entryId: string, ordinal: number, side: JournalSide): string {
   if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal > ORDINAL_MAX) throw new RangeError(`ordinal ${ordinal} does not fit a line id`)
@@ -23,8 +26,8 @@ export function journalLineId(entryId: string, ordinal: number, side: JournalSid
 }
 
 /**
- * What is known of a posting: its rule, the chart's name of the account on the other side (`cust` when that is a balance
- * too), and the kind of object that caused it.
+ * The facts of a posting that its journal lines depend on: its rule, the chart's name of the account on the other side
+ * (`cust` for a balance), and the kind of object that caused it.
  */
 export interface JournalSource {
   readonly rule: string
@@ -33,7 +36,7 @@ export interface JournalSource {
   readonly sourceObject: string
 }
 
-// The other account says better than the rule what the customer sees: the fee of a payment is a fee.
+// For these accounts the type follows from the other account, not from the rule: the fee of a payment is a fee.
 const COUNTERPART_TYPES: { readonly [key in AccountKey]?: { readonly [side in JournalSide]: TransactionType } } = {
   inc_fee: { debit: 'fee', credit: 'fee_refund' },
   fee_tax: { debit: 'fee', credit: 'fee_refund' },
@@ -41,8 +44,8 @@ const COUNTERPART_TYPES: { readonly [key in AccountKey]?: { readonly [side in Jo
 }
 
 /**
- * The distinguishing mark of a line's type: rule, side and counterpart. Payments to another customer of the platform use
- * the rule of transfers with other words, so there the source counts too.
+ * Makes the key of a line's type: rule, side and counterpart. Payments between customers of the platform use the rule
+ * of transfers with other types, so for them the source is part of the key.
  */
 export function journalMark({ rule, side, counterpart, sourceObject }: JournalSource): string {
   return `${rule}/${side}/${counterpart}${rule === 'L20' && sourceObject === 'payment' ? '/payment' : ''}`
@@ -74,15 +77,17 @@ function addLines(
     if (account !== 'cust' || type === undefined) continue
     for (const { account: counterpart } of others) {
       const key = `${id}/${side}/${counterpart}${mark}`
-      // The first to speak is the rule itself, then its variants.
+      // The rule's own lines come first and win over those of its variants.
       if (!types.has(key)) types.set(key, COUNTERPART_TYPES[counterpart]?.[side] ?? type)
     }
   }
 }
 
 /**
- * What a line is called in the customer's journal. A correction that posts a rule the other way round keeps the name of
- * what it corrects. Throws Error for a line that no rule makes, which the audit would have reported.
+ * Returns the type of a journal line. A correction that posts a rule with the sides swapped keeps the type of the
+ * corrected line.
+ *
+ * @throws Error for a line that no rule makes; the audit would have reported it
  */
 export function journalType(source: JournalSource): TransactionType {
   const type = JOURNAL_TYPES.get(journalMark(source)) ?? JOURNAL_TYPES.get(journalMark({ ...source, side: opposite(source.side) }))
@@ -92,7 +97,10 @@ export function journalType(source: JournalSource): TransactionType {
 
 const opposite = (side: JournalSide): JournalSide => (side === 'debit' ? 'credit' : 'debit')
 
-/** The marks of all lines of the given types, for a filter. Corrections are found with what they correct. */
+/**
+ * Returns the marks of all lines of the given types, for a filter. Corrections are found with the lines that they
+ * correct.
+ */
 export function journalMarks(types: readonly string[]): string[] {
   const marks = new Set<string>()
   for (const [mark, type] of JOURNAL_TYPES) {
@@ -105,7 +113,7 @@ export function journalMarks(types: readonly string[]): string[] {
   return [...marks]
 }
 
-/** What a line says when nothing was written with it: its type in words. */
+/** Makes the description of a line that was written without one: its type in words. */
 export function journalDescription(type: TransactionType): string {
   const words = type.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)

@@ -1,7 +1,7 @@
 /** A posting: one debit and one credit of one amount. */
 import type { CreditRef, DebitRef } from './account-ref.ts'
 
-/** One debit and one credit of one amount: zero-sum because it cannot be otherwise (I6). */
+/** One debit and one credit of the same amount, so that the sum is always zero (I6). */
 export interface Posting {
   readonly entryId: string
   readonly ordinal: number

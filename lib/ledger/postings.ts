@@ -1,31 +1,31 @@
 /**
- * The posting rules L01…L97: which accounts each event of the business moves, as data, and the one function that turns a
+ * The posting rules L01…L97: the accounts that each business event moves, as data, and the one function that turns a
  * rule and its amounts into rows of the ledger.
  *
- * A rule is written as an accountant writes it: debit lines, credit lines, symbolic amounts. It is stored as pairs of one
- * debit account, one credit account, one currency and one positive amount, which cannot be out of balance (G1). The rules
- * themselves are checked symbolically by test: per currency, the debits of every rule equal its credits.
+ * A rule is written as an accountant writes it: debit lines, credit lines, symbolic amounts. It is stored as pairs of
+ * one debit account, one credit account, one currency and one positive amount; such pairs always balance (G1). A test
+ * checks the rules symbolically: per currency, the debits of every rule equal its credits.
  *
- * Amounts are bigint minor units. A zero line is omitted and a negative one is a bug that throws (G8).
+ * Amounts are bigint minor units. A zero line is omitted; a negative line is a bug and throws (G8).
  */
 import type { AccountKey } from './chart.ts'
 
 /**
- * The quantities rules are written in: A amount, F fee, T tax within F, R returned amount, S sold, B bought,
- * Sp and Bp what the partner books of those two, D deposit, P charge (or profit, or loss), C collection.
+ * The symbols for amounts in rules: A amount, F fee, T tax within F, R returned amount, S sold, B bought, Sp and Bp the
+ * amounts that the partner books for S and B, D deposit, P charge (or profit, or loss), C collection.
  */
 export type Letter = 'A' | 'F' | 'T' | 'R' | 'S' | 'B' | 'Sp' | 'Bp' | 'D' | 'P' | 'C'
 
-/** A sum of letters, each counted once: `{ F: 1, T: -1 }` is F - T. */
+/** A sum of letters, each with the factor 1 or -1: `{ F: 1, T: -1 }` is F - T. */
 export type Expression = { readonly [letter in Letter]?: 1 | -1 }
 
-/** `c` the only currency of an event; `s` sold and `b` bought where there are two. */
+/** `c`: the only currency of an event; `s` sold and `b` bought where there are two. */
 export type CurrencySymbol = 'c' | 's' | 'b'
 
-/** Which of two accounts of one key is meant, where a rule moves money between two of them. */
+/** Tells two accounts of one key apart, where a rule moves money between them. */
 export type Role = 'from' | 'to'
 
-/** What a line of the customer's journal is called. */
+/** The type of a line in the customer's journal. */
 export type TransactionType =
   | 'incoming_payment' | 'outgoing_payment' | 'payment_return' | 'incoming_payment_return'
   | 'transfer_in' | 'transfer_out' | 'exchange_out' | 'exchange_in'
@@ -33,19 +33,22 @@ export type TransactionType =
   | 'card_payment' | 'card_refund' | 'card_withdrawal'
   | 'forward_deposit' | 'forward_deposit_release' | 'fee' | 'fee_refund' | 'interest' | 'adjustment'
 
-/** One side of a rule: an account, a currency and how much. */
+/** One line of a rule: an account, a currency and an amount. */
 export interface Line {
   readonly account: AccountKey
   readonly role?: Role
   readonly currency: CurrencySymbol
   readonly amount: Expression
-  /** Lines of `cust` only: what the customer reads, unless the pair's other account says it better (a fee, a deposit). */
+  /**
+   * Lines of `cust` only: the type that the customer sees, unless the pair's other account has a type of its own (a
+   * fee, a deposit).
+   */
   readonly type?: TransactionType
 }
 
 /**
- * A case in which a rule is posted differently. It replaces the rule's lines in `currency` and leaves the others.
- * With `when`, it applies by itself as soon as that expression is above zero; without, the caller names it.
+ * A case in which a rule is posted differently. It replaces the rule's lines in `currency` and leaves the others. With
+ * `when`, it applies as soon as that expression is above zero; without `when`, the caller names it.
  */
 export interface Variant {
   readonly currency: CurrencySymbol
@@ -60,9 +63,9 @@ export interface Rule {
   readonly debit: readonly Line[]
   readonly credit: readonly Line[]
   readonly variants?: { readonly [name: string]: Variant }
-  /** The rule whose entry this one takes back; the new entry links the old one. */
+  /** The rule whose entry this one reverses; the new entry links the old one. */
   readonly reverses?: RuleId
-  /** The rule that follows in the same life: money put in transit leaves by L11. */
+  /** The rule that follows later for the same money: money in transit leaves by L11. */
   readonly then?: RuleId
   readonly notes?: string
 }
@@ -483,42 +486,46 @@ export const RULES: { readonly [id in RuleId]: Rule } = RULE_TABLE
 /** The names of all rules, ascending. */
 export const RULE_IDS: readonly RuleId[] = Object.keys(RULE_TABLE) as RuleId[]
 
-// Rules by which a customer's balance may fall below zero (G3): fees and losses that are owed whatever the balance holds,
-// and debits other banks have already decided. L90 only against the customer, see `mayOverdraw`.
+// Rules by which a customer's balance may fall below zero (G3): fees and losses that are owed in any case, and debits
+// that other banks have already made. L90 only against the customer, see `mayOverdraw`.
 const OVERDRAWING: ReadonlySet<RuleId> = new Set<RuleId>(['L15', 'L17', 'L44', 'L52', 'L53', 'L71'])
 
 /**
- * Whether a rule may take a customer's balance below zero (G3). Every other rule that debits a customer must find the
- * funds first. L90 may when it goes against the customer: as its variant or as a reversal.
+ * Tells whether a rule may take a customer's balance below zero (G3). For every other rule that debits a customer, the
+ * funds must be there first. L90 may when it goes against the customer: as its variant or as a reversal.
  */
 export function mayOverdraw(rule: RuleId, variant?: string): boolean {
   if (rule === 'L90') return variant === 'against_customer' || variant === 'reversed'
   return OVERDRAWING.has(rule)
 }
 
-/** The amounts of one event, by letter. Fee and tax are zero when left out; any other letter the rule uses must be there. */
+/** The amounts of one event, by letter. An omitted fee or tax is zero; all other letters of the rule are required. */
 export type Amounts = { readonly [letter in Letter]?: bigint }
 
-/** The currency codes the symbols stand for in one event. */
+/** The currency code of each symbol in one event. */
 export type Currencies = { readonly [each in CurrencySymbol]?: string }
 
-/** One row of the ledger before it has accounts: chart keys, to be resolved for the connection, balance, customer or operator. */
+/**
+ * One row of the ledger before it has accounts: chart keys, to be resolved for the connection, balance, customer or
+ * operator.
+ */
 export interface Pair {
   readonly debit: AccountKey
   readonly credit: AccountKey
-  /** Which account of the key is meant, where a rule names two (L20, L21, L96). */
+  /** Tells the accounts of one key apart, where a rule names two (L20, L21, L96). */
   readonly debitRole: Role | null
   readonly creditRole: Role | null
   readonly symbol: CurrencySymbol
   readonly currency: string
   /** Minor units, above zero. */
   readonly amount: bigint
-  /** What the customer's journal calls the line, where that side is a customer's; otherwise null. */
+  /** The type of the line in the customer's journal, where that side is a customer's balance; otherwise null. */
   readonly debitType: TransactionType | null
   readonly creditType: TransactionType | null
 }
 
-// The other account of a pair may say better than the rule what the customer sees: the fee of a payment is a fee.
+// For these accounts the type follows from the other account of the pair, not from the rule: the fee of a payment is a
+// fee.
 const COUNTERPART_TYPES: {
   readonly [key in AccountKey]?: { readonly debit: TransactionType; readonly credit: TransactionType }
 } = {
@@ -559,7 +566,7 @@ interface CompiledRule {
 
 const SYMBOLS: readonly CurrencySymbol[] = ['c', 's', 'b']
 
-// Rules are taken apart once, so that posting is arithmetic only.
+// Rules are compiled once, so that posting is arithmetic only.
 const COMPILED: ReadonlyMap<RuleId, CompiledRule> = new Map(RULE_IDS.map((id) => [id, compile(RULES[id])]))
 
 function compile(rule: Rule): CompiledRule {
@@ -607,11 +614,13 @@ function amountOf(letter: Letter, amounts: Amounts, rule: RuleId): bigint {
 }
 
 /**
- * The ledger rows of one event: positive pairs, per currency in the order c, s, b, and within it in the rule's own order
- * (principal, then fee, then tax). Empty for rules that only move holds. `variant` names a case of the rule that no amount
- * decides; cases that follow from the amounts (a negative margin, a loss within the deposit) are found here.
- * Throws when an amount the rule uses is missing or negative, when amounts contradict each other (tax above the fee), or
- * when the currency of a symbol or the variant does not exist: all bugs of the caller.
+ * Makes the ledger rows of one event: positive pairs, per currency in the order c, s, b, and within a currency in the
+ * order of the rule (principal, then fee, then tax). Empty for rules that only move holds. `variant` names a case of
+ * the rule that does not follow from the amounts; cases that follow from them (a negative margin, a loss within the
+ * deposit) are found here.
+ *
+ * @throws RangeError for bugs of the caller: an amount of the rule is missing or negative, amounts contradict each
+ *   other (tax above the fee), or the currency of a symbol or the variant does not exist
  */
 export function post(rule: RuleId, amounts: Amounts, currencies: Currencies, variant?: string): readonly Pair[] {
   const compiled = COMPILED.get(rule)!
@@ -634,8 +643,8 @@ export function post(rule: RuleId, amounts: Amounts, currencies: Currencies, var
   return pairs
 }
 
-// Walks both sides in order, each step taking what the current debit and the current credit have in common. As the sides
-// sum to the same, both end together, and every account nets what its lines say.
+// Walks both sides in order; each step takes the smaller rest of the current debit and the current credit. Both sides
+// have the same sum, so they end together, and every account gets the total of its lines.
 function pairUp(taken: Part, currency: string, amounts: Amounts, rule: RuleId, pairs: Pair[]): void {
   let creditAt = -1
   let creditLeft = 0n
@@ -664,7 +673,7 @@ function pairUp(taken: Part, currency: string, amounts: Amounts, rule: RuleId, p
       creditLeft -= amount
     }
   }
-  // What is left of the credits can only be zero lines; the check finds a rule or an evaluation that is wrong.
+  // Only zero lines may be left among the credits; anything else is a wrong rule or a wrong evaluation.
   for (let at = creditAt + 1; at < taken.credit.length; at += 1) creditLeft += lineAmount(taken.credit[at]!, amounts, rule)
   if (creditLeft !== 0n) throw new RangeError(`${rule} does not balance`)
 }
@@ -676,8 +685,8 @@ function lineAmount(each: CompiledLine, amounts: Amounts, rule: RuleId): bigint 
 }
 
 /**
- * The pairs that take back the given ones: sides swapped, order kept. The journal keeps the original's types, so that a
- * filter on a type finds what was undone; the new entry links the old one.
+ * Reverses the given pairs: sides swapped, order kept. The journal keeps the original types, so that a filter on a type
+ * finds the reversal, too; the new entry links the old one.
  */
 export function reversalOf(pairs: readonly Pair[]): readonly Pair[] {
   return pairs.map((pair) => ({
