@@ -1,4 +1,4 @@
-/** What keys have called, and what an operator sees of its integrations. */
+/** Schemas of API usage: the calls of a key, and the operator's overview of its integrations. */
 import Type, { type Static } from 'typebox'
 import { CalendarDate, Nullable, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 

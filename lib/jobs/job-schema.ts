@@ -1,4 +1,4 @@
-/** Work that is asked for now and done soon. */
+/** Schemas of jobs: work that is requested now and done soon. */
 import Type, { type Static } from 'typebox'
 import { JOB_KINDS, JOB_STATUSES } from './job.ts'
 import { list } from '../contract/list.ts'

@@ -1,4 +1,4 @@
-/** Mail, as the service needs it: the port. What sends it is put in by whoever composes the service. */
+/** A mail, and the port that sends it. The composition root chooses the implementation. */
 
 export interface Mail {
   readonly to: string
@@ -8,6 +8,6 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Hands a mail over. @throws when it could not be handed over; nothing was sent then */
+  /** Hands a mail over. @throws Error when it could not be handed over; no mail was sent then */
   send(mail: Mail): Promise<void>
 }

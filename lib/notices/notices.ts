@@ -1,4 +1,4 @@
-/** What people are told about, in the service and by mail. */
+/** The types of notices to people, in the service and by mail. */
 export const NOTICE_TYPES = [
   'webhook_endpoint_changed', 'webhook_paused', 'webhook_disabled', 'approval_requested', 'approval_decided', 'approval_expiring', 'payment_failed', 'payment_returned',
   'incoming_payment', 'balance_low', 'recipient_decided', 'kyb_info_requested', 'kyb_decided', 'api_key_created', 'api_key_expiring', 'new_login', 'invitation',
@@ -6,7 +6,7 @@ export const NOTICE_TYPES = [
 ] as const
 export type NoticeType = (typeof NOTICE_TYPES)[number]
 
-/** What a person wants to hear of; what is not named they do. */
+/** A person's choice of notices; types that are not listed are sent. */
 export interface NoticePreferences {
   /** Types that are not shown. */
   readonly mutedInApp: readonly NoticeType[]
@@ -15,5 +15,5 @@ export interface NoticePreferences {
 }
 
 export const NO_PREFERENCES: NoticePreferences = { mutedInApp: [], mutedByMail: [] }
-/** The name of the document that keeps them. */
+/** The name of the document that stores the preferences. */
 export const NOTICE_PREFERENCES = 'notification_preferences'

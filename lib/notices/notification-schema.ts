@@ -1,4 +1,4 @@
-/** What people are told. */
+/** Schemas of notifications and their preferences. */
 import Type, { type Static } from 'typebox'
 import { NOTICE_TYPES } from './notices.ts'
 import { list } from '../contract/list.ts'

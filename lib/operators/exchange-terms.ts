@@ -1,18 +1,18 @@
-/** What an operator sets for the exchanges of its customers. */
+/** An operator's terms for the exchanges of its customers. */
 
 /** Basis points are hundredths of a per cent. */
 export interface ExchangeTerms {
-  /** How long a quote holds. */
+  /** Validity of a quote. */
   readonly quoteSeconds: number
-  /** What the customer's rate is worse than the partner's. */
+  /** Margin: the customer's rate is worse than the partner's by this much. */
   readonly marginBps: number
-  /** How far the rate that is found at the approval may be from the one that was approved, either way. */
+  /** The largest difference, up or down, between the rate at the approval and the rate that was approved. */
   readonly approvalToleranceBps: number
   readonly heldRateDefaultMinutes: number
   readonly heldRateMaxMinutes: number
   readonly forwardDepositBps: number
   readonly marginCallBps: number
   readonly maxTenorMonths: number
-  /** The least a forward sells, in euro cents. */
+  /** The smallest amount that a forward sells, in euro cents. */
   readonly minSellEur: bigint
 }

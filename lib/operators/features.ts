@@ -1,6 +1,9 @@
-/** What an operator can switch off for itself and its customers. Only what exists is here, and each is asked by its routes. */
+/**
+ * Features that an operator can switch off for itself and its customers. Only existing features are listed; the routes
+ * of each check its flag.
+ */
 
-/** The features by name, and whether they are on while the operator has said nothing. */
+/** The features by name, with the value for an operator that has set none. */
 export const FEATURE_DEFAULTS = {
   'exchange.forwards': false,
   'exchange.held_rates': false,
@@ -14,7 +17,7 @@ export const FEATURE_DEFAULTS = {
 export type Feature = keyof typeof FEATURE_DEFAULTS
 export type FeatureFlags = Readonly<Record<Feature, boolean>>
 
-/** All features with what an operator has said of some. What this version does not know is left out. */
+/** Combines the defaults with an operator's settings. Features that this version does not know are left out. */
 export function flagsOf(switched: Readonly<Record<string, boolean>>): FeatureFlags {
   return Object.fromEntries(Object.entries(FEATURE_DEFAULTS).map(([name, on]) => [name, switched[name] ?? on])) as FeatureFlags
 }

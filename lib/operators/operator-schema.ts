@@ -1,4 +1,4 @@
-/** What an operator sets about itself and for its customers. */
+/** Schemas of an operator's settings about itself and for its customers. */
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Feature } from './features.ts'
 import { RECIPIENT_MODES } from '../approvals/policy.ts'
@@ -7,7 +7,7 @@ import { CurrencyCode, Money, MONEY_PATTERN, Nullable, PositiveMoney, Rail, Text
 
 const NAME_MAX = 140
 
-/** Who set it and when: null while nobody has. */
+/** The person who made the last change, and its time; null before the first change. */
 const provenance = { updatedBy: Nullable(Uuid), updatedAt: Nullable(Timestamp) }
 
 const name = Text(1, NAME_MAX, { description: 'What the operator is called.', examples: ['Sandbox Operator'] })
@@ -83,7 +83,7 @@ export const OperatorSettingsUpdate = Type.Object({
 }, { title: 'OperatorSettingsUpdate', additionalProperties: false, examples: [{ recipients: { approvalMode: 'operator_queue' } }] })
 export type OperatorSettingsUpdate = Static<typeof OperatorSettingsUpdate>
 
-/** What can be switched, by its name in lib/operators/features.ts. */
+/** The switches, by their names in lib/operators/features.ts. */
 const SWITCHES = {
   'exchange.forwards': Type.Boolean({ description: 'Forwards can be quoted, agreed on and looked at. Those that exist go on.' }),
   'exchange.held_rates': Type.Boolean({ description: 'Rates can be quoted to be held, held and looked at. Those that are held go on.' }),

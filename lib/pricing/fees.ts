@@ -1,31 +1,31 @@
 /**
- * What an operator charges, by rules that are data: for payments, for money that comes in, for payments that are returned and for
- * exchanges; and what the partner takes for payments, which an operator bears or passes on. Amounts are minor units of the currency
- * moved, of exchanges the one that is sold.
+ * Fees by rules that are data: an operator's fees for payments, incoming payments, returned payments and exchanges; and
+ * the partner's charges for payments, which the operator bears or passes on. Amounts are minor units of the currency
+ * moved; for exchanges, of the sold currency.
  */
 import type { Rail } from '../rails/rails.ts'
 
-/** What is charged for; `partner_charge` is what the partner takes. */
+/** The kinds of fees; `partner_charge` is the partner's charge. */
 export const FEE_KINDS = ['payment', 'incoming_payment', 'payment_return', 'exchange', 'partner_charge'] as const
 export type FeeKind = (typeof FEE_KINDS)[number]
 
 export interface FeeRule {
   readonly kind: FeeKind
-  /** Null: any rail that no other rule of its kind names. */
+  /** Null: any rail that no other rule of the same kind names. */
   readonly rail: Rail | null
   readonly fixed: bigint
-  /** Of the amount, in hundredths of a per cent. */
+  /** Share of the amount, in hundredths of a per cent. */
   readonly bps: bigint
   readonly min: bigint
   /** Null: no cap. */
   readonly max: bigint | null
-  /** Of payments: it is given back when the payment is returned. */
+  /** For payments: the fee is given back when the payment is returned. */
   readonly refundable: boolean
-  /** Of what the partner takes: senders who bear all charges of a payment pay this one. */
+  /** For the partner's charge: senders who bear all charges of a payment pay it. */
   readonly passedOn: boolean
 }
 
-/** A rule as it is read: amounts as text. */
+/** A rule as storage reads it: amounts as text. */
 export interface FeeRuleJson {
   readonly kind: FeeKind
   readonly rail: string
@@ -47,14 +47,14 @@ function ruleFor(rules: readonly FeeRule[], kind: FeeKind, rail: string | null):
   return rules.find((one) => one.kind === kind && one.rail === rail && rail !== null) ?? rules.find((one) => one.kind === kind && one.rail === null)
 }
 
-/** Parts of a minor unit are rounded half up. */
+/** Computes a fee; fractions of a minor unit are rounded half up. */
 function priceOf(rule: FeeRule, amount: bigint): bigint {
   const fee = rule.fixed + (amount * rule.bps + BPS / 2n) / BPS
   const atLeast = fee < rule.min ? rule.min : fee
   return rule.max !== null && atLeast > rule.max ? rule.max : atLeast
 }
 
-/** What is charged; 0 where no rule fits. `rail` is null where it is not known. */
+/** Computes the fee for an amount; 0 where no rule fits. `rail` is null where it is not known. */
 export function feeOf(rules: readonly FeeRule[], rail: string | null, amount: bigint, kind: FeeKind = 'payment'): bigint {
   if (rules.length === 0) return 0n
   const rule = ruleFor(rules, kind, rail)
@@ -62,21 +62,22 @@ export function feeOf(rules: readonly FeeRule[], rail: string | null, amount: bi
 }
 
 /**
- * What else a payment may cost, agreed on when it is submitted and kept with it, so that a change of prices changes no payment
- * that is under way. Amounts are minor units as text; what is absent is not charged.
+ * Charges that a payment may cost beside its fee. They are agreed at its submission and stored with it, so that a
+ * change of prices does not change a payment in progress. Amounts are minor units as text; absent members are not
+ * charged.
  */
 export interface PaymentCharges {
-  /** Its fee is given back when it is returned (L14). */
+  /** The fee is given back when the payment is returned (L14). */
   readonly feeRefundable?: true
-  /** Charged when it is returned (L15). */
+  /** Charged when the payment is returned (L15). */
   readonly return?: string
-  /** What the partner takes when it is confirmed: the operator's cost (L16), or the sender's (L17). */
+  /** The partner's charge at the confirmation: the operator's cost (L16), or the sender's (L17). */
   readonly partner?: { readonly amountMinor: string; readonly passedOn: boolean }
 }
 
-/** The terms of a payment beside its fee; undefined where there are none. */
+/** Returns the charges of a payment beside its fee; undefined where there are none. */
 export function chargesOf(rules: readonly FeeRule[], { rail, amount, fee, chargeBearer }: { readonly rail: string; readonly amount: bigint; readonly fee: bigint; readonly chargeBearer: string }): PaymentCharges | undefined {
-  // Within the platform no partner takes part, and nothing comes back by itself.
+  // No partner takes part within the platform, and such a payment is never returned.
   if (rules.length === 0 || rail === 'internal') return undefined
   const returned = feeOf(rules, rail, amount, 'payment_return')
   const partner = ruleFor(rules, 'partner_charge', rail)

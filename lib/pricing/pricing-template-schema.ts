@@ -1,4 +1,4 @@
-/** Lists of what an operator charges its customers, and of what its partner takes. */
+/** Schemas of price lists: the operator's fees for its customers, and the charges of its partner. */
 import Type, { type Static } from 'typebox'
 import { FEE_KINDS } from './fees.ts'
 import { list } from '../contract/list.ts'
@@ -6,7 +6,7 @@ import { CurrencyCode, Money, Nullable, Rail, Text, Timestamp, Uuid, Words } fro
 
 const NAME_MAX = 100
 const RULES_MAX = 500
-/** All of the amount. */
+/** 100 per cent of the amount. */
 const BPS_MAX = 10_000
 
 const Kind = Words('PricingRuleKind', FEE_KINDS, 'What is charged for; `partner_charge` is what the banking partner takes when it confirms a payment.')

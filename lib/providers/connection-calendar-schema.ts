@@ -1,10 +1,10 @@
-/** By what days and until what time a connection to a banking partner works. */
+/** Schemas of a connection's calendar: its cut-offs and closed days. */
 import Type, { type Static } from 'typebox'
 import { CalendarDate, Nullable, Rail, Timestamp, Uuid } from '../contract/primitives.ts'
 
 /** More than there are rails: each is named once. */
 const RAILS_MAX = 60
-/** Of one rail; the calendar's own are not counted. */
+/** Per rail; the holidays of its calendar do not count. */
 const CLOSED_DAYS_MAX = 200
 
 const realCalendar = Type.Boolean({ description: 'Whether cut-offs and calendars are kept. Only in a sandbox may they be left aside.' })

@@ -1,6 +1,6 @@
 /**
- * Business days: on which days a rail works, and until when on such a day. Pure: dates are `YYYY-MM-DD` in the rail's own zone,
- * moments are epoch milliseconds.
+ * Business days: the days on which a rail works, and the cut-off on such a day. Pure: dates are `YYYY-MM-DD` in the
+ * rail's own zone, moments are epoch milliseconds.
  */
 import { addDays, dateIn } from '../base/clock.ts'
 import { OperatingError } from '../base/errors.ts'
@@ -9,24 +9,24 @@ import { keptHolidays } from './holidays.ts'
 import type { BusinessCalendar } from './national-calendars.ts'
 import { RAILS, type Rail } from './rails.ts'
 
-/** A date lies in a year that a calendar is not known for: nobody guesses bank holidays. */
+/** A date lies in a year that a calendar does not cover: bank holidays are never guessed. */
 export class CalendarUnknown extends OperatingError {
   override readonly name = 'CalendarUnknown'
 }
 
-/** What is set for a connection in place of the table: cut-offs (`HH:mm`) and further closed days, by rail. */
+/** Settings of a connection that replace the table: cut-offs (`HH:mm`) and further closed days, by rail. */
 export interface CalendarTerms {
   readonly cutOffs?: Readonly<Partial<Record<Rail, string>>>
   readonly closedDays?: Readonly<Partial<Record<Rail, readonly string[]>>>
 }
 
-/** The rules of the table, nothing set. */
+/** The rules of the table, without settings. */
 export const PLAIN_CALENDAR: CalendarTerms = {}
 
-/** No rail is closed for longer; a search that goes on is a calendar without a business day. */
+/** No rail is closed for longer than this; a longer search means that the calendar has no business day. */
 const CLOSED_DAYS_MAX = 60
 
-/** Holidays by calendar and year, computed once: a handful of calendars and a few years. */
+/** Holidays by calendar and year, computed once: about twenty calendars and a few years. */
 const known = new WeakMap<BusinessCalendar, Map<number, ReadonlySet<string>>>()
 
 function holidaysOf(calendar: BusinessCalendar, year: number): ReadonlySet<string> {
@@ -38,7 +38,7 @@ function holidaysOf(calendar: BusinessCalendar, year: number): ReadonlySet<strin
   return found
 }
 
-/** Whether a rail works on a date. Rails that are open around the clock always do. @throws CalendarUnknown */
+/** Tells whether a rail works on a date. Rails that are open around the clock always do. @throws CalendarUnknown */
 export function isBusinessDay(rail: string, date: string, { closedDays }: CalendarTerms = PLAIN_CALENDAR): boolean {
   const { calendar } = railDays(rail)
   if (calendar === null) return true
@@ -50,49 +50,58 @@ export function isBusinessDay(rail: string, date: string, { closedDays }: Calend
   return !calendar.weekend.has(dayOfWeek) && !holidaysOf(calendar, year).has(date) && !closed.includes(date)
 }
 
-/** The date itself, or else the first business day after it. @throws CalendarUnknown */
+/** Returns the date itself if it is a business day, else the first business day after it. @throws CalendarUnknown */
 export function businessDayFrom(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
   let day = date
   for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, 1)) if (isBusinessDay(rail, day, terms)) return day
   throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days of ${date}.`)
 }
 
-/** The first business day after a date. @throws CalendarUnknown */
+/** Returns the first business day after a date. @throws CalendarUnknown */
 export function nextBusinessDay(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
   return businessDayFrom(rail, addDays(date, 1), terms)
 }
 
-/** The last business day before a date. @throws CalendarUnknown */
+/** Returns the last business day before a date. @throws CalendarUnknown */
 export function previousBusinessDay(rail: string, date: string, terms: CalendarTerms = PLAIN_CALENDAR): string {
   let day = addDays(date, -1)
   for (let closed = 0; closed <= CLOSED_DAYS_MAX; closed++, day = addDays(day, -1)) if (isBusinessDay(rail, day, terms)) return day
   throw new CalendarUnknown(`${rail} has no business day within ${CLOSED_DAYS_MAX} days before ${date}.`)
 }
 
-/** The business day `count` business days after a date; 0 is the date itself when it is one, else the next. @throws CalendarUnknown */
+/**
+ * Returns the business day `count` business days after a date; 0 is the date itself if it is a business day, else the
+ * next one. @throws CalendarUnknown
+ */
 export function addBusinessDays(rail: string, date: string, count: number, terms: CalendarTerms = PLAIN_CALENDAR): string {
   let day = businessDayFrom(rail, date, terms)
   for (let left = count; left > 0; left--) day = nextBusinessDay(rail, day, terms)
   return day
 }
 
-/** The date that a rail's clocks show. */
+/** Returns the date at `now` in the zone of a rail. */
 export function railDate(rail: string, now: number): string {
   return dateIn(now, railDays(rail).zone)
 }
 
-/** The moment of a wall-clock time (`HH:mm`) on a date in a rail's zone. A time that a change of the clocks skips is the same time after it. */
+/**
+ * Returns the moment of a wall-clock time (`HH:mm`) on a date in a rail's zone. A time that a clock change skips is
+ * moved forward by the length of the change.
+ */
 export function momentOf(rail: string, date: string, time: string): number {
   return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: railDays(rail).zone, plainTime: Temporal.PlainTime.from(time) }).epochMilliseconds
 }
 
-/** The latest moment of a date at which a release still counts as that day: the cut-off, or else the end of the day. */
+/**
+ * Returns the latest moment of a date at which a release still counts as that day: the cut-off, or else the end of the
+ * day.
+ */
 export function cutOffOf(rail: string, date: string, { cutOffs }: CalendarTerms = PLAIN_CALENDAR): number {
   const time = cutOffs?.[rail as Rail] ?? RAILS.get(rail as Rail)?.cutOff?.time
   return time === undefined ? endOfDay(rail, date) : momentOf(rail, date, time)
 }
 
-/** The first moment after a date in a rail's zone. */
+/** Returns the first moment after a date in a rail's zone. */
 export function endOfDay(rail: string, date: string): number {
   return momentOf(rail, addDays(date, 1), '00:00')
 }

@@ -1,8 +1,8 @@
 /**
- * Which days the rails are closed on: by which calendar and in which zone each counts.
+ * The calendar and the time zone by which each rail counts its days.
  *
- * By `swift` a payment goes through countries that nobody knows beforehand, so of it only the weekends are known. What a calendar does
- * not know can be set for a connection (`closedDays`).
+ * A payment by `swift` goes through countries that are not known beforehand, so for `swift` only weekends are known.
+ * Days that a calendar does not know can be set for a connection (`closedDays`).
  */
 import {
   AUSTRALIA, CANADA, CZECHIA, DENMARK, EMIRATES, ENGLAND, EVERY_DAY, FEDERAL_RESERVE, HONG_KONG, HUNGARY, JAPAN, NORWAY, POLAND, ROMANIA, SINGAPORE, SOUTH_AFRICA, SWEDEN, SWITZERLAND, TARGET,
@@ -10,7 +10,7 @@ import {
 } from './national-calendars.ts'
 import { PARTNER_ZONE, RAILS, type Rail } from './rails.ts'
 
-/** Where and by which calendar a rail counts its days. */
+/** The zone and the calendar of a rail. */
 export interface RailDays {
   readonly zone: string
   /** Null: open on every day. */
@@ -23,7 +23,7 @@ const CALENDARS: Partial<Record<Rail, BusinessCalendar>> = {
   au_becs: AUSTRALIA, nz_becs: EVERY_DAY, ca_eft: CANADA, sg_giro: SINGAPORE, hk_chats: HONG_KONG, jp_zengin: JAPAN, za_eft: SOUTH_AFRICA, ae_uaefts: EMIRATES,
 }
 
-/** Of the rails that are open around the clock; the others say their zone with their cut-off. */
+/** Zones of the rails that are open around the clock; the zone of each other rail is that of its cut-off. */
 const ZONES: Partial<Record<Rail, string>> = {
   sepa_instant: 'Europe/Brussels', faster_payments: 'Europe/London', rtp: 'America/New_York', fednow: 'America/New_York', pl_express_elixir: 'Europe/Warsaw',
   au_npp: 'Australia/Sydney', sg_fast: 'Asia/Singapore', hk_fps: 'Asia/Hong_Kong', in_imps: 'Asia/Kolkata', in_neft: 'Asia/Kolkata', in_rtgs: 'Asia/Kolkata',
@@ -36,7 +36,7 @@ const RAIL_DAYS: ReadonlyMap<Rail, RailDays> = new Map([...RAILS.values()].map((
 }))
 const UNKNOWN: RailDays = { zone: 'UTC', calendar: null }
 
-/** The days of a rail; of one that is not known: every day, in UTC. */
+/** Returns the days of a rail. A rail that is not known is open every day, in UTC. */
 export function railDays(rail: string): RailDays {
   return RAIL_DAYS.get(rail as Rail) ?? UNKNOWN
 }

@@ -1,11 +1,11 @@
 /**
- * Failure codes: what the schemes' reason codes mean in our words, and what the customer is told.
+ * Failure codes: the schemes' reason codes translated to our codes, with the texts for customers.
  *
- * The lists follow ISO 20022 (external status and return reasons), Nacha (ACH returns) and Pay.UK (Faster Payments, Bacs).
- * A code nobody has listed never stops processing: it is kept raw and shown as `unknown`.
+ * The lists follow ISO 20022 (external status and return reasons), Nacha (ACH returns) and Pay.UK (Faster Payments,
+ * Bacs). A code that is in no list never stops processing: it is stored as received and shown as `unknown`.
  */
 
-/** Whose code list a reason comes from. `provider` is a partner's own. */
+/** The code list of a reason. `provider` is a partner's own list. */
 export type Scheme = 'iso20022' | 'ach' | 'bacs' | 'fps' | 'provider'
 
 interface Row {
@@ -13,9 +13,9 @@ interface Row {
   readonly ach?: string
   readonly fps?: string
   readonly bacs?: string
-  /** What customers read. Neutral: it never says that a compliance check decided. */
+  /** The text for customers. Neutral: it never says that a compliance check decided. */
   readonly message: string
-  /** Whether a new payment may succeed with nothing changed. */
+  /** Whether an unchanged new payment may succeed. */
   readonly retryable: boolean
 }
 
@@ -45,7 +45,7 @@ const ROWS = {
   unknown: { message: 'The payment failed; the reason is not known.', retryable: false },
 } as const satisfies Record<string, Row>
 
-/** Why a payment failed or came back, in our words. */
+/** Our code for the reason why a payment failed or came back. */
 export type FailureCode = keyof typeof ROWS
 
 /** Every failure code. */
@@ -59,12 +59,12 @@ export interface Failure {
   readonly scheme: Scheme | null
   /** The code as it was received. */
   readonly schemeCode: string | null
-  /** Whether a new payment may succeed with nothing changed. */
+  /** Whether an unchanged new payment may succeed. */
   readonly retryable: boolean
 }
 
-// Where nobody says which list a code is from, the first list that has it speaks: their forms hardly overlap, and where
-// they do (BE08) the international meaning is the wider one.
+// When the list of a code is not known, the first of these lists that has it counts: the codes hardly overlap, and
+// where they do (BE08) the international meaning is the wider one.
 const LISTED: readonly ('iso20022' | 'ach' | 'fps' | 'bacs')[] = ['iso20022', 'ach', 'fps', 'bacs']
 
 const BY_SCHEME = new Map<Scheme, ReadonlyMap<string, FailureCode>>(
@@ -77,34 +77,37 @@ const BY_SCHEME = new Map<Scheme, ReadonlyMap<string, FailureCode>>(
   ]),
 )
 
-/** A failure the platform decides itself, with no scheme's code. */
+/** Makes a failure that the platform decides itself, without a scheme's code. */
 export function failureOf(code: FailureCode): Failure {
   const { message, retryable } = ROWS[code]
   return { code, message, scheme: null, schemeCode: null, retryable }
 }
 
 /**
- * What a scheme's reason code means. `scheme` says whose list it is from; without it the code is looked for in all of
- * them, ISO 20022 first. Case, spaces and underscores do not matter. A code no list has gives `unknown`, with the code kept.
+ * Translates a scheme's reason code. `scheme` names its list; without it the code is looked for in all lists, ISO 20022
+ * first. Case, spaces and underscores do not matter. A code in no list gives `unknown`, with the code kept.
  */
 export function failureFor(schemeCode: string, scheme: Scheme | null = null): Failure {
   const wanted = schemeCode.trim().toUpperCase().replaceAll(' ', '_')
   const searched = scheme === null ? LISTED : scheme === 'fps' ? (['fps', 'iso20022'] as const) : [scheme]
   for (const each of searched) {
     const code = BY_SCHEME.get(each)?.get(wanted)
-    // Faster Payments speaks ISO 20022 too; a code of the common list is then still that scheme's code.
+    // Faster Payments uses codes of ISO 20022, too; the scheme shown is still Faster Payments.
     if (code !== undefined) return { ...failureOf(code), scheme: scheme ?? each, schemeCode }
   }
   return { ...failureOf('unknown'), scheme: scheme ?? 'provider', schemeCode }
 }
 
-/** The reason of ISO 20022 that says the same, the first where several do; null where there is none. */
+/** Returns the ISO 20022 reason for one of our codes, the first if there are several; null if there is none. */
 export function isoReasonOf(code: FailureCode): string | null {
   const row: Row = ROWS[code]
   return row.iso20022?.split(' ')[0] ?? null
 }
 
-/** Whether a code is a listed reason of ISO 20022 or of ACH, the two lists the sandbox can be told to fail with. */
+/**
+ * Tells whether a code is a listed reason of ISO 20022 or ACH, the two lists from which the sandbox can be told to
+ * fail.
+ */
 export function isIsoOrAchCode(code: string): boolean {
   return BY_SCHEME.get('iso20022')!.has(code) || BY_SCHEME.get('ach')!.has(code)
 }

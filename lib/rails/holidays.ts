@@ -1,7 +1,7 @@
-/** On which dates the holidays of a calendar are kept. Pure: dates are `YYYY-MM-DD`. */
+/** Computes the dates on which the holidays of a calendar are observed. Pure: dates are `YYYY-MM-DD`. */
 import type { BusinessCalendar, HolidayRule, OtherCalendar, SolarDay } from './national-calendars.ts'
 
-/** Easter Sunday of a Gregorian year (the anonymous algorithm of 1876). */
+/** Computes Easter Sunday of a Gregorian year (the anonymous algorithm of 1876). */
 export function easterSunday(year: number): string {
   const golden = year % 19
   const century = Math.floor(year / 100)
@@ -13,10 +13,10 @@ export function easterSunday(year: number): string {
   return Temporal.PlainDate.from({ year, month: Math.floor(sum / 31), day: (sum % 31) + 1 }).toString()
 }
 
-/** Days between the calendars of Caesar and of Gregory, from 1900 to 2099. */
+/** Days between the Julian and the Gregorian calendar, from 1900 to 2099. */
 const JULIAN_DAYS = 13
 
-/** Easter Sunday of the orthodox churches, who reckon it by Caesar's calendar; as a Gregorian date. */
+/** Computes Easter Sunday of the orthodox churches, who use the Julian calendar; as a Gregorian date. */
 export function orthodoxEaster(year: number): string {
   const moon = (19 * (year % 19) + 15) % 30
   const weekday = (2 * (year % 4) + 4 * (year % 7) - moon + 34) % 7
@@ -24,7 +24,7 @@ export function orthodoxEaster(year: number): string {
   return Temporal.PlainDate.from({ year, month: Math.floor(sum / 31), day: (sum % 31) + 1 }).add({ days: JULIAN_DAYS }).toString()
 }
 
-/** Day of the month in the year 2000 or 1980 and what a year adds, in millionths of a day; good from 1980 to 2099. */
+/** The day of the month in the epoch year and the yearly drift, in millionths of a day; valid from 1980 to 2099. */
 const SOLAR: { readonly [day in SolarDay]: { readonly month: number; readonly epoch: number; readonly start: number } } = {
   spring_equinox: { month: 3, epoch: 1980, start: 20_843_100 },
   autumn_equinox: { month: 9, epoch: 1980, start: 23_248_800 },
@@ -39,7 +39,7 @@ function solarDay(day: SolarDay, year: number): Temporal.PlainDate {
   return Temporal.PlainDate.from({ year, month, day: Math.floor((start + YEAR_DRIFT * years) / MILLION) - Math.floor(years / 4) })
 }
 
-/** A day of another calendar within a Gregorian year: twice at most. Leap months keep no festivals. */
+/** Finds a day of another calendar within a Gregorian year: at most twice. Leap months have no festivals. */
 function datesIn(calendar: OtherCalendar, { month, day }: { readonly month: number; readonly day: number }, year: number): Temporal.PlainDate[] {
   const monthCode = `M${String(month).padStart(2, '0')}`
   const first = Temporal.PlainDate.from({ year, month: 1, day: 1 }).withCalendar(calendar).year
@@ -68,7 +68,9 @@ function datesOf(rule: HolidayRule, year: number): readonly Temporal.PlainDate[]
   }
 }
 
-/** The holidays of a year as they are kept. Those on weekdays stay; those that move take the next weekday that is free. */
+/**
+ * Returns the holidays of a year as observed. Holidays on weekdays stay; those that move take the next free weekday.
+ */
 export function keptHolidays({ holidays, weekend, bridged }: BusinessCalendar, year: number): ReadonlySet<string> {
   const dated = holidays.filter(({ since }) => since === undefined || year >= since)
     .flatMap((rule) => datesOf(rule, year).map((date) => ({ rule, date })))

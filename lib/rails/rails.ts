@@ -1,13 +1,15 @@
 /**
- * The rails: the schemes a payment can travel by, what each allows, and the choice between them.
+ * The rails: the schemes that carry payments, the terms of each, and the choice between them.
  *
- * Limits, cut-offs and lengths are the schemes' own where they publish them and ours where they do not; an operator may
- * replace the table, so every function takes one. Amounts are minor units of the rail's currency.
+ * Limits, cut-offs and lengths are the schemes' own where they are published, and ours where they are not. An operator
+ * may replace the table, so every function takes one. Amounts are minor units of the rail's currency.
  */
 import { WITHDRAWN_CURRENCIES } from '../base/currency.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 
-/** Every way a payment can travel. `internal` stays on this platform; `card` is used by cards only and is never chosen. */
+/**
+ * Every way a payment can travel. `internal` stays on this platform; `card` is used only by cards and is never chosen.
+ */
 export type Rail =
   | 'sepa' | 'sepa_instant' | 'target2' | 'faster_payments' | 'chaps' | 'bacs' | 'swift' | 'internal'
   | 'ach' | 'ach_same_day' | 'fedwire' | 'rtp' | 'fednow' | 'pl_elixir' | 'pl_express_elixir' | 'ch_sic'
@@ -15,30 +17,36 @@ export type Rail =
   | 'au_becs' | 'au_npp' | 'nz_becs' | 'ca_eft' | 'sg_fast' | 'sg_giro' | 'hk_fps' | 'hk_chats' | 'jp_zengin'
   | 'in_neft' | 'in_imps' | 'in_rtgs' | 'mx_spei' | 'za_eft' | 'za_rtc' | 'ae_uaefts' | 'card'
 
-/** How soon the money arrives: in seconds, on the day of release, on a later day, or when correspondents are done. */
+/**
+ * The time until the money arrives: seconds, the day of release, a later day, or the time that correspondent banks
+ * take.
+ */
 export type Speed = 'instant' | 'same_day' | 'batch' | 'international'
 
-/** A member of a recipient's bank details that can identify an account, or the recipient's full address. */
+/** A bank detail that can identify an account, or the recipient's full address. */
 export type BankField =
   | 'iban' | 'bic' | 'accountNumber' | 'accountType' | 'sortCode' | 'routingNumber' | 'bsb' | 'institutionNumber'
   | 'transitNumber' | 'bankCode' | 'branchCode' | 'clearingNumber' | 'ifsc' | 'clabe' | 'bankgiro' | 'fpsId' | 'address'
 
-/** The characters a rail carries, see `CHARACTERS`. */
+/** The characters that a rail carries, see `CHARACTERS`. */
 export type CharacterSet = 'epc' | 'epc_polish' | 'swift_x' | 'bacs' | 'bacs_mixed' | 'ascii' | 'half_width' | 'latin'
 
-/** What is known of one rail. */
+/** The terms of one rail. */
 export interface RailTerms {
   readonly rail: Rail
   /** Null for any currency. */
   readonly currency: CurrencyCode | null
-  /** The countries whose banks it reaches. Null for any. */
+  /** The countries whose banks the rail reaches. Null for any. */
   readonly countries: ReadonlySet<string> | null
   readonly speed: Speed
-  /** Up to this amount the same rail is instant; above, it is as `speed` says. Null when there is no such step. */
+  /** The rail is instant up to this amount; above it, `speed` applies. Null when there is no such step. */
   readonly instantMaxMinor: bigint | null
-  /** The latest release (`HH:mm` in an IANA zone) that still counts as that business day. Null: open around the clock. */
+  /**
+   * The cut-off: the latest release (`HH:mm` in an IANA zone) that still counts as that business day. Null: open around
+   * the clock.
+   */
   readonly cutOff: { readonly time: string; readonly zone: string } | null
-  /** Business days from a release before the cut-off until the money is there. */
+  /** Business days from a release before the cut-off until the money arrives. */
   readonly businessDays: { readonly min: number; readonly max: number }
   readonly minMinor: bigint
   /** Null when the scheme has no cap. */
@@ -48,20 +56,23 @@ export interface RailTerms {
   readonly reference: { readonly max: number; readonly characters: CharacterSet }
   /** Longer names are cut, with a warning. */
   readonly nameMax: number
-  /** Any one of these groups identifies the account; the address is listed where the scheme demands it. */
+  /**
+   * The account details that identify an account: any one of these groups is enough. The address is listed where the
+   * scheme demands it.
+   */
   readonly needs: readonly (readonly BankField[])[]
-  /** Order of price among rails of one speed: lower is cheaper. */
+  /** Rank by price among rails of the same speed: lower is cheaper. */
   readonly cost: number
-  /** How long the receiving bank may send the money back without asking. Null: on request only, or open ended. */
+  /** Time in which the receiving bank may return the money without asking. Null: only on request, or without an end. */
   readonly returnWindow: { readonly days: number; readonly unit: 'business' | 'calendar' } | null
-  /** From this date the rail is kept for old payments only. */
+  /** From this date the rail exists only for old payments. */
   readonly withdrawnSince: string | null
 }
 
 /** A rail table: ours, or an operator's in its place. */
 export type RailTable = ReadonlyMap<Rail, RailTerms>
 
-// The zone of cut-offs that the partner's own country decides; resolved with the connection.
+// The cut-off is in the zone of the partner's own country, which is known only with the connection.
 export const PARTNER_ZONE = 'partner'
 
 /** The 41 countries of the Single Euro Payments Area, per the European Payments Council. */
@@ -70,7 +81,8 @@ export const SEPA_COUNTRIES: ReadonlySet<string> = new Set(
     + 'CH GB MC SM AD VA AL ME MD MK RS').split(' '),
 )
 
-// Territories that bank within the area under a member: Åland, the Channel Islands, Man, Gibraltar, French overseas regions.
+// Territories that are in the area through a member: Åland, the Channel Islands, Man, Gibraltar, French overseas
+// regions.
 const SEPA_REACH: ReadonlySet<string> = new Set([...SEPA_COUNTRIES, 'AX', 'GG', 'JE', 'IM', 'GI', 'GF', 'GP', 'MQ', 'YT', 'RE', 'BL', 'MF', 'PM'])
 const UK_CLEARING: ReadonlySet<string> = new Set(['GB', 'GG', 'JE', 'IM'])
 
@@ -167,7 +179,7 @@ const ROWS: readonly RailTerms[] = [
     reference: { max: 140, characters: 'epc_polish' }, nameMax: 70, needs: [['iban'], ['accountNumber']], returnWindow: BUSINESS_3,
   }),
   terms({
-    // Instant at some banks only. Nothing tells us which before sending, so the day is what is promised.
+    // Instant at some banks only. These are not known before sending, so only the day is promised.
     rail: 'ch_sic', currency: 'CHF', countries: 'CH LI', cutOff: cutOff('16:00', 'Europe/Zurich'),
     reference: { max: 140, characters: 'epc' }, nameMax: 70, needs: [['iban', 'address']], returnWindow: BUSINESS_10,
   }),
@@ -211,7 +223,7 @@ const ROWS: readonly RailTerms[] = [
     reference: { max: 18, characters: 'ascii' }, nameMax: 32, needs: [['bsb', 'accountNumber']], returnWindow: BUSINESS_5,
   }),
   terms({
-    // Three fields of twelve on the statement; ours is the one called reference.
+    // A statement has three fields of twelve characters; ours is the one called reference.
     rail: 'nz_becs', currency: 'NZD', countries: 'NZ', cutOff: cutOff('22:00', 'Pacific/Auckland'),
     reference: { max: 12, characters: 'latin' }, nameMax: 20, needs: [['accountNumber']], returnWindow: BUSINESS_5,
   }),
@@ -279,51 +291,56 @@ const ROWS: readonly RailTerms[] = [
 /** The default rail table. */
 export const RAILS: RailTable = new Map(ROWS.map((row) => [row.rail, row]))
 
-/** What an operator allows on rails in place of the schemes' own limits, minor units of the rail's currency; null for no limit. */
+/**
+ * Limits that an operator sets in place of the schemes' own, in minor units of the rail's currency; null for no limit.
+ */
 export type RailLimits = { readonly [rail in Rail]?: bigint | null }
 
-/** The table as it is under an operator's limits. */
+/** Applies an operator's limits to the table. */
 export function railTable(limits: RailLimits): RailTable {
   if (Object.keys(limits).length === 0) return RAILS
   return new Map(ROWS.map((row) => [row.rail, underLimits(row, limits)]))
 }
 
-/** A rail as it is under an operator's limits. */
+/** Applies an operator's limits to one rail. */
 export function underLimits(row: RailTerms, limits: RailLimits): RailTerms {
   const limitMinor = limits[row.rail]
   return limitMinor === undefined ? row : { ...row, limitMinor }
 }
 
-/** How fast a rail carries an amount: several national rails are instant up to a step and same-day above it. */
+/** Returns the speed of a rail for an amount: several national rails are instant up to a step and same-day above it. */
 export function speedOf(row: RailTerms, amountMinor: bigint): Speed {
   return row.instantMaxMinor !== null && amountMinor <= row.instantMaxMinor ? 'instant' : row.speed
 }
 
-/** Why a rail cannot take a payment. */
+/** The reason why a rail cannot carry a payment. */
 export type RailRefusal =
   | 'unknown_rail' | 'currency_withdrawn' | 'rail_withdrawn' | 'not_on_platform' | 'not_offered' | 'wrong_currency' | 'country_not_reached'
   | 'below_minimum' | 'above_limit' | 'not_whole_units' | 'missing_bank_fields'
 
-/** What the choice of a rail depends on. */
+/** The facts on which the choice of a rail depends. */
 export interface RailQuestion {
   readonly currency: CurrencyCode
   readonly amountMinor: bigint
   /** ISO 3166 alpha-2. */
   readonly bankCountry: string
-  /** The bank details the recipient has, and `address` when its address is complete. */
+  /** The bank details that the recipient has, and `address` when its address is complete. */
   readonly fields: ReadonlySet<BankField>
   /** Null lets the platform choose. */
   readonly requested?: Rail | null
-  /** The rails the connection can use and the recipient's bank can receive. Left out: all of the table. */
+  /** The rails that the connection can use and the recipient's bank can receive. Omitted: the whole table. */
   readonly offered?: ReadonlySet<Rail>
-  /** The recipient's account is a balance on the same connection as the paying balance. Left out: it is not. */
+  /** Whether the recipient's account is a balance on the same connection as the paying balance. Omitted: false. */
   readonly onPlatform?: boolean
 }
 
-/** Why a rail was chosen: the caller asked for it, the account is on this platform, or it is the fastest and cheapest one. */
+/**
+ * The reason for a rail: the caller asked for it, the account is on this platform, or it is the fastest and then the
+ * cheapest one.
+ */
 export type RailReason = 'requested' | 'on_platform' | Speed
 
-/** The rail chosen and why, or every rail considered and why not. */
+/** The chosen rail and the reason, or every rail considered with its refusal. */
 export type RailChoice =
   | { readonly rail: Rail; readonly reason: RailReason }
   | { readonly refused: readonly { readonly rail: Rail; readonly reason: RailRefusal }[] }
@@ -356,12 +373,12 @@ export function chooseRail(question: RailQuestion, rails: RailTable = RAILS): Ra
   return best === null ? { refused } : { rail: best.rail, reason: speedOf(best, question.amountMinor) }
 }
 
-// Speed first, then price; ties go to the earlier row of the table.
+// Ranks by speed, then by price; ties go to the earlier row of the table.
 function rank(row: RailTerms, question: RailQuestion): number {
   return SPEEDS.indexOf(speedOf(row, question.amountMinor)) * 100 + row.cost
 }
 
-// Checks go from what the caller can least change to what it can most, so the answer names the root of the matter.
+// The checks begin with facts that the caller can least change, so that the refusal names the root cause.
 function refusalOf(rail: Rail, question: RailQuestion, rails: RailTable): RailRefusal | null {
   const row = rails.get(rail)
   if (row === undefined) return 'unknown_rail'
@@ -379,9 +396,9 @@ function refusalOf(rail: Rail, question: RailQuestion, rails: RailTable): RailRe
 }
 
 /**
- * The characters of each set. `epc` is the Latin set of the European Payments Council, `swift_x` the X set of SWIFT (with
- * line breaks), `bacs` that of Bacs, `half_width` what Japanese clearing prints, `latin` printable letters and signs of
- * the Latin script.
+ * The characters of each set. `epc` is the Latin set of the European Payments Council, `swift_x` the X set of SWIFT
+ * (with line breaks), `bacs` that of Bacs, `half_width` the characters that Japanese clearing prints, `latin` printable
+ * letters and signs of the Latin script.
  */
 export const CHARACTERS: { readonly [set in CharacterSet]: RegExp } = {
   epc: /^[A-Za-z0-9/\-?:().,'+ ]*$/,
@@ -394,7 +411,7 @@ export const CHARACTERS: { readonly [set in CharacterSet]: RegExp } = {
   latin: /^[\x20-\x7e\u00a0-\u00ac\u00ae-\u024f\u1e00-\u1eff\u2010-\u2027\u20ac]*$/,
 }
 
-/** The same in words. */
+/** The character sets, described for people. */
 const CHARACTERS_IN_WORDS: { readonly [set in CharacterSet]: string } = {
   epc: 'plain letters, digits, spaces and / - ? : ( ) . , \' +, and no two slashes in a row',
   epc_polish: 'plain and Polish letters, digits, spaces and / - ? : ( ) . , \' +, and no two slashes in a row',
@@ -406,33 +423,33 @@ const CHARACTERS_IN_WORDS: { readonly [set in CharacterSet]: string } = {
   latin: 'Latin letters, digits, spaces and signs',
 }
 
-/** Why a rail cannot carry a reference. `max` counts code points. */
+/** The reason why a rail cannot carry a reference. `max` counts code points. */
 export type ReferenceFault =
   | { readonly code: 'too_long'; readonly params: { readonly max: number } }
   | { readonly code: 'invalid_characters'; readonly params: { readonly characters: CharacterSet } }
 
-/** What is said of a reference that a rail cannot carry. */
+/** Makes the message about a reference that a rail cannot carry. */
 export function referenceMessage(rail: Rail, fault: ReferenceFault): string {
   return fault.code === 'too_long' ? `A reference may have at most ${fault.params.max} characters on ${rail}.`
     : `A reference consists of ${CHARACTERS_IN_WORDS[fault.params.characters]} on ${rail}.`
 }
 
-/** A reference as the rail will carry it: Bacs prints capitals only, so it is upper-cased; elsewhere it is kept. */
+/** Returns a reference as the rail carries it: in capitals on Bacs, which prints nothing else; unchanged elsewhere. */
 export function railReference(rail: Rail, text: string, rails: RailTable = RAILS): string {
   return rails.get(rail)?.reference.characters === 'bacs' ? text.toUpperCase() : text
 }
 
 /**
- * Checks a payment reference against the rail's length and characters. Null when it can be carried. References of the
- * European sets may not contain a double slash, which separates fields in the clearing files. Rails without terms carry none
- * of ours and refuse nothing.
+ * Checks a payment reference against the rail's length and characters. Null when it fits. References of the European
+ * sets may not contain a double slash, which separates fields in the clearing files. For a rail without terms nothing
+ * is checked.
  */
 export function checkReference(rail: Rail, text: string, rails: RailTable = RAILS): ReferenceFault | null {
   const row = rails.get(rail)
   if (row === undefined) return null
   const { max, characters } = row.reference
   const carried = railReference(rail, text, rails)
-  // Code points, not UTF-16 units; only a text over the limit in units can be over it in code points.
+  // Counts code points, not UTF-16 units; only a text that is too long in units can be too long in code points.
   if (carried.length > max && [...carried].length > max) return { code: 'too_long', params: { max } }
   const slashes = (characters === 'epc' || characters === 'epc_polish') && carried.includes('//')
   if (slashes || !CHARACTERS[characters].test(carried)) return { code: 'invalid_characters', params: { characters } }

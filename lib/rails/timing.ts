@@ -1,14 +1,15 @@
 /**
- * When a payment is carried out: its execution date, the moment it becomes due, and until when it waits for money then.
+ * The timing of a payment: its execution date, the moment when it becomes due, and the end of its wait for missing
+ * money.
  *
- * Sandboxes keep no cut-offs and no calendars unless their connection says so; a date in the future waits for its day
- * everywhere.
+ * Sandboxes keep no cut-offs and no calendars unless their connection is set to; a payment with a future date waits for
+ * its day everywhere.
  */
 import { addDays, timestamp } from '../base/clock.ts'
 import { addBusinessDays, businessDayFrom, cutOffOf, endOfDay, momentOf, nextBusinessDay, railDate, type CalendarTerms } from './business-days.ts'
 import { RAILS, type Rail } from './rails.ts'
 
-/** How long the sandbox takes when nothing says otherwise. */
+/** The time that the sandbox takes for a payment, where no trigger sets another. */
 export const INSTANT_MS = 2_000
 
 export const ORDINARY_MS = 10_000
@@ -16,21 +17,24 @@ export const ORDINARY_MS = 10_000
 /** The latest execution date, in days from today. */
 export const EXECUTION_DAYS_MAX = 366
 
-/** In the rail's zone, on the execution date: not at midnight, when clocks of two machines may still show two dates. */
+/**
+ * A time in the rail's zone on the execution date. Not midnight, when the clocks of two machines may still show two
+ * dates.
+ */
 const DUE_TIME = '00:05'
 
 export interface Timing {
   readonly executionDate: string
-  /** When it becomes due, epoch milliseconds; null: now. */
+  /** The moment when the payment becomes due, epoch milliseconds; null: now. */
   readonly dueAt: number | null
-  /** Until when it then waits for money that is missing, epoch milliseconds. */
+  /** The end of the wait for missing money, epoch milliseconds. */
   readonly until: number
 }
 
 /**
- * The timing of a payment.
+ * Computes the timing of a payment.
  *
- * @param wanted the date that was asked for; null is as soon as possible. A date that has passed means the same.
+ * @param wanted the requested date; null is as soon as possible, and so is a date that has passed
  * @param calendar null where cut-offs and calendars are ignored
  * @throws CalendarUnknown
  */
@@ -42,15 +46,15 @@ export function timingOf(rail: string, wanted: string | null, calendar: Calendar
 }
 
 /**
- * The timing of a payment that has a date and may go now, because everybody has agreed: on that date, or when it has passed
- * on the first day that will still do.
+ * Computes the timing of a payment that has a date and all its approvals: that date, or when it has passed the first
+ * day that is still possible.
  */
 export function dueTiming(rail: string, executionDate: string, calendar: CalendarTerms | null, now: number): { readonly dueAt: number; readonly until: number } {
   const timing = timingOf(rail, executionDate, calendar, now)
   return timing.dueAt === null ? { dueAt: now, until: lastChance(rail, timing.executionDate, calendar) } : { dueAt: timing.dueAt, until: timing.until }
 }
 
-/** When the money is there, as far as can be said; epoch milliseconds. */
+/** Estimates when the money arrives, epoch milliseconds. */
 export function arrivalOf(rail: string, instant: boolean, { executionDate, dueAt }: Timing, calendar: CalendarTerms | null, now: number): number {
   const from = dueAt ?? now
   if (instant || calendar === null) return from + (instant ? INSTANT_MS : ORDINARY_MS)
@@ -58,10 +62,10 @@ export function arrivalOf(rail: string, instant: boolean, { executionDate, dueAt
   return endOfDay(rail, addBusinessDays(rail, executionDate, days, calendar))
 }
 
-/** The same as text. */
+/** The same as text (RFC 3339). */
 export const arrivalText = (...args: Parameters<typeof arrivalOf>): string => timestamp(arrivalOf(...args))
 
-/** The last date that may be asked for. */
+/** Returns the last execution date that may be requested. */
 export const latestDate = (today: string): string => addDays(today, EXECUTION_DAYS_MAX)
 
 function releaseDay(rail: string, wanted: string | null, today: string, calendar: CalendarTerms, now: number): string {

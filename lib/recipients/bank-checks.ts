@@ -1,6 +1,6 @@
 /**
- * What is looked at in bank details besides their form. The names are shown by the requirements operation, so that a client
- * knows what will be checked, and they are the same ones that the table of requirements refers to.
+ * Checks of bank details beyond their form. The requirements operation shows the names of the checks, so that a client
+ * knows them; the table of requirements uses the same names.
  */
 import type { FieldErrorCode } from '../base/problems.ts'
 import type { BankField } from '../rails/rails.ts'
@@ -12,27 +12,27 @@ import { ukAccountValid, type UkModulusTable } from './uk-modulus.ts'
 /** Members of bank details; those of `BankField` identify an account, the others describe it. */
 export type BankMember = Exclude<BankField, 'address'> | 'bankName' | 'secondaryReference' | 'intermediaryBic'
 
-/** Bank details in their normal form: no spaces, capitals, padded; only the members there are. */
+/** Bank details in their normal form: no spaces, capitals, padded; absent members are left out. */
 export type BankValues = { readonly [member in BankMember]?: string }
 
 export type CheckName =
   | 'iban' | 'bic' | 'aba' | 'uk_modulus' | 'clabe' | 'mod11_no' | 'mod11_cz' | 'giro_hu' | 'luhn' | 'qr_iban' | 'kana' | 'country_match'
   | 'public_account_pl'
 
-/** What a check may look at. */
+/** The input of a check. */
 export interface CheckContext {
   readonly bank: BankValues
   /** ISO 3166 alpha-2. */
   readonly bankCountry: string
   readonly ukModulus: UkModulusTable
-  /** In the sandbox test BICs and the account numbers of the sandbox bank are right. */
+  /** In the sandbox, test BICs and the account numbers of the sandbox bank are valid. */
   readonly sandbox: boolean
 }
 
 export interface CheckFault {
   readonly code: FieldErrorCode
   readonly message: string
-  /** The member that is wrong, where it is not the one that the check belongs to. */
+  /** The member at fault, where it is not the one that the check belongs to. */
   readonly member?: BankMember
 }
 
@@ -40,7 +40,7 @@ type Check = (value: string, context: CheckContext) => CheckFault | null
 
 const wrongDigits = (what: string): CheckFault => ({ code: 'invalid_checksum', message: `The check digits of the ${what} do not agree.` })
 
-/** A Czech account in its two parts, either with leading zeros left out. */
+/** Splits a Czech account into its two parts; leading zeros may be missing. */
 export function czechParts(account: string): { readonly prefix: string; readonly base: string } {
   const [first, second] = account.split('-')
   return second === undefined ? { prefix: '', base: first as string } : { prefix: first as string, base: second }
@@ -61,7 +61,8 @@ export const SANDBOX_CODES: ReadonlySet<string> = new Set([SANDBOX_SORT_CODE, '0
 const POLISH_CENTRAL_BANK = '1010'
 
 /**
- * The checks by name. Those that speak of the payment or of the recipient's name are made elsewhere and find nothing here.
+ * The checks by name. Checks of the payment's reference or of the recipient's name are made elsewhere and find nothing
+ * here.
  */
 export const CHECKS: Readonly<Record<CheckName, Check>> = {
   iban: (iban) => {
@@ -73,7 +74,7 @@ export const CHECKS: Readonly<Record<CheckName, Check>> = {
     return isTestBic(bic) && !sandbox ? { code: 'invalid_value', message: 'Is a BIC for tests.' } : null
   },
   country_match: (value, { bankCountry }) => {
-    // A BIC has its country in the middle, an IBAN in front.
+    // The country of a BIC is in its middle, that of an IBAN at its front.
     const country = /^[A-Z]{6}/.test(value) ? bicCountry(value) : value.slice(0, 2)
     return bankingCountry(country) === bankingCountry(bankCountry) ? null : { code: 'invalid_value', message: `Does not belong to a bank in ${bankCountry}.` }
   },
@@ -97,8 +98,8 @@ export const CHECKS: Readonly<Record<CheckName, Check>> = {
   luhn: (number) => (luhnValid(number) ? null : wrongDigits('number')),
   public_account_pl: (iban) => (iban.slice(4, 8) === POLISH_CENTRAL_BANK
     ? { code: 'account_not_eligible', message: 'Accounts of tax offices and other public bodies cannot be paid.' } : null),
-  // The payment's reference is looked at, not the account.
+  // Checks the payment's reference, not the account.
   qr_iban: () => null,
-  // The name is looked at, not the account.
+  // Checks the name, not the account.
   kana: () => null,
 }

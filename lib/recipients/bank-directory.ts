@@ -1,24 +1,25 @@
 /**
- * A directory of banks, as the operator has bought or made it: which codes there are, whose they are, and by which rails they are
- * reached. Central banks publish or sell them in forms of their own; here a line says which codes begin how.
+ * A directory of banks that the operator has bought or made: the codes that exist, the bank of each, and the rails that
+ * reach it. Central banks publish or sell directories in formats of their own; here each line covers a range of codes
+ * by their first characters.
  *
- * A list of national codes is taken to be complete: once there is one for a country, a code that is not in it does not exist.
- * IBANs and BICs are only given names by it.
+ * A list of national codes counts as complete: if a country has a list, a code that is not in it does not exist. For
+ * IBANs and BICs the directory only adds names.
  */
 import { RAILS, type Rail } from '../rails/rails.ts'
 import type { BankMember } from './bank-checks.ts'
 
-/** What a line speaks of: a member of the bank details, by its first characters; of an IBAN the bank code inside. */
+/** The kind of code in a line: a bank detail by its first characters; for an IBAN the bank code inside. */
 export const DIRECTORY_KINDS = ['iban', 'bic', 'sortCode', 'routingNumber', 'bsb', 'ifsc', 'institutionNumber', 'bankCode', 'branchCode', 'clearingNumber', 'accountNumber'] as const satisfies readonly BankMember[]
 export type DirectoryKind = (typeof DIRECTORY_KINDS)[number]
 
 export interface DirectoryEntry {
-  /** First and last of the codes that begin so, both as long and included. */
+  /** First and last of the range of beginnings, of the same length, both included. */
   readonly from: string
   readonly to: string
   readonly name: string
   readonly bic: string | null
-  /** The rails that reach it; null: all that reach its country. */
+  /** The rails that reach the bank; null: all that reach its country. */
   readonly rails: ReadonlySet<Rail> | null
 }
 
@@ -26,15 +27,18 @@ export interface DirectoryEntry {
 export const DIRECTORY_COLUMNS = ['country', 'kind', 'from', 'to', 'name', 'bic', 'rails'] as const
 export type DirectoryLine = Readonly<Record<(typeof DIRECTORY_COLUMNS)[number], string>>
 
-/** Of a kind whose lists are complete. */
+/** A kind whose lists are complete. */
 export type ListedKind = Exclude<DirectoryKind, 'iban' | 'bic'>
 export const LISTED_KINDS: readonly ListedKind[] = DIRECTORY_KINDS.filter((kind) => kind !== 'iban' && kind !== 'bic')
 
 export class BankDirectory {
-  /** By country and kind, and by how many characters are compared, the longest first; each list ordered by its beginnings. */
+  /**
+   * By country and kind, then by the number of compared characters, the longest first; each list is ordered by its
+   * beginnings.
+   */
   readonly #lists = new Map<string, Map<number, DirectoryEntry[]>>()
 
-  /** @throws SyntaxError for a line that cannot be one, or two that speak of the same code */
+  /** @throws SyntaxError for an invalid line, or two lines that cover the same code */
   constructor(lines: Iterable<DirectoryLine>) {
     for (const line of lines) {
       const entry = entryOf(line)
@@ -51,12 +55,12 @@ export class BankDirectory {
     }
   }
 
-  /** Whether there is a list of a country's codes of this kind. */
+  /** Tells whether a country has a list of this kind. */
   has(country: string, kind: DirectoryKind): boolean {
     return this.#lists.has(`${country} ${kind}`)
   }
 
-  /** Whose a code is, which may be longer than what a line says of it; null when nobody is known to have it. */
+  /** Finds the bank of a code, which may be longer than the beginning in the line; null when no line covers it. */
   find(country: string, kind: DirectoryKind, code: string): DirectoryEntry | null {
     for (const [length, list] of this.#lists.get(`${country} ${kind}`) ?? []) {
       const beginning = code.slice(0, length)
@@ -68,7 +72,7 @@ export class BankDirectory {
   }
 }
 
-/** The last entry that begins at or before a code. */
+/** Returns the last entry that begins at or before a code. */
 function lastUpTo(list: readonly DirectoryEntry[], code: string): DirectoryEntry | null {
   let low = 0
   let high = list.length

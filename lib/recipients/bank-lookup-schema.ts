@@ -1,8 +1,8 @@
-/** What is known about a bank. */
+/** Schemas of the bank lookups by IBAN and by code. */
 import Type, { type Static } from 'typebox'
 import { CountryCode, CurrencyCode, Nullable, Rail, Text, Words } from '../contract/primitives.ts'
 
-/** Room for spaces and dashes. */
+/** Leaves room for spaces and dashes. */
 const CODE_MAX = 64
 
 export const IbanLookupQuery = Type.Object({ iban: Text(5, CODE_MAX, { description: 'Spaces do not matter.', examples: ['NL77SBOX0100000001'] }) })

@@ -1,7 +1,7 @@
 /**
- * What can be said about a bank from an IBAN or one of its codes: which parts it has, by which rails it is reached, and what
- * vouches for it. Directories of all banks with their names are sold, not published; where none was given to the service, name
- * and BIC are null.
+ * Looks a bank up by an IBAN or by one of its codes: its parts, the rails that reach it, and the evidence that it
+ * exists. Directories of all banks with their names are sold, not published; without a directory, name and BIC are
+ * null.
  */
 import type { FieldErrorCode } from '../base/problems.ts'
 import { RAILS, type Rail } from '../rails/rails.ts'
@@ -12,23 +12,23 @@ import { MEXICAN_BANKS } from './mexican-banks.ts'
 import { marketOf, type MemberRule } from './requirements.ts'
 import { ukSortCodeListed, type UkModulusTable } from './uk-modulus.ts'
 
-/** What a code is: the member of the bank details that it goes into. A CLABE begins with its bank's code. */
+/** The kind of a code: the bank detail that it fills. A CLABE begins with the code of its bank. */
 export type BankCodeKind = 'iban' | 'bic' | 'clabe' | typeof NATIONAL[number]
 
-/** Members that name a bank or a branch, rather than an account at one. */
+/** Members that name a bank or a branch, not an account. */
 const NATIONAL = ['sortCode', 'routingNumber', 'bsb', 'institutionNumber', 'ifsc', 'bankCode', 'clearingNumber', 'branchCode'] as const satisfies readonly BankMember[]
 
 export interface BankFound {
   readonly country: string
   readonly kind: BankCodeKind
-  /** As it is kept: no spaces, capitals. */
+  /** The code in its normal form: no spaces, capitals. */
   readonly code: string
-  /** The bank in it; null where it has none, or is not known to. */
+  /** The bank code inside; null where there is none, or where it is not known. */
   readonly bankCode: string | null
   readonly branchCode: string | null
   readonly bankName: string | null
   readonly bic: string | null
-  /** What vouches for it: a published list that has it, its own check digits, or no more than its form. */
+  /** The evidence: a published list that has the code, its own check digits, or only its form. */
   readonly vouchedBy: 'list' | 'check_digits' | 'form'
   /** `currency` is null where a rail carries any. */
   readonly rails: readonly { readonly rail: Rail; readonly currency: string | null }[]
@@ -36,30 +36,30 @@ export interface BankFound {
 
 export interface LookupFault {
   readonly parameter: 'iban' | 'country' | 'code'
-  /** Null: it is well formed, and nobody has it. */
+  /** Null: the code is well formed, and no bank has it. */
   readonly code: FieldErrorCode | null
   readonly message: string
 }
 
 export type BankLookup = { readonly found: BankFound } | { readonly fault: LookupFault }
 
-/** What is looked into. */
+/** The tables that lookups use. */
 export interface LookupDeps {
   readonly ukModulus: UkModulusTable
-  /** Names of banks, and the codes there are, as far as somebody has listed them. */
+  /** Names of banks and lists of codes; absent without a directory. */
   readonly banks?: BankDirectory
-  /** Where there is a sandbox, its bank is known. */
+  /** Whether the codes of the sandbox bank are valid. */
   readonly sandbox: boolean
 }
 
 const SANDBOX_BANK = { code: 'SBOX', name: 'Sandbox Bank' } as const
 const BIC = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/
-/** How people group digits. */
+/** Removes the spaces and dashes by which people group digits. */
 const compact = (text: string): string => text.replaceAll(/[\s-]/g, '').toUpperCase()
 
 const fault = (parameter: LookupFault['parameter'], code: FieldErrorCode | null, message: string): BankLookup => ({ fault: { parameter, code, message } })
 
-/** The bank of an IBAN, which may be grouped. What is inside it is checked as it would be for a recipient. */
+/** Looks up the bank of an IBAN, which may be grouped. Its inner parts are checked as for a recipient. */
 export function lookupIban({ ukModulus, banks, sandbox }: LookupDeps, text: string): BankLookup {
   const iban = compact(text)
   const country = iban.slice(0, 2)
@@ -77,7 +77,7 @@ export function lookupIban({ ukModulus, banks, sandbox }: LookupDeps, text: stri
   } }
 }
 
-/** The bank that has a code in a country: its BIC, or what the country's own payments name banks by. */
+/** Looks up the bank of a code in a country: a BIC, or the national code that the country's own rails use. */
 export function lookupBank({ ukModulus, banks, sandbox }: LookupDeps, { country, code: text }: { readonly country: string; readonly code: string }): BankLookup {
   if (!isCountry(country)) return fault('country', 'invalid_value', 'Is no country of ISO 3166.')
   const code = compact(text)
@@ -121,11 +121,11 @@ function sandboxBank(isOurs: boolean, country: string): Pick<BankFound, 'bankNam
   return isOurs ? { bankName: SANDBOX_BANK.name, bic: `${SANDBOX_BANK.code}${bankingCountry(country)}2A` } : { bankName: null, bic: null }
 }
 
-/** The codes that a country's own rails name banks by. */
+/** Returns the rules of the national codes by which a country's own rails name banks. */
 function nationalRules(country: string): MemberRule[] {
   const currencies = [...RAILS.values()].flatMap(({ currency, countries }) => (currency !== null && countries?.has(country) === true ? [currency] : []))
   const rules = [...new Set(currencies)].flatMap((currency) => marketOf(currency, country).members)
-  // A branch has a code of its own only where nothing else names the bank.
+  // A branch code names the bank only where there is no other national code.
   return NATIONAL.flatMap((name) => rules.find(({ member }) => member === name) ?? []).slice(0, 1)
 }
 
@@ -134,7 +134,10 @@ function wordsFor(country: string, rules: readonly MemberRule[]): string {
   return rules.map(({ label, example }) => `a ${/^[A-Z]{2}/.test(label) ? label : label.toLowerCase()} such as ${example}`).join(', ')
 }
 
-/** Rails that reach a country's banks; with a member only those for which it identifies the account, of a bank that is listed those that reach it. */
+/**
+ * Returns the rails that reach a country's banks: with `member`, only rails for which it identifies the account; with
+ * `listed`, only rails that reach that bank.
+ */
 function railsOf(country: string, member: 'iban' | null, listed: DirectoryEntry | null): BankFound['rails'] {
   return [...RAILS.values()]
     .filter(({ rail, countries, withdrawnSince, needs }) => rail !== 'internal' && withdrawnSince === null && (countries === null || countries.has(country))

@@ -1,13 +1,14 @@
 /**
- * Check digits of account numbers and references, each by the rule its scheme publishes. Every function takes the compact
- * form (digits only, no spaces or dashes) and says whether the digits agree; form and length are the caller's to check.
+ * Check digits of account numbers and references, each by the rule that its scheme publishes. Every function takes the
+ * compact form (digits only, no spaces or dashes) and tells whether the digits agree; the caller checks form and
+ * length.
  */
 
 function digitsOf(text: string): number[] {
   return Array.from(text, Number)
 }
 
-/** Digits times weights, added up; the weights stand at the right end of the number. */
+/** Adds up digits times weights; digits and weights are aligned at the right. */
 function weighted(text: string, weights: readonly number[]): number {
   const digits = digitsOf(text)
   const from = weights.length - digits.length
@@ -16,14 +17,14 @@ function weighted(text: string, weights: readonly number[]): number {
 
 const ABA_WEIGHTS = [3, 7, 1, 3, 7, 1, 3, 7, 1]
 
-/** A routing number of the American Bankers Association: 3, 7, 1 repeated, divisible by ten. */
+/** Checks a routing number of the American Bankers Association: weights 3, 7, 1 repeated, sum divisible by ten. */
 export function abaValid(routingNumber: string): boolean {
   return weighted(routingNumber, ABA_WEIGHTS) % 10 === 0
 }
 
 const ABA_PREFIXES = [[0, 12], [21, 32], [61, 72], [80, 80]] as const
 
-/** Whether the first two digits are ones that routing numbers are given out under: a district, a thrift, electronic, cheques. */
+/** Tells whether the first two digits are in use for routing numbers: district, thrift, electronic, cheques. */
 export function abaPrefixKnown(routingNumber: string): boolean {
   const prefix = Number(routingNumber.slice(0, 2))
   return ABA_PREFIXES.some(([from, to]) => prefix >= from && prefix <= to)
@@ -31,7 +32,7 @@ export function abaPrefixKnown(routingNumber: string): boolean {
 
 const CLABE_WEIGHTS = [3, 7, 1]
 
-/** A Mexican CLABE of 18 digits: each product is cut to its last digit before they are added up. */
+/** Checks a Mexican CLABE of 18 digits: each product is cut to its last digit before the sum. */
 export function clabeValid(clabe: string): boolean {
   const digits = digitsOf(clabe)
   const sum = digits.slice(0, 17).reduce((total, digit, index) => total + (digit * (CLABE_WEIGHTS[index % 3] as number)) % 10, 0)
@@ -40,7 +41,7 @@ export function clabeValid(clabe: string): boolean {
 
 const NORWAY_WEIGHTS = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]
 
-/** A Norwegian account of 11 digits: modulus 11, where a check digit of ten does not exist. */
+/** Checks a Norwegian account of 11 digits: modulus 11; a check digit of ten does not exist. */
 export function norwegianAccountValid(account: string): boolean {
   const check = (11 - (weighted(account.slice(0, 10), NORWAY_WEIGHTS) % 11)) % 11
   return check === Number(account[10])
@@ -48,7 +49,7 @@ export function norwegianAccountValid(account: string): boolean {
 
 const CZECH_WEIGHTS = [6, 3, 7, 9, 10, 5, 8, 4, 2, 1]
 
-/** A Czech account, prefix and base alike: right-aligned weights, divisible by eleven. */
+/** Checks a Czech account, prefix and base alike: right-aligned weights, sum divisible by eleven. */
 export function czechAccountValid({ prefix, base }: { readonly prefix: string; readonly base: string }): boolean {
   return weighted(prefix, CZECH_WEIGHTS) % 11 === 0 && weighted(base, CZECH_WEIGHTS) % 11 === 0
 }
@@ -59,12 +60,14 @@ function hungarianPartValid(part: string): boolean {
   return digitsOf(part).reduce((sum, digit, index) => sum + digit * (HUNGARY_WEIGHTS[index % 4] as number), 0) % 10 === 0
 }
 
-/** A Hungarian account of 16 or 24 digits: the bank and branch (8 digits) and the rest are checked apart. */
+/**
+ * Checks a Hungarian account of 16 or 24 digits: the bank and branch (8 digits) and the rest are checked separately.
+ */
 export function hungarianAccountValid(account: string): boolean {
   return hungarianPartValid(account.slice(0, 8)) && hungarianPartValid(account.slice(8))
 }
 
-/** Luhn's rule: every second digit from the right is doubled, its digits added. */
+/** Checks a number by Luhn's rule: every second digit from the right is doubled and its digits are added. */
 export function luhnValid(number: string): boolean {
   const sum = digitsOf(number).reverse().reduce((total, digit, index) => {
     const worth = index % 2 === 0 ? digit : digit * 2
@@ -75,7 +78,7 @@ export function luhnValid(number: string): boolean {
 
 const RECURSIVE = [0, 9, 4, 6, 8, 2, 7, 1, 3, 5]
 
-/** A Swiss QR reference of 27 digits: modulus 10, recursive. */
+/** Checks a Swiss QR reference of 27 digits: modulus 10, recursive. */
 export function qrReferenceValid(reference: string): boolean {
   const digits = digitsOf(reference)
   const carry = digits.slice(0, -1).reduce((state, digit) => RECURSIVE[(state + digit) % 10] as number, 0)

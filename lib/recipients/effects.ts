@@ -1,6 +1,6 @@
-/** Facts about recipients that decisions rest on. */
+/** Facts about recipients that decisions depend on. */
 
-/** A fact a decision rests on that lives outside its own row; a newer version makes the decision stale. */
+/** A fact that a decision depends on and that is stored in another row; a newer version makes the decision stale. */
 export interface FactFence {
   readonly recipientId: string
   readonly version: bigint

@@ -1,15 +1,18 @@
 /**
- * Compares the name of a payee with the name that an account is kept under, for accounts on this platform. Case, accents, punctuation
- * and the order of words do not matter.
+ * Compares the name of a payee with the name of the account holder, for accounts on this platform. Case, accents,
+ * punctuation and the order of words do not matter.
  */
-/** Words that say what kind of company it is; a name without them is a near miss. */
+/** Legal forms of companies; names that differ only in these are a close match. */
 const LEGAL_FORMS: ReadonlySet<string> = new Set(
   'ab ag aps as asa bv co company corp corporation eood gmbh inc incorporated kft kg limited llc llp ltd nv oy oyj plc pte pty sa sarl sas se sia sl sp spa srl sro ug zoo'.split(' '),
 )
-/** One letter in so many may differ in a near miss, and always one where the name has at least so many. */
+/** A close match allows one different letter per so many letters. */
 const LETTERS_PER_SLIP = 6
 
-/** Whether `asked` is the name `holder`: `match`, `close_match` (a legal form, a word or a few letters differ) or `no_match`. */
+/**
+ * Compares `asked` with the name `holder`: `match`, `close_match` (a legal form, a word or a few letters differ) or
+ * `no_match`.
+ */
 export function compareNames(asked: string, holder: string): 'match' | 'close_match' | 'no_match' {
   const [left, right] = [wordsOf(asked), wordsOf(holder)] as const
   if (left.length === 0 || right.length === 0) return 'no_match'
@@ -25,7 +28,7 @@ function wordsOf(name: string): readonly string[] {
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).sort()
 }
 
-/** The words without legal forms; all of them where there is nothing else. */
+/** Drops legal forms from the words, unless there are no other words. */
 function coreOf(words: readonly string[]): readonly string[] {
   const core = words.filter((word) => !LEGAL_FORMS.has(word))
   return core.length === 0 ? words : core
@@ -33,7 +36,7 @@ function coreOf(words: readonly string[]): readonly string[] {
 
 const contains = (whole: readonly string[], part: readonly string[]): boolean => part.every((word) => whole.includes(word))
 
-/** The letters to insert, remove or replace to make one text of the other (Levenshtein). */
+/** Counts the letters to insert, remove or replace to turn one text into the other (Levenshtein). */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let i = 0; i < one.length; i++) {

@@ -2,7 +2,7 @@
 
 const FULL = 'ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン'
 const HALF_START = 0xff66
-/** Clearing prints small letters like their large ones. */
+/** Clearing prints small letters as large ones. */
 const SMALL = 'ァィゥェォャュョッヮ'
 const LARGE = 'アイウエオヤユヨツワ'
 const MARKS: Readonly<Record<string, string>> = { '\u3099': '\uff9e', '\u309a': '\uff9f', '、': ',', '。': '.', '・': '.', '「': '(', '」': ')' }
@@ -12,7 +12,7 @@ const HIRAGANA_FROM = 0x3041
 const HIRAGANA_TO = 0x3096
 const HIRAGANA_TO_KATAKANA = 0x60
 
-/** A name in half-width letters; null when it has letters that clearing does not know, such as kanji. */
+/** Converts a name to half-width letters; null when it has letters that clearing does not know, such as kanji. */
 export function halfWidthName(name: string): string | null {
   let result = ''
   for (const letter of name.normalize('NFKC').normalize('NFD').toUpperCase()) {

@@ -1,4 +1,4 @@
-/** What a bank is asked about a recipient. */
+/** The facts about a recipient that a bank is asked about. */
 import type { CurrencyCode } from '../base/currency.ts'
 import { verificationOf } from './requirements.ts'
 import type { PayeeQuestion } from './verification.ts'
@@ -11,7 +11,7 @@ export interface Payee {
   readonly bank: { readonly iban?: string | null; readonly sortCode?: string | null; readonly accountNumber?: string | null; readonly secondaryReference?: string | null }
 }
 
-/** The question that a recipient's scheme answers; null where there is no scheme for its currency and country. */
+/** Makes the question for the verification scheme; null where there is no scheme for the currency and country. */
 export function payeeOf({ name, type, currency, bankCountry, bank }: Payee): PayeeQuestion | null {
   const { scheme } = verificationOf(currency as CurrencyCode, bankCountry)
   if (scheme === 'none') return null

@@ -1,4 +1,6 @@
-/** What a payment must say because of its recipient, by the same table that the requirements operation shows. */
+/**
+ * Checks the fields that a recipient requires of its payments, by the same table that the requirements operation shows.
+ */
 import type { FieldErrorCode } from '../base/problems.ts'
 import { qrReferenceValid } from './check-digits.ts'
 import { isQrIban } from './iban.ts'
@@ -10,10 +12,13 @@ export interface PaymentFieldFault {
   readonly message: string
 }
 
-/** Where no country has codes of its own: ISO 20022 has hundreds, and adds some every quarter. */
+/**
+ * For countries without codes of their own. ISO 20022 has hundreds of codes and adds some every quarter, so only the
+ * form is checked.
+ */
 const PURPOSE = /^[A-Z]{4}$/
 
-/** What a payment to a recipient lacks; null: nothing. */
+/** Returns the first fault of a payment's fields for this recipient; null when there is none. */
 export function paymentFieldFault(
   recipient: { readonly bankCountry: string; readonly iban: string | null },
   payment: { readonly reference: string; readonly purposeCode?: string | null },

@@ -1,4 +1,4 @@
-/** Reviews: recipients that wait for the operator's people. */
+/** Schemas of reviews: recipients that wait for a decision by staff. */
 import Type, { type Static } from 'typebox'
 import { REVIEW_STATUSES } from './review.ts'
 import { list } from '../contract/list.ts'

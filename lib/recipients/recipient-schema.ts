@@ -88,7 +88,7 @@ export type Recipient = Static<typeof Recipient>
 
 // ── What clients send ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Room for an identifier with the spaces and dashes that people write; what it must look like is up to its market. */
+/** Leaves room for the spaces and dashes that people write; the form of an identifier depends on its market. */
 const IDENTIFIER_MAX = 64
 const given = () => Type.Optional(Nullable(Text(1, IDENTIFIER_MAX)))
 

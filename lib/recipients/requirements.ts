@@ -1,9 +1,9 @@
 /**
- * What a recipient must have, by currency and country of the bank. One table: the requirements operation shows it, and the
- * validation of recipients (lib/recipients/validation.ts) is made from it, so what is shown is what is checked.
+ * The requirements for recipients, by currency and country of the bank. The requirements operation shows this table,
+ * and the validation of recipients (lib/recipients/validation.ts) reads it, so the shown rules are the checked rules.
  *
- * Which members identify an account on which rail, and whether a rail needs the address, is in the table of rails
- * (`needs` in lib/rails/rails.ts); here is what each member looks like. A recipient must satisfy one rail.
+ * The table of rails (`needs` in lib/rails/rails.ts) lists the members that identify an account on each rail, and the
+ * rails that need the address; the form of each member is here. A recipient must satisfy one rail.
  */
 import { hash } from 'node:crypto'
 import { isCurrencyCode, WITHDRAWN_CURRENCIES, type CurrencyCode } from '../base/currency.ts'
@@ -12,32 +12,32 @@ import { CHARACTERS, PARTNER_ZONE, RAILS, SEPA_COUNTRIES, underLimits, type Bank
 import type { BankMember, BankValues, CheckName } from './bank-checks.ts'
 import { bankingCountry, ibanLength, ibanOf, usesIban } from './iban.ts'
 
-/** How one member of the bank details looks in one market. */
+/** The form of one member of the bank details in one market. */
 export interface MemberRule {
   readonly member: BankMember
   readonly label: string
   readonly minLength: number
   readonly maxLength: number
-  /** Of the normal form; null for free text. */
+  /** Pattern of the normal form; null for free text. */
   readonly pattern: string | null
   readonly example: string
   readonly description: string
   readonly checks: readonly CheckName[]
   readonly options?: readonly { readonly value: string; readonly label: string }[]
-  /** Filled up with zeros on the left to its `maxLength`, which this is. */
+  /** Padded with zeros on the left to this length, which is also `maxLength`. */
   readonly padTo?: number
-  /** Dashes are part of it; elsewhere they only group digits and are dropped. */
+  /** Dashes are part of the value; elsewhere they only group digits and are dropped. */
   readonly dashes?: true
 }
 
-/** What every member rule of one market needs beyond its form. */
+/** The members of one market, and its rules beyond their form. */
 export interface Market {
   readonly members: readonly MemberRule[]
-  /** Members in the form in which they are kept, from the form in which they were sent. */
+  /** Converts members from the form in which they were sent to the form in which they are stored. */
   readonly complete?: (bank: BankValues) => BankValues
-  /** What the name of the recipient must be fit for. */
+  /** Checks of the recipient's name. */
   readonly nameChecks?: readonly CheckName[]
-  /** What must be said besides, by what the bank details turn out to be. */
+  /** Returns a further required field, depending on the bank details; null when nothing is missing. */
   readonly extra?: (bank: BankValues, recipient: { readonly purpose: string | null }) => { readonly field: string; readonly message: string } | null
 }
 
@@ -48,7 +48,7 @@ function rule(member: BankMember, label: string, [minLength, maxLength]: readonl
 const digits = (member: BankMember, label: string, min: number, max: number, example: string, rest: Partial<MemberRule> = {}): MemberRule =>
   rule(member, label, [min, max], min === max ? `^[0-9]{${min}}$` : `^[0-9]{${min},${max}}$`, example, rest)
 
-/** An IBAN; of one country its length is known. */
+/** Makes the rule of an IBAN; with a country, its length is exact. */
 function iban(example: string, checks: readonly CheckName[] = [], country?: string): MemberRule {
   const length = country === undefined ? null : ibanLength(country)
   return rule('iban', 'IBAN', length === null ? [15, 33] : [length, length], '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,29}$', example, { checks: ['iban', 'country_match', ...checks] })
@@ -66,24 +66,24 @@ function accountType(values: readonly ('checking' | 'savings' | 'current')[], de
 const BANK_NAME = rule('bankName', 'Bank name', [1, 70], null, 'Example Bank', { description: 'For people; payments do not depend on it.' })
 const accountNumber = (min: number, max: number, example: string, rest: Partial<MemberRule> = {}): MemberRule => digits('accountNumber', 'Account number', min, max, example, rest)
 
-/** Sort code and account are inside a British IBAN. */
+/** Adds the sort code and the account number that are inside a British IBAN. */
 function withUkAccount(bank: BankValues): BankValues {
   if (bank.iban === undefined || bank.iban.length !== 22) return bank
   return { ...bank, sortCode: bank.sortCode ?? bank.iban.slice(8, 14), accountNumber: bank.accountNumber ?? bank.iban.slice(14) }
 }
 
-/** A Polish account number is an IBAN without its country. */
+/** Converts a Polish account number to an IBAN: the number is the IBAN without its country. */
 function withPolishIban({ accountNumber: nrb, ...bank }: BankValues): BankValues {
   return nrb === undefined ? bank : { ...bank, iban: bank.iban ?? `PL${nrb}` }
 }
 
-/** The suffix of a New Zealand account has three digits; where it is written with two, a zero is left out before them. */
+/** Pads the suffix of a New Zealand account to three digits; a suffix of two digits lacks its leading zero. */
 function withLongSuffix(bank: BankValues): BankValues {
   const account = bank.accountNumber
   return account?.length === 15 ? { ...bank, accountNumber: `${account.slice(0, 13)}0${account.slice(13)}` } : bank
 }
 
-/** The markets that have rails of their own, by their currency; their countries are those of the rails. */
+/** The markets with rails of their own, by currency; their countries are those of the rails. */
 const LOCAL: { readonly [currency in CurrencyCode]?: Market } = {
   EUR: { members: [iban('NL77SBOX0100000001'), bic('SBOXNL2A')] },
   GBP: {
@@ -196,7 +196,10 @@ const LOCAL: { readonly [currency in CurrencyCode]?: Market } = {
 
 const INTERNATIONAL_ACCOUNT = rule('accountNumber', 'Account number', [1, 34], '^[A-Z0-9]{1,34}$', '1234567890')
 
-/** Everywhere else banks are reached by SWIFT: with an IBAN where the country has them, in dollars also without. */
+/**
+ * Makes the market of all other countries, which SWIFT reaches: with an IBAN where the country has IBANs; in dollars an
+ * account number is possible, too.
+ */
 function international(currency: CurrencyCode, country: string): Market {
   const hasIban = usesIban(country)
   return {
@@ -209,20 +212,20 @@ function international(currency: CurrencyCode, country: string): Market {
   }
 }
 
-/** The rails that reach a country's banks in a currency: its own, or SWIFT where there are none. */
+/** Returns the rails that reach a country's banks in a currency: its own rails, or SWIFT where there are none. */
 export function reachableRails(currency: CurrencyCode, country: string): readonly RailTerms[] {
   const own = [...RAILS.values()].filter((row) => row.currency === currency && row.countries?.has(country) === true && row.withdrawnSince === null)
   return own.length > 0 ? own : [RAILS.get('swift') as RailTerms]
 }
 
-/** The rules of a market. */
+/** Returns the rules of a market. */
 export function marketOf(currency: CurrencyCode, country: string): Market {
   const local = reachableRails(currency, country).some(({ rail }) => rail !== 'swift') ? LOCAL[currency] : undefined
   const market = local ?? international(currency, country)
   return { ...market, members: [...market.members, BANK_NAME] }
 }
 
-/** The groups of a rail that can be met with the members of a market. */
+/** Returns the groups of a rail's `needs` that the members of a market can satisfy. */
 export function groupsOf(row: RailTerms, market: Market): readonly (readonly BankField[])[] {
   const known = new Set<string>(['address', ...market.members.map(({ member }) => member)])
   return row.needs.filter((group) => group.every((field) => known.has(field)))
@@ -231,10 +234,10 @@ export function groupsOf(row: RailTerms, market: Market): readonly (readonly Ban
 // ── Addresses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const STATES = new Set(['US', 'CA', 'AU', 'MX', 'IN'])
-/** In Ireland most addresses are written without one. */
+/** Ireland is left out: most of its addresses are written without a postal code. */
 const POSTAL_CODES = new Set([...SEPA_COUNTRIES, 'US', 'CA'].filter((country) => country !== 'IE'))
 
-/** Members of an address besides line, city and country that a country's addresses must have. */
+/** Returns the members that a country's addresses must have besides line, city and country. */
 export function addressNeeds(country: string): readonly ('postalCode' | 'state')[] {
   return [...(POSTAL_CODES.has(country) ? ['postalCode' as const] : []), ...(STATES.has(country) ? ['state' as const] : [])]
 }
@@ -250,7 +253,7 @@ interface PurposeRule {
 
 const PARTNER_PURPOSE: PurposeRule = { pattern: '^[A-Z0-9]{1,5}$', maxLength: 5, example: 'GDDS', description: 'From the list of the country’s central bank.' }
 
-/** Countries whose central bank wants to know what every payment is for. */
+/** Countries whose central bank requires a purpose code for every payment. */
 const PURPOSES: Readonly<Record<string, PurposeRule>> = {
   AE: { pattern: '^[A-Z]{3}$', maxLength: 3, example: 'GDS', description: 'From the list of the Central Bank of the UAE, for example SAL, FAM, GDS, IGT, INS.' },
   IN: { pattern: '^P[0-9]{4}$', maxLength: 5, example: 'P0103', description: 'From the list of the Reserve Bank of India.' },
@@ -258,7 +261,7 @@ const PURPOSES: Readonly<Record<string, PurposeRule>> = {
   ...Object.fromEntries(['CN', 'MY', 'PH', 'TH', 'BH', 'JO', 'KZ', 'KW', 'OM', 'QA'].map((country) => [country, PARTNER_PURPOSE])),
 }
 
-/** What a payment to a country's banks must say about its purpose; null: nothing. */
+/** Returns the rule for purpose codes of payments to a country's banks; null where none is required. */
 export function purposeRuleOf(country: string): PurposeRule | null {
   return PURPOSES[country] ?? null
 }
@@ -267,7 +270,7 @@ export function purposeRuleOf(country: string): PurposeRule | null {
 
 export type VerificationScheme = 'cop' | 'vop' | 'none'
 
-/** The scheme by which a payee's name can be checked, and whether it has to be. */
+/** Returns the scheme that checks a payee's name, and whether the check is mandatory. */
 export function verificationOf(currency: CurrencyCode, country: string): { readonly scheme: VerificationScheme; readonly mandatory: boolean } {
   const [first] = reachableRails(currency, country)
   if (first?.currency === 'GBP') return { scheme: 'cop', mandatory: true }
@@ -317,14 +320,17 @@ export interface Requirements {
   readonly verification: { readonly scheme: VerificationScheme; readonly mandatory: boolean }
 }
 
-/** Of an operator that has never set any. */
+/** The version of an operator without limits of its own. */
 const NO_LIMITS = { limits: {}, version: 1 } as const
 
 const NAME_LENGTH = { minLength: 2, maxLength: 140 } as const
 const TYPES = [{ value: 'business', label: 'Business' }, { value: 'individual', label: 'Individual' }]
 const SEPA_RAILS: ReadonlySet<Rail> = new Set(['sepa', 'sepa_instant'])
 
-/** What must be known of a recipient. `currency` must be one of ours that is not withdrawn. `set`: the limits that the operator has for rails, and their version. */
+/**
+ * Makes the requirements for a recipient. `currency` must be known and not withdrawn. `set`: the operator's limits of
+ * rails, and their version.
+ */
 export function requirementsOf(
   { currency, country, type }: { readonly currency: CurrencyCode; readonly country: string; readonly type: 'business' | 'individual' | null },
   set: { readonly limits: RailLimits; readonly version: number } = NO_LIMITS,
@@ -357,7 +363,7 @@ function memberField(member: MemberRule, rows: readonly RailTerms[], market: Mar
   const { member: name, label, minLength, maxLength, pattern, options, example, description, checks } = member
   const groups = rows.flatMap((row) => groupsOf(row, market).map((group) => ({ rail: row.rail, group })))
   const using = groups.filter(({ group }) => group.includes(name as BankField))
-  // What stands in for it, told by a member that the other way needs and this one does not.
+  // The alternatives to this member: for each, a member that the other way needs and this way does not.
   const ways = groups.filter(({ group }) => !group.includes(name as BankField))
     .map(({ group }) => group.find((field) => field !== 'address' && !using.some((own) => own.group.includes(field))) ?? group[0] as BankField)
   const requiredWhen = [...new Set(ways)].map((field) => `/bank/${field} is null`).join(' and ')
@@ -369,7 +375,7 @@ function memberField(member: MemberRule, rows: readonly RailTerms[], market: Mar
   }
 }
 
-/** Fields of the address for the rails that need one: required when every way needs it. */
+/** Makes the fields of the address for the rails that need one: required when all rails need it. */
 function addressFields(rows: readonly RailTerms[], market: Market, country: string): RequirementField[] {
   const needing = rows.filter((row) => groupsOf(row, market).some((group) => group.includes('address')))
   if (needing.length === 0) return []
@@ -410,7 +416,9 @@ function railJson(row: RailTerms, market: Market, currency: CurrencyCode): Requi
   }
 }
 
-/** The account inside an IBAN of the countries that also write it without; null where it is something else. */
+/**
+ * Converts an account to the IBAN of the countries that write accounts with and without it; null for any other account.
+ */
 export function domesticIban(country: string, bank: BankValues): string | null {
   if (bank.iban !== undefined) return bank.iban
   const account = bank.accountNumber
@@ -428,7 +436,7 @@ export function domesticIban(country: string, bank: BankValues): string | null {
   }
 }
 
-/** What is wrong with a currency that recipients are to have; null: nothing. */
+/** Returns the fault of a recipient's currency; null when there is none. */
 export function currencyFault(currency: string): { readonly code: 'invalid_value' | 'currency_withdrawn'; readonly message: string; readonly params?: Readonly<Record<string, string>> } | null {
   if (!isCurrencyCode(currency)) return { code: 'invalid_value', message: 'Is no currency of ISO 4217 that can be paid.' }
   const withdrawn = WITHDRAWN_CURRENCIES[currency]
@@ -436,7 +444,7 @@ export function currencyFault(currency: string): { readonly code: 'invalid_value
   return { code: 'currency_withdrawn', message: `Ended on ${withdrawn.since}; use ${withdrawn.replacedBy}.`, params: { since: withdrawn.since, replacedBy: withdrawn.replacedBy } }
 }
 
-/** Changes when a rule does. */
+/** Changes when a rule changes. */
 export const REQUIREMENTS_VERSION = hash('sha256', JSON.stringify(
   [LOCAL, INTERNATIONAL_ACCOUNT, PURPOSES, [...STATES], [...POSTAL_CODES], [...RAILS.values()]],
   (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value instanceof Set ? [...value] as unknown[] : typeof value === 'function' ? String(value) : value),

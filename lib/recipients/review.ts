@@ -16,11 +16,11 @@ export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]
 
 export const RECIPIENT_APPROVAL_STATUSES = ['not_required', 'pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
 
-/** The review of a recipient as it is kept and shown. */
+/** The review of a recipient as it is stored and shown. */
 export interface RecipientApproval {
   readonly mode: RecipientMode
   readonly status: (typeof RECIPIENT_APPROVAL_STATUSES)[number]
-  /** The approval of its customer's people; staff decide on a review of their own. */
+  /** The approval by the customer's approvers; a review by staff has none. */
   readonly approvalId: string | null
   readonly stage: 'customer' | 'operator' | null
   readonly requestedAt: string
@@ -29,12 +29,12 @@ export interface RecipientApproval {
   readonly reason: string | null
 }
 
-/** Who has to look at a recipient first; null: nobody. */
+/** The first stage of a review; null: no review. */
 export type FirstStage = 'customer' | 'operator' | null
 
 /**
- * Who looks first. What a key makes is always looked at by a human, so where nobody would it is the customer's people; what
- * was rejected once is not usable again before somebody has looked.
+ * Returns the first stage of a review. A change by an API key is always reviewed by a person: by the customer's
+ * approvers where the mode asks for no review. A rejected recipient cannot be used again without a new review.
  */
 export function firstStage(mode: RecipientMode, { byKey, wasRejected = false }: { readonly byKey: boolean; readonly wasRejected?: boolean }): FirstStage {
   switch (mode) {
@@ -46,25 +46,25 @@ export function firstStage(mode: RecipientMode, { byKey, wasRejected = false }: 
   }
 }
 
-/** A review that begins. `now` is epoch milliseconds. */
+/** Opens a review. `now` is epoch milliseconds. */
 export function openedReview(mode: RecipientMode, stage: 'customer' | 'operator', approvalId: string | null, now: number): RecipientApproval {
   return { mode, status: 'pending', approvalId, stage, requestedAt: timestamp(now), decidedAt: null, decidedBy: null, reason: null }
 }
 
-/** How a stage of a review has ended. */
+/** The end of a stage of a review. */
 export interface ReviewEnd {
   readonly status: 'approved' | 'rejected' | 'expired' | 'cancelled'
-  /** Who decided, where the customer may know. */
+  /** The person who decided, where the customer may know. */
   readonly by: string | null
   readonly reason: string | null
 }
 
-/** What the end of a stage makes of the recipient: usable, refused, or on to the operator's people. */
+/** The next step after a stage: the operator's stage, or the final status. */
 export type AfterStage =
   | { readonly next: 'operator' }
   | { readonly next: null; readonly status: RecipientStatus; readonly approval: RecipientApproval }
 
-/** The end of a stage. A review that was withdrawn leaves the recipient to whoever withdrew it. */
+/** Ends a stage. After a cancelled review the recipient keeps its status, which the cancelling operation decides. */
 export function afterStage(status: RecipientStatus, approval: RecipientApproval, end: ReviewEnd, now: number): AfterStage {
   if (end.status === 'approved' && approval.stage === 'customer' && approval.mode === 'customer_then_operator') return { next: 'operator' }
   const ended = { ...approval, status: end.status, decidedAt: timestamp(now), decidedBy: end.by, reason: end.reason }
@@ -72,7 +72,10 @@ export function afterStage(status: RecipientStatus, approval: RecipientApproval,
   return { next: null, status: becomes, approval: ended }
 }
 
-/** Whether a change is allowed: anything while it can be used or waits, the reviewed members also of a rejected one. */
+/**
+ * Tells whether a change is allowed: any change of an active or pending recipient, and a change of reviewed members of
+ * a rejected one.
+ */
 export function canChange(status: RecipientStatus, reviewed: boolean): boolean {
   return status === 'active' || status === 'pending_approval' || (status === 'rejected' && reviewed)
 }

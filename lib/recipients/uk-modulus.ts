@@ -1,11 +1,11 @@
 /**
- * The modulus check of British account numbers, by the rules that Pay.UK publishes: which check a sort code has and with
- * which weights comes from its weight table, sort codes that check as another from its substitution table. Both are data
- * that Pay.UK renews a few times a year (read by storage/recipients/uk-modulus-files.ts).
+ * The modulus check of British account numbers, by the rules that Pay.UK publishes. Its weight table gives the check
+ * and the weights of each sort code; its substitution table gives the sort codes that are checked as another. Pay.UK
+ * renews both a few times a year (read by storage/recipients/uk-modulus-files.ts).
  *
- * A sort code without a row cannot be checked, and every account there is accepted. With two rows both checks count, unless
- * an exception says otherwise. The letters of the rules are used here as there: u to z are the digits of the sort code,
- * a to h those of the account.
+ * A sort code without a row cannot be checked, and every account at it is accepted. With two rows both checks must
+ * pass, unless an exception says otherwise. Letters have their meaning from the rules: u to z are the digits of the
+ * sort code, a to h those of the account.
  */
 
 interface Weights {
@@ -25,7 +25,7 @@ export interface UkModulusTable {
 }
 
 const POSITIONS = 14
-/** Where the account's digits stand behind the sort code's six. */
+/** Positions of digits of the account, after the six of the sort code. */
 const A = 6
 const B = 7
 const C = 8
@@ -35,7 +35,7 @@ const H = 13
 /**
  * Reads the two files as they are published.
  *
- * @throws SyntaxError for a line that is none of theirs: a table that is half read would accept wrong accounts
+ * @throws SyntaxError for an invalid line: a table that is half read would accept wrong accounts
  */
 export function parseUkModulusTable(weights: string, substitutions: string): UkModulusTable {
   const rows = lines(weights).map((line): Weights => {
@@ -58,33 +58,33 @@ function lines(text: string): string[] {
   return text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '')
 }
 
-/** Whether the weight table has a sort code; those that it does not have may exist all the same. */
+/** Tells whether the weight table has a sort code; other sort codes may exist all the same. */
 export function ukSortCodeListed({ rows }: UkModulusTable, sortCode: string): boolean {
   return rows.some(({ from, to }) => from <= sortCode && sortCode <= to)
 }
 
-/** Whether an account of eight digits can exist at a sort code of six. */
+/** Tells whether an account of eight digits can exist at a sort code of six. */
 export function ukAccountValid(table: UkModulusTable, sortCode: string, account: string): boolean {
   const rows = table.rows.filter(({ from, to }) => from <= sortCode && sortCode <= to)
   const [first, second] = rows
   if (first === undefined) return true
   const digits = Array.from(sortCode + account, Number)
-  // Accounts in foreign currency are not checked.
+  // Exception 6: accounts in foreign currency are not checked.
   if (first.exception === 6 && (digits[A] as number) >= 4 && (digits[A] as number) <= 8 && digits[G] === digits[H]) return true
   const firstPasses = passes(table, first, { sortCode, account, digits })
   if (first.exception === 14) return firstPasses || passesWithoutLastDigit(table, first, { sortCode, account })
   if (second === undefined) return firstPasses
-  // A second check with exception 3 is left out for accounts whose third digit is a 6 or a 9.
+  // A second check with exception 3 is skipped for accounts whose third digit is 6 or 9.
   if (second.exception === 3 && (digits[C] === 6 || digits[C] === 9)) return firstPasses
-  // These pairs are alternatives: one that passes is enough.
+  // These pairs are alternatives: one check that passes is enough.
   if (isPair(first, second, 2, 9)) return firstPasses || passes(table, second, { sortCode: LLOYDS_EURO, account, digits: Array.from(LLOYDS_EURO + account, Number) })
   if (isPair(first, second, 10, 11) || isPair(first, second, 12, 13)) return firstPasses || passes(table, second, { sortCode, account, digits })
   return firstPasses && passes(table, second, { sortCode, account, digits })
 }
 
-/** Euro accounts of one bank are kept under sort codes of their own, but checked as if they were at this one. */
+/** The euro accounts of one bank have sort codes of their own, but are checked as if they were at this one. */
 const LLOYDS_EURO = '309634'
-/** The sort code that exception 8 checks as. */
+/** With exception 8 an account is checked as if it were at this sort code. */
 const EXCEPTION_8 = '090126'
 
 const isPair = (first: Weights, second: Weights, one: number, other: number): boolean => first.exception === one && second.exception === other
@@ -127,7 +127,10 @@ function withoutFirst(weights: readonly number[], count: number): number[] {
   return weights.map((weight, index) => (index < count ? 0 : weight))
 }
 
-/** Exception 14: accounts that end in 0, 1 or 9 may have been printed with one digit too many, and one too few at the front. */
+/**
+ * Checks again without the last digit (exception 14): an account that ends in 0, 1 or 9 may have been printed with an
+ * extra digit at its end and without its leading zero.
+ */
 function passesWithoutLastDigit(table: UkModulusTable, row: Weights, { sortCode, account }: Pick<Account, 'sortCode' | 'account'>): boolean {
   if (!/[019]$/.test(account)) return false
   const shifted = `0${account.slice(0, 7)}`

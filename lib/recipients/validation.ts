@@ -1,6 +1,6 @@
 /**
- * Recipients as clients send them, against the table of requirements: what is wrong with them, or what is kept. Nothing here
- * knows a rule of its own; every length, pattern, check and need is read from the table.
+ * Validates recipients against the table of requirements, and makes their stored form. This file has no rule of its
+ * own: every length, pattern, check and need is read from the table.
  */
 import type { BankField } from '../rails/rails.ts'
 import type { CurrencyCode } from '../base/currency.ts'
@@ -30,7 +30,7 @@ export interface BankInput extends Readonly<Partial<Record<BankMember, string | 
   readonly bankAddress?: AddressInput | null
 }
 
-/** What of a recipient is looked at. */
+/** The fields of a recipient that are validated. */
 export interface RecipientInput {
   readonly name: string
   readonly type: 'business' | 'individual'
@@ -40,7 +40,7 @@ export interface RecipientInput {
   readonly purpose: string | null
 }
 
-/** An address as it is kept. */
+/** An address as it is stored. */
 export interface KeptAddress {
   readonly line1: string
   readonly line2: string | null
@@ -51,39 +51,39 @@ export interface KeptAddress {
   readonly country: string
 }
 
-/** What is kept of a recipient that is right. */
+/** The stored form of a valid recipient. */
 export interface CheckedRecipient {
   readonly bankCountry: string
   readonly bank: BankValues & { readonly bankAddress?: KeptAddress }
   readonly address: KeptAddress | null
   readonly maskedIdentifier: string
-  /** The account, the same for every way of writing it; with the currency it tells duplicates. */
+  /** The account in one spelling, the same for every way of writing it; with the currency it identifies duplicates. */
   readonly accountIdentity: string
 }
 
 export type Validation = { readonly errors: readonly FieldError[] } | { readonly recipient: CheckedRecipient }
 
-/** What validation looks things up in. */
+/** The tables that validation uses. */
 export interface ValidationDeps {
   readonly ukModulus: UkModulusTable
-  /** What codes of banks there are; where it is absent, or has no list of a country, their form is enough. */
+  /** Lists of bank codes; without a directory or a list of the country, only the form is checked. */
   readonly banks?: BankDirectory
-  /** In the sandbox test BICs and the account numbers of the sandbox bank are right. */
+  /** In the sandbox, test BICs and the account numbers of the sandbox bank are valid. */
   readonly sandbox: boolean
 }
 
-/** Members that say which account it is, in the order in which one of them is shown. */
+/** Members that identify the account, in the order in which one of them is chosen for display. */
 const IDENTIFIERS = ['iban', 'accountNumber', 'clabe', 'bankgiro', 'fpsId'] as const satisfies readonly BankMember[]
-/** What stands beside them in the identity of an account without an IBAN. */
+/** Members that complete the identity of an account without an IBAN. */
 const BESIDE = ['sortCode', 'routingNumber', 'bsb', 'institutionNumber', 'transitNumber', 'bankCode', 'branchCode', 'clearingNumber', 'ifsc'] as const satisfies readonly BankMember[]
-/** People write these over several groups and in small letters. */
+/** Members whose spaces, dashes and small letters are normalised. */
 const CODES: ReadonlySet<BankMember> = new Set<BankMember>([...IDENTIFIERS, ...BESIDE, 'bic', 'intermediaryBic'])
 
 function fault(field: string, code: FieldErrorCode, message: string, params?: FieldError['params']): FieldError {
   return params === undefined ? { field, code, message } : { field, code, message, params }
 }
 
-/** Checks a recipient whose members have the right types. */
+/** Validates a recipient whose members have the right types. */
 export function validateRecipient(world: ValidationDeps, input: RecipientInput): Validation {
   const errors: FieldError[] = []
   const wrongCurrency = currencyFault(input.currency)
@@ -96,7 +96,7 @@ export function validateRecipient(world: ValidationDeps, input: RecipientInput):
   const currency = input.currency as CurrencyCode
   const market = marketOf(currency, bankCountry)
   const sent = readMembers(input.bank, market, errors)
-  // What has the wrong form is not looked into.
+  // The checks need members of the right form.
   if (errors.length > 0) return { errors }
   const bank = completed(market, sent, errors)
   errors.push(...checkErrors({ ...world, bank, bankCountry }, market, sent))
@@ -118,7 +118,7 @@ export function validateRecipient(world: ValidationDeps, input: RecipientInput):
   }
 }
 
-/** The country of the bank: as it is said, or that of the IBAN. */
+/** Returns the country of the bank: the one given, or that of the IBAN. */
 function countryOf({ bankCountry, iban }: BankInput, errors: FieldError[]): string | null {
   const country = bankCountry ?? (typeof iban === 'string' ? compact(iban).slice(0, 2) : null)
   if (country === null) {
@@ -142,7 +142,10 @@ function normalForm(rule: MemberRule, text: string): string {
   return rule.padTo !== undefined && /^[0-9]+$/.test(plain) && plain.length >= rule.minLength ? plain.padStart(rule.padTo, '0') : plain
 }
 
-/** The members that were sent, in their normal form, and an error for each that has no place here or the wrong form. */
+/**
+ * Reads the members in their normal form; adds an error for each that does not belong to the market or has the wrong
+ * form.
+ */
 function readMembers(bank: BankInput, market: Market, errors: FieldError[]): BankValues {
   const rules = new Map(market.members.map((rule) => [rule.member, rule]))
   const values: { [member in BankMember]?: string } = {}
@@ -170,7 +173,7 @@ function formError(field: string, { minLength, maxLength, pattern, options }: Me
   return pattern === null || new RegExp(pattern).test(value) ? null : fault(field, 'invalid_format', 'Does not have the expected format.')
 }
 
-/** The bank details with what follows from them; two ways of saying the same must agree. */
+/** Completes the bank details from the IBAN; members that contradict the IBAN are errors. */
 function completed(market: Market, sent: BankValues, errors: FieldError[]): BankValues {
   const bank = market.complete?.(sent) ?? sent
   const derived = market.complete?.(sent.iban === undefined ? sent : { iban: sent.iban }) ?? {}
@@ -190,7 +193,7 @@ function checkErrors(context: CheckContext, market: Market, sent: BankValues): F
       const found = CHECKS[check](value, context)
       if (found === null) continue
       const member = found.member ?? name
-      // What was taken out of another member is wrong there.
+      // A value that was read from another member is reported at that member.
       const field = sent[member] !== undefined ? member : IDENTIFIERS.find((identifier) => sent[identifier] !== undefined) ?? member
       errors.push(fault(`/bank/${field}`, found.code, found.message))
       break
@@ -199,7 +202,10 @@ function checkErrors(context: CheckContext, market: Market, sent: BankValues): F
   return errors
 }
 
-/** Codes that are in none of the lists there are, or whose bank is reached by no rail of the currency. What is wrong already is left alone. */
+/**
+ * Returns errors for codes that a complete list lacks, or whose bank no rail of the currency reaches. Fields with an
+ * error already are skipped.
+ */
 function listErrors({ banks, sandbox }: ValidationDeps, currency: CurrencyCode, { bankCountry, bank }: { readonly bankCountry: string; readonly bank: BankValues }, known: readonly FieldError[]): FieldError[] {
   if (banks === undefined) return []
   const country = bankingCountry(bankCountry)
@@ -222,7 +228,7 @@ interface Held {
   readonly hasAddress: boolean
 }
 
-/** A `required` for what the nearest way of paying lacks; nothing when one rail has all it needs. */
+/** Returns a `required` error for each field that the nearest way of paying lacks; none when one way is complete. */
 function missingErrors({ currency, bankCountry, market, bank, hasAddress }: Held): FieldError[] {
   const has = (field: BankField): boolean => (field === 'address' ? hasAddress : bank[field] !== undefined)
   const ways = reachableRails(currency, bankCountry).flatMap((row) => groupsOf(row, market))
@@ -242,7 +248,7 @@ function keptAddress({ line1, line2, buildingNumber, city, postalCode, state, co
   return { line1, line2: given(line2), buildingNumber: given(buildingNumber), city, postalCode: given(postalCode), state: given(state), country }
 }
 
-/** What a list shows of an account. */
+/** Returns the masked account number for lists. */
 export function maskedIdentifierOf(bank: BankValues): string {
   if (bank.iban !== undefined) return maskIban(bank.iban)
   const identifier = IDENTIFIERS.find((member) => bank[member] !== undefined)
@@ -250,7 +256,7 @@ export function maskedIdentifierOf(bank: BankValues): string {
   return maskAccountNumber(bank[identifier] as string)
 }
 
-/** The account in one spelling, so that an IBAN and the number inside it are the same account. */
+/** Returns the account in one spelling, so that an IBAN and the number inside it are the same account. */
 export function accountIdentityOf(bankCountry: string, bank: BankValues): string {
   const country = bankingCountry(bankCountry)
   if (country === 'GB' && bank.sortCode !== undefined && bank.accountNumber !== undefined) {
@@ -260,7 +266,7 @@ export function accountIdentityOf(bankCountry: string, bank: BankValues): string
   if (iban !== null) return iban
   const account = IDENTIFIERS.map((member) => bank[member]).find((value) => value !== undefined) ?? ''
   const beside = BESIDE.map((member) => bank[member]).filter((value) => value !== undefined)
-  // A head office may be written with and without its branch.
+  // The BIC of a head office may be written with or without its branch `XXX`.
   const bic = bank.bic === undefined ? [] : [bank.bic.endsWith('XXX') ? bank.bic.slice(0, 8) : bank.bic]
   return [country, ...bic, ...beside, account].join(':')
 }

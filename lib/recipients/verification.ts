@@ -1,8 +1,9 @@
 /**
- * Confirmation and verification of payees: what a bank's answer means, and whether a recipient may be used after it.
+ * Confirmation and verification of payees: the meaning of a bank's answer, and whether the recipient may be used after
+ * it.
  *
- * Two schemes answer with codes of their own: Confirmation of Payee in the United Kingdom (`cop`), Verification of Payee in
- * the euro area (`vop`). Their codes become four outcomes here and nowhere else.
+ * Two schemes answer with codes of their own: Confirmation of Payee in the United Kingdom (`cop`), Verification of
+ * Payee in the euro area (`vop`). Only this file turns their codes into the four outcomes.
  */
 import { timestamp } from '../base/clock.ts'
 import type { Problem } from '../base/problems.ts'
@@ -14,14 +15,14 @@ export type VerificationOutcome = (typeof VERIFICATION_OUTCOMES)[number]
 /** A scheme that answers. */
 export type PayeeScheme = 'cop' | 'vop'
 
-/** What a bank said of a payee. A match of `cop` has no code. */
+/** The answer of a bank about a payee. A match of `cop` has no code. */
 export interface PayeeAnswer {
   readonly code: string | null
-  /** Only where the scheme lets the right name be told. */
+  /** Only where the scheme allows the right name to be shown. */
   readonly matchedName: string | null
 }
 
-/** Somebody has accepted an outcome that is no match. */
+/** The accepted outcome of a check that was no match. */
 export interface VerificationOverride {
   readonly acceptOutcome: VerificationOutcome
   readonly reason: string
@@ -29,7 +30,7 @@ export interface VerificationOverride {
   readonly at: string
 }
 
-/** A verification as it is kept and shown. */
+/** A verification as it is stored and shown. */
 export interface RecipientVerification {
   readonly scheme: PayeeScheme | 'internal' | 'none'
   readonly outcome: VerificationOutcome
@@ -45,9 +46,9 @@ export interface RecipientVerification {
 
 interface Meaning {
   readonly outcome: VerificationOutcome
-  /** Neutral words for people. */
+  /** Neutral text for people. */
   readonly reason: string
-  /** The name as the bank has it may be shown. */
+  /** The name at the bank may be shown. */
   readonly tellsName?: true
   readonly accountTypeMatch?: boolean
 }
@@ -77,15 +78,15 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 const MATCH: Meaning = { outcome: 'match', reason: 'The name matches the account.', accountTypeMatch: true }
 const NO_ANSWER: Meaning = { outcome: 'unavailable', reason: 'The bank did not answer in time.' }
 
-/** Whether a code is one that a scheme answers with. */
+/** Tells whether a code is an answer of a scheme. */
 export function isPayeeCode(code: string): boolean {
   return Object.hasOwn(MEANINGS, code)
 }
 
-/** A bank that has answered once stands by it this long where the scheme lets answers be kept. */
+/** An answer of `cop` is valid for this time. */
 const COP_VALID_MS = 90 * 86_400_000
 
-/** What is asked of a bank about one payee. */
+/** The question to a bank about one payee. */
 export interface PayeeQuestion {
   readonly scheme: PayeeScheme
   readonly name: string
@@ -96,9 +97,9 @@ export interface PayeeQuestion {
   readonly secondaryReference: string | null
 }
 
-/** The verification that an answer is; no answer in time is one, too. `now` is epoch milliseconds. */
+/** Makes a verification from an answer; null means no answer in time. `now` is epoch milliseconds. */
 export function verificationOfAnswer({ scheme, name }: Pick<PayeeQuestion, 'scheme' | 'name'>, answer: PayeeAnswer | null, now: number): RecipientVerification {
-  // A code that no scheme has said yet says nothing about the name.
+  // An unknown code tells nothing about the name.
   const meaning = answer === null ? NO_ANSWER : answer.code === null ? MATCH : MEANINGS[answer.code] ?? MEANINGS['NOAP'] as Meaning
   return {
     scheme, outcome: meaning.outcome, reasonCode: answer === null ? (scheme === 'vop' ? 'NOAP' : null) : answer.code, reason: meaning.reason,
@@ -107,10 +108,13 @@ export function verificationOfAnswer({ scheme, name }: Pick<PayeeQuestion, 'sche
   }
 }
 
-/** How our own records answer, in the codes of Verification of Payee. */
+/** The result of comparing with our own records, as codes of Verification of Payee. */
 const OWN_CODES = { match: 'MTCH', close_match: 'CMTC', no_match: 'NMTC' } as const
 
-/** The verification of a payee whose account is on this platform: our own records know its holder. `now` is epoch milliseconds. */
+/**
+ * Makes the verification of a payee whose account is on this platform, where our own records have the holder's name.
+ * `now` is epoch milliseconds.
+ */
 export function verificationOfHolder(name: string, holderName: string, now: number): RecipientVerification {
   const outcome = compareNames(name, holderName)
   return {
@@ -119,14 +123,14 @@ export function verificationOfHolder(name: string, holderName: string, now: numb
   }
 }
 
-/** What an operator lets customers do about verifications. */
+/** The operator's rules about verifications. */
 export interface VerificationPolicy {
   readonly requireVerification: boolean
   /** Outcomes that may be accepted although they are no match. */
   readonly allowedOverrides: readonly string[]
 }
 
-/** What a caller accepts. */
+/** The outcome that a caller accepts, with the reason. */
 export interface OverrideInput {
   readonly acceptOutcome: VerificationOutcome
   readonly reason: string
@@ -137,8 +141,9 @@ export type GateResult =
   | { readonly refused: Problem }
 
 /**
- * Whether a recipient may be used after its check: a match may, a near miss and a miss only when the caller accepts that
- * very outcome and the operator lets them, and where no bank has answered it depends on the operator.
+ * Decides whether a recipient may be used after its check. A match may. Any other outcome may when the caller accepts
+ * exactly that outcome and the operator allows it; without an answer of a bank, also when the operator requires no
+ * verification.
  */
 export function verificationGate(
   checked: RecipientVerification,
@@ -156,19 +161,19 @@ function mismatch(verification: RecipientVerification): Problem {
   return { slug: 'verification-mismatch', detail: verification.reason, extra: { verification } }
 }
 
-/** The same check with what was accepted before, when the bank says again what was accepted. */
+/** Keeps an earlier override when the new check has the same result for the same name. */
 export function withStandingOverride(checked: RecipientVerification, before: RecipientVerification | null): RecipientVerification {
   const stands = before?.override !== null && before?.override !== undefined && checked.override === null && before.outcome === checked.outcome
     && before.reasonCode === checked.reasonCode && before.requestedName === checked.requestedName
   return stands ? { ...checked, override: before.override } : checked
 }
 
-/** Whether an earlier check can stand in for a new one: only where its scheme says how long it holds. */
+/** Tells whether an earlier check can replace a new one: only within its validity, where its scheme has one. */
 export function stillValid(verification: RecipientVerification | null, now: number): verification is RecipientVerification {
   return verification !== null && verification.validUntil !== null && Date.parse(verification.validUntil) > now
 }
 
-/** A check as a payment keeps it: a match, which nearly all are, in a few bytes. */
+/** A check as a payment stores it: a match, the usual case, in a few bytes. */
 export type KeptVerification = { readonly scheme: PayeeScheme; readonly code: string | null; readonly at: number } | RecipientVerification
 
 export function keptVerification(verification: RecipientVerification): KeptVerification {
@@ -176,7 +181,7 @@ export function keptVerification(verification: RecipientVerification): KeptVerif
   return outcome === 'match' && (scheme === 'cop' || scheme === 'vop') ? { scheme, code, at: Date.parse(checkedAt) } : verification
 }
 
-/** A kept check as it is shown; `name` is the one that was asked about. */
+/** Makes the shown check from the stored one; `name` is the name that was checked. */
 export function shownVerification(kept: KeptVerification, name: string): RecipientVerification {
   return 'outcome' in kept ? kept : verificationOfAnswer({ scheme: kept.scheme, name }, { code: kept.code, matchedName: null }, kept.at)
 }
