@@ -1,21 +1,21 @@
 /**
- * Reads camt.053 (any version from 001.02 on) element by element: whoever has parsed the XML tells what opens, what text there
- * is, and what closes. Nothing is kept but the entry that is being read.
+ * Reads camt.053 (any version from 001.02 on) element by element: an XML parser calls `open`, `text` and `close`. Only
+ * the entry that is being read is in memory.
  *
- * Only booked entries count (`Sts` BOOK). An entry of several transactions is taken as these, each with its own reference, where each
- * says its amount; as one otherwise.
+ * Only booked entries count (`Sts` BOOK). An entry of several transactions is split into them, each with its own
+ * reference, if each has its amount; otherwise it counts as one.
  */
 import { exponentOf, type CurrencyCode } from '../base/currency.ts'
 import { StatementError, type Direction, type StatementEntry, type StatementHead } from './statement.ts'
 
-/** Deeper than any camt.053; what goes on below is no statement. */
+/** Deeper than any camt.053; a deeper file is no statement. */
 const DEPTH_MAX = 64
-/** Longer than any field of ours. */
+/** Longer than any field that is stored. */
 const TEXT_MAX = 4_000
-/** Transactions of one entry. */
+/** Limit of transactions of one entry. */
 const TRANSACTIONS_MAX = 100_000
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-/** The same without hyphens: the form that fits where only 35 characters do. */
+/** A UUID without hyphens, for fields of at most 35 characters. */
 const BARE_UUID = /^[0-9a-f]{32}$/i
 
 interface Part {
@@ -54,7 +54,7 @@ export class Camt053Reader {
   /** `take` is called with each booked entry, in order. */
   constructor(take: (entry: StatementEntry) => void) { this.#take = take }
 
-  /** An element begins; `currency` is its attribute `Ccy`. @throws StatementError */
+  /** Begins an element; `currency` is its attribute `Ccy`. @throws StatementError */
   open(name: string, currency: string | null): void {
     if (this.#path.length >= DEPTH_MAX) throw new StatementError('The statement is nested too deeply.')
     this.#path.push(localName(name))
@@ -69,7 +69,7 @@ export class Camt053Reader {
     else if (path === 'Ntry/NtryDtls/TxDtls') this.#transaction = part()
   }
 
-  /** Text within the element that was opened last. @throws StatementError */
+  /** Adds text to the element that was opened last. @throws StatementError */
   text(text: string): void {
     if (this.#text.length + text.length > TEXT_MAX) {
       if (this.#text.trim() !== '' || text.trim() !== '') throw new StatementError('A field of the statement is too long.')
@@ -78,7 +78,7 @@ export class Camt053Reader {
     this.#text += text
   }
 
-  /** The element that was opened last ends. @throws StatementError */
+  /** Ends the element that was opened last. @throws StatementError */
   close(): void {
     const path = this.#below('Stmt')
     const text = this.#text.trim()
@@ -87,7 +87,7 @@ export class Camt053Reader {
     this.#path.pop()
   }
 
-  /** What the statement says of itself, once everything was read. @throws StatementError */
+  /** Returns the head of the statement, after the whole file was read. @throws StatementError */
   head(): StatementHead {
     if (this.#statements === 0) throw new StatementError('The file has no statement.')
     const opening = this.#balances.get('OPBD') ?? this.#balances.get('PRCD')
@@ -96,7 +96,7 @@ export class Camt053Reader {
     return { id: this.#id, account: this.#account, currency: this.#currency, opening, closing }
   }
 
-  /** The path below an element, empty at itself; null outside of it. */
+  /** Returns the path below an element, empty at the element itself; null outside it. */
   #below(name: string): string | null {
     const at = this.#path.indexOf(name)
     return at === -1 ? null : this.#path.slice(at + 1).join('/')
@@ -126,7 +126,7 @@ export class Camt053Reader {
     switch (path) {
       case 'Ntry/Amt': entry.amount = text; entry.currency = this.#attributeCurrency; break
       case 'Ntry/CdtDbtInd': entry.direction = text; break
-      // A code of its own since version 8, the element's text before.
+      // The code is an element of its own since version 8; before, it is the text of `Sts`.
       case 'Ntry/Sts/Cd': case 'Ntry/Sts': if (text !== '') entry.status = text; break
       case 'Ntry/BookgDt/Dt': case 'Ntry/BookgDt/DtTm': entry.bookedOn = text.slice(0, 10); break
       case 'Ntry/ValDt/Dt': case 'Ntry/ValDt/DtTm': entry.valueDate = text.slice(0, 10); break
@@ -193,7 +193,7 @@ function asUuid(text: string): string | null {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** A decimal amount in minor units, exactly. */
+/** Converts a decimal amount to minor units, exactly. @throws StatementError */
 function minor(text: string, currency: string): bigint {
   const [, whole, fraction = ''] = /^(\d{1,18})(?:\.(\d{1,5}))?$/.exec(text) ?? []
   const exponent = exponentOf(currency as CurrencyCode)

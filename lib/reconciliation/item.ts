@@ -9,7 +9,9 @@
  */
 import type { Direction } from './statement.ts'
 
-/** `missing_with_us` and `duplicate` only the partner has, `missing_with_partner` only we. */
+/**
+ * `missing_with_us` and `duplicate`: only the partner has the entry. `missing_with_partner`: only the ledger has it.
+ */
 export const BREAK_KINDS = ['missing_with_us', 'missing_with_partner', 'amount_differs', 'duplicate'] as const
 export type BreakKind = (typeof BREAK_KINDS)[number]
 
@@ -17,13 +19,13 @@ export const BREAK_STATUSES = ['timing', 'open', 'in_suspense', 'matched', 'reso
 export type BreakStatus = (typeof BREAK_STATUSES)[number]
 
 /**
- * `explained`: it is known why, and nothing is booked. `charge`: the partner has taken a fee, which is booked as an expense; where money
- * moves, two people have to say so.
+ * `explained`: the cause is known, and nothing is booked. `charge`: the partner has taken a fee, which is booked as an
+ * expense. Where money moves, two people must agree.
  */
 export const BREAK_OUTCOMES = ['explained', 'charge'] as const
 export type BreakOutcome = (typeof BREAK_OUTCOMES)[number]
 
-/** What decides what may become of an item. */
+/** The facts on which the possible outcomes of an item depend. */
 export interface BreakFacts {
   readonly kind: BreakKind
   readonly status: BreakStatus
@@ -32,13 +34,13 @@ export interface BreakFacts {
   readonly partnerAmount: bigint | null
 }
 
-/** What the partner's balance has more than ours because of it; negative where ours has more. */
+/** Computes by how much the partner's balance is above ours because of the item; negative where ours is above. */
 export function differenceOf({ direction, ourAmount, partnerAmount }: Pick<BreakFacts, 'direction' | 'ourAmount' | 'partnerAmount'>): bigint {
   const more = (partnerAmount ?? 0n) - (ourAmount ?? 0n)
   return direction === 'CRDT' ? more : -more
 }
 
-/** How it can be resolved as it is now. Credits in suspense are given to their owner or sent back where all such money is. */
+/** Returns the outcomes that are possible now. A credit in suspense is allocated or returned in the suspense list. */
 export function outcomesOf(item: BreakFacts): readonly BreakOutcome[] {
   const { kind, status, direction } = item
   if (status === 'in_suspense') return direction === 'DBIT' ? ['charge'] : []
@@ -46,7 +48,7 @@ export function outcomesOf(item: BreakFacts): readonly BreakOutcome[] {
   return kind === 'amount_differs' && differenceOf(item) < 0n ? ['explained', 'charge'] : ['explained']
 }
 
-/** What is booked to suspense once it is a break: whole entries that only the partner has. */
+/** Tells whether an open break is booked to suspense: only whole entries that the ledger does not have. */
 export function goesToSuspense({ kind, status }: BreakFacts): boolean {
   return status === 'open' && (kind === 'missing_with_us' || kind === 'duplicate')
 }

@@ -1,4 +1,4 @@
-/** What partners say they have booked, compared with the ledger; and the ledger's own totals. */
+/** Schemas of reconciliation: the partners' statements compared with the ledger, and the ledger's own totals. */
 import Type, { type Static } from 'typebox'
 import { ACCOUNT_CLASSES } from '../ledger/chart.ts'
 import { BREAK_KINDS, BREAK_OUTCOMES, BREAK_STATUSES } from './item.ts'

@@ -1,10 +1,10 @@
-/** What a partner's statement of one day says, whatever form it came in. Amounts are bigint minor units, days `YYYY-MM-DD`. */
+/** A partner's statement of one day, independent of its format. Amounts are bigint minor units, days `YYYY-MM-DD`. */
 
-/** As camt says it, from the side of the account: `CRDT` came in, `DBIT` went out. */
+/** The direction as in camt, from the side of the account: `CRDT` came in, `DBIT` went out. */
 export type Direction = 'CRDT' | 'DBIT'
 
 export interface StatementHead {
-  /** The partner's own id of it. */
+  /** The partner's own id of the statement. */
   readonly id: string
   readonly account: string
   readonly currency: string
@@ -13,24 +13,24 @@ export interface StatementHead {
 }
 
 export interface StatementEntry {
-  /** Ours, where the partner says one: the id of a payment, of a credit, of whatever moved the money. */
+  /** Our reference, if the partner reports one: the id of the payment, credit or other object that moved the money. */
   readonly reference: string | null
   readonly direction: Direction
   readonly amount: bigint
   readonly bookedOn: string
   readonly valueDate: string
-  /** The partner's own. */
+  /** The partner's own reference. */
   readonly bankRef: string | null
   readonly code: string | null
   readonly text: string | null
 }
 
-/** A statement that cannot be read, or that does not add up. */
+/** A statement that cannot be read, or whose sums are wrong. */
 export class StatementError extends Error {
   override readonly name = 'StatementError'
 }
 
-/** What an entry does to the account. */
+/** Returns the amount with its sign: positive for a credit of the account. */
 export function signed({ direction, amount }: Pick<StatementEntry, 'direction' | 'amount'>): bigint {
   return direction === 'CRDT' ? amount : -amount
 }

@@ -1,6 +1,6 @@
 /**
- * Accounts at the sandbox bank: what it hands out for a balance, made from one number of seven digits. The check digits are
- * right, the banks do not exist.
+ * Makes the account details that the sandbox bank gives a balance, from one number of seven digits. The check digits
+ * are right, the banks do not exist.
  */
 import type { AccountIdentifiers, AccountTerms } from '../accounts/details.ts'
 import type { CurrencyCode } from '../base/currency.ts'
@@ -22,7 +22,7 @@ const US = { line1: 'Wall Street', line2: null, buildingNumber: '1', city: 'New 
 
 const EUROPE: Branch = { country: 'NL', address: NL, identifiers: (number) => ({ iban: composed('NL', `SBOX020${number}`), bic: 'SBOXNL2A' }) }
 
-/** Currencies that the bank clears in at home. */
+/** Currencies in which the bank has a domestic branch. */
 const LOCAL: Readonly<Partial<Record<CurrencyCode, Branch>>> = {
   EUR: EUROPE,
   GBP: { country: 'GB', address: GB, identifiers: (number) => ({ sortCode: '990001', accountNumber: `2${number}` }) },
@@ -33,13 +33,19 @@ const LOCAL: Readonly<Partial<Record<CurrencyCode, Branch>>> = {
   MXN: { country: 'MX', address: null, identifiers: (number) => ({ clabe: clabe(`${SANDBOX_CLABE_BANK}010${number.padStart(11, '0')}`) }) },
 }
 
-/** Those it is reached in from abroad under other identifiers than at home; in all others under its European one. */
+/**
+ * Currencies in which payments from abroad need other identifiers than domestic ones; for all others the European
+ * account is used.
+ */
 const ABROAD: Readonly<Partial<Record<CurrencyCode, Branch>>> = {
   GBP: { country: 'GB', address: GB, identifiers: (number) => ({ iban: composed('GB', `SBOX9900012${number}`), bic: 'SBOXGB2L' }) },
   USD: { country: 'US', address: US, identifiers: (number) => ({ accountNumber: `200${number}`, bic: 'SBOXUS33' }) },
 }
 
-/** How an account of the bank is reached: from within the currency's own country, where the bank has a branch, and from abroad. */
+/**
+ * Returns the ways to pay into an account of the bank: from within the currency's own country, where the bank has a
+ * branch, and from abroad.
+ */
 export function sandboxAccounts(currency: CurrencyCode, number: number): readonly AccountTerms[] {
   const digits = String(number).padStart(7, '0')
   const local = LOCAL[currency]
@@ -67,7 +73,7 @@ function composed(country: string, bban: string): string {
 
 const CLABE_WEIGHTS = [3, 7, 1]
 
-/** The 17 digits with the one that checks them. */
+/** Appends the check digit to the 17 digits of a CLABE. */
 function clabe(digits: string): string {
   const sum = Array.from(digits, Number).reduce((total, digit, index) => total + (digit * CLABE_WEIGHTS[index % 3]!) % 10, 0)
   return `${digits}${(10 - (sum % 10)) % 10}`

@@ -1,4 +1,4 @@
-/** What the sandbox does with files of payments, in words, for the catalogue that integrators read. */
+/** Describes the sandbox's rules for bulk files, for the catalogue that integrators read. */
 import { STALL_TOKEN } from '../bulk-payments/bulk-payment.ts'
 import type { CatalogueRule } from './triggers.ts'
 

@@ -1,4 +1,7 @@
-/** The catalogue of simulations: what can be made to happen, and what happens by itself. */
+/**
+ * The catalogue of simulations: the operations that cause an event, and the rules by which the sandbox acts without
+ * one.
+ */
 import { bulkRules } from './bulk-payments.ts'
 import { exchangeRules } from './exchanges.ts'
 import { incomingRules } from './incoming.ts'
@@ -8,20 +11,20 @@ import { catalogueRules, type CatalogueRule } from './triggers.ts'
 
 export type SimulationProvider = 'sandbox' | 'partner' | 'kyc' | 'platform'
 
-/** One operation that makes something happen. */
+/** One operation that simulates an event. */
 export interface SimulationEntry {
   readonly kind: string
   readonly operationId: string
   readonly path: string
   readonly summary: string
   readonly providers: readonly SimulationProvider[]
-  /** What is worth knowing before it is called. */
+  /** Facts to know before a call. */
   readonly rules: readonly string[]
 }
 
 const BEFORE_IT_IS_SENT = 'only for a payment that the sandbox bank has; replaces what was still planned for it'
 
-/** Every kind of simulation, whether or not this version has its operation. */
+/** Every kind of simulation, also those whose operation this version lacks. */
 export const SIMULATIONS: readonly SimulationEntry[] = [
   { kind: 'payment_status', operationId: 'simulatePaymentStatus', path: '/v1/simulations/payments/{paymentId}/status', summary: 'Let the bank say what became of a payment', providers: ['sandbox'],
     rules: [BEFORE_IT_IS_SENT, 'processing: completed, failed or exception; exception: completed, failed or processing', 'failed: AC01 unless reasonCode says otherwise'] },
@@ -47,7 +50,7 @@ export const SIMULATIONS: readonly SimulationEntry[] = [
   { kind: 'webhook_event', operationId: 'simulateWebhookEvent', path: '/v1/simulations/webhook-events', summary: 'Send an event that did not happen', providers: ['platform'], rules: [] },
 ]
 
-/** What the sandbox does by itself, made from the tables that it reads. */
+/** The rules by which the sandbox acts without a simulation, made from the tables that it reads. */
 export function sandboxRules(): readonly CatalogueRule[] {
   return [...catalogueRules(), ...bulkRules(), ...payeeRules(), ...incomingRules(), ...exchangeRules(), ...scannerRules()]
 }

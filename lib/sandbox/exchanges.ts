@@ -1,14 +1,14 @@
-/** What the sandbox does with an exchange, read from the amount that is sold in minor units of any currency. */
+/** The sandbox's plan for an exchange, chosen by the sold amount in minor units of any currency. */
 import type { CatalogueRule } from './triggers.ts'
 
-/** How long it takes when nothing says otherwise. */
+/** The time that an exchange takes where no trigger sets another. */
 const SETTLED_MS = 5_000
 const RECONCILED_MS = 60_000
 
 export interface ExchangePlan {
-  /** Its answer when it is told: taken, or none in time. */
+  /** The partner's answer to the order: accepted, or no answer in time. */
   readonly submit: 'accepted' | 'timeout'
-  /** What it says then, or knows when it is asked. Null: nothing, until somebody simulates it. */
+  /** The partner's later report, or its answer to an enquiry. Null: none until it is simulated. */
   readonly outcome: { readonly afterMs: number; readonly event: 'settled' | 'refused'; readonly reason: string | null } | null
 }
 
@@ -20,15 +20,15 @@ const ROWS: readonly Row[] = [
   { amount: 1309n, submit: 'accepted', outcome: { afterMs: SETTLED_MS, event: 'refused', reason: 'FX01' }, what: 'failed' },
   { amount: 1501n, submit: 'timeout', outcome: { afterMs: RECONCILED_MS, event: 'settled', reason: null }, what: 'exception, completed after 60 s' },
 ]
-/** A quote for it has expired when it arrives. */
+/** A quote that sells this amount has expired when it arrives. */
 export const EXPIRED_QUOTE_AMOUNT = 1801n
 
-/** What becomes of an exchange. */
+/** Returns the plan for an exchange. */
 export function planExchange(sellAmount: bigint): ExchangePlan {
   return ROWS.find(({ amount }) => amount === sellAmount) ?? ORDINARY
 }
 
-/** The rules above in words. */
+/** Describes these rules, for the catalogue that integrators read. */
 export function exchangeRules(): readonly CatalogueRule[] {
   return [
     ...ROWS.map(({ amount, what }) => `sell amountMinor ${amount}: ${what}`),

@@ -1,15 +1,15 @@
-/** What the payer's name makes of money that comes into a sandbox. */
+/** The sandbox's rules for incoming money, chosen by the payer's name. */
 import { sandboxTokens, type CatalogueRule } from './triggers.ts'
 
-/** The bank does not know whom it pays. */
+/** With this token the bank does not know the owner of the money. */
 const UNALLOCATED = 'UNALLOCATED'
 
-/** Whether the bank can say whose a credit is. */
+/** Tells whether the bank knows the owner of a credit. */
 export function sandboxKnowsOwner(payerName: string | null): boolean {
   return payerName === null || !sandboxTokens(payerName).includes(UNALLOCATED)
 }
 
-/** The rules above in words, and what the screening does with the same name. */
+/** Describes these rules and the screening of the same name, for the catalogue that integrators read. */
 export function incomingRules(): readonly CatalogueRule[] {
   return [
     'no token in payerName: on the balance within a second',

@@ -1,6 +1,6 @@
 /**
- * What the sandbox bank says of a payee, read from the name and the end of the account, so that every outcome can be had
- * without a second call: a token `SBX:<CODE>` first, then a word, then the account's last four digits.
+ * The sandbox bank's answer about a payee, chosen by the name and the end of the account, so that every outcome is
+ * possible without a second call: a token `SBX:<CODE>` first, then a word, then the account's last four digits.
  */
 import { isPayeeCode, type PayeeAnswer, type PayeeQuestion, type PayeeScheme } from '../recipients/verification.ts'
 import { sandboxTokens, type CatalogueRule } from './triggers.ts'
@@ -8,7 +8,7 @@ import { sandboxTokens, type CatalogueRule } from './triggers.ts'
 const MATCHED_NAME = 'Sandbox Payee Ltd'
 type Kind = 'close' | 'no' | 'none' | 'absent'
 
-/** How each scheme says the same. */
+/** The code of each outcome in each scheme. */
 const CODES: Readonly<Record<Kind, Readonly<Record<PayeeScheme, string>>>> = {
   close: { cop: 'MBAM', vop: 'CMTC' },
   no: { cop: 'ANNM', vop: 'NMTC' },
@@ -18,7 +18,7 @@ const CODES: Readonly<Record<Kind, Readonly<Record<PayeeScheme, string>>>> = {
 const WORDS: Readonly<Record<string, Kind>> = { closematch: 'close', nomatch: 'no', unverifiable: 'none' }
 const ENDINGS: Readonly<Record<string, Kind>> = { 9892: 'close', 9891: 'no', 9897: 'absent' }
 
-/** The answer of the sandbox bank. */
+/** Returns the answer of the sandbox bank. */
 export function sandboxPayee({ scheme, name, iban, accountNumber }: PayeeQuestion): PayeeAnswer {
   const token = sandboxTokens(name).find(isPayeeCode)
   const word = name.toLowerCase().split(/[^a-z]+/).find((part) => Object.hasOwn(WORDS, part))
@@ -29,7 +29,7 @@ export function sandboxPayee({ scheme, name, iban, accountNumber }: PayeeQuestio
   return { code, matchedName: MATCHED_NAME }
 }
 
-/** The rules above in words, for the catalogue that integrators read. */
+/** Describes these rules, for the catalogue that integrators read. */
 export function payeeRules(): readonly CatalogueRule[] {
   return [
     'no token: match',

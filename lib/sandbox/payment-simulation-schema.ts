@@ -1,10 +1,10 @@
-/** Bodies of the simulations of payments: the sandbox bank reports what it would not have reported by itself. */
+/** Bodies of the simulations of payments: each replaces the report that the sandbox bank had planned. */
 import Type, { type Static } from 'typebox'
 import { RECALL_REASONS } from '../payments/recall.ts'
 import { RECALL_REJECTIONS, SIMULATED_STATUSES } from './payment-simulations.ts'
 import { Nullable, PositiveMoney, Text, Words } from '../contract/primitives.ts'
 
-/** A simulation that takes longer is of no use to a test. */
+/** A longer delay is of no use to a test. */
 export const DELAY_SECONDS_MAX = 300
 
 export const SchemeCode = Type.String({ pattern: '^[A-Z0-9]{1,4}$', title: 'SchemeCode', description: 'A reason code of the scheme; one that nobody has listed is shown as `unknown`.' })

@@ -1,18 +1,18 @@
 /**
- * What the sandbox bank can be made to say of a payment, and when that makes no sense. A simulation replaces what the bank
- * would have said; what it makes of the payment is decided by the payment's own moves, as ever.
+ * The reports of the sandbox bank that can be simulated for a payment, and the statuses in which they are possible. A
+ * simulation replaces the bank's planned report; the payment's own moves decide its effect, as for every report.
  */
 import type { PaymentRecord, PaymentStatus } from '../payments/payment.ts'
 import type { BankEvent } from './triggers.ts'
 
-/** What the bank will say. `amount` is minor units that come back; null unless money does. */
+/** The simulated report of the bank. `amount` is the minor units that come back; null unless the event is a return. */
 export interface SimulatedEvent {
   readonly event: BankEvent
   readonly schemeCode: string | null
   readonly amount: bigint | null
 }
 
-/** With what the recipient's bank declines a recall. */
+/** The codes with which the recipient's bank declines a recall. */
 export const RECALL_REJECTIONS = ['ADAC', 'AGNT', 'AM04', 'ARDT', 'CUST', 'LEGL', 'NOAS', 'NOOR', 'PTNA', 'RQDA'] as const
 export type RecallRejection = (typeof RECALL_REJECTIONS)[number]
 
@@ -27,25 +27,27 @@ const EVENTS: Readonly<Record<SimulatedStatus, BankEvent>> = { completed: 'settl
 
 type Known = Pick<PaymentRecord, 'status' | 'sentAt' | 'amount'>
 
-/** The statuses that the bank can bring a payment to; none before it has it, nor once it has ended. */
+/** Returns the statuses to which the bank can bring a payment; none before the hand-over, nor after the end. */
 export function simulableStatuses({ status, sentAt }: Known): readonly PaymentStatus[] {
   if (sentAt === null) return []
   if (status === 'processing') return ['completed', 'failed', 'exception']
   return status === 'exception' ? ['completed', 'failed', 'processing'] : []
 }
 
-/** Null: not in its state. */
+/** Makes the report of a status; null when the payment's status does not allow it. */
 export function simulatedStatus(payment: Known, status: SimulatedStatus, reasonCode: string = FAILS_WITH): SimulatedEvent | null {
   if (!simulableStatuses(payment).includes(status)) return null
   return { event: EVENTS[status], schemeCode: status === 'failed' ? reasonCode : null, amount: null }
 }
 
-/** Null: not in its state. */
+/** Makes the report of a return; null when the payment's status does not allow it. */
 export function simulatedReturn(payment: Known, amount: bigint = payment.amount, reasonCode: string = RETURNS_WITH): SimulatedEvent | null {
   return canComeBack(payment) ? { event: 'returned', schemeCode: reasonCode, amount } : null
 }
 
-/** Null: not in its state. Nobody need have asked for it. */
+/**
+ * Makes the answer to a recall; null when the payment's status does not allow it. No recall need have been requested.
+ */
 export function simulatedRecall(payment: Known, outcome: 'accepted' | 'rejected', amount: bigint = payment.amount, rejectionCode: RecallRejection = 'CUST'): SimulatedEvent | null {
   if (!canComeBack(payment)) return null
   return outcome === 'accepted' ? { event: 'returned', schemeCode: RECALL_ACCEPTED, amount } : { event: 'recall_rejected', schemeCode: rejectionCode, amount: null }

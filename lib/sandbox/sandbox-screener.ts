@@ -1,7 +1,7 @@
 /**
- * The sandbox's screening: what the tokens and amounts of the sandbox ask for, and a list of names that nobody has.
+ * The sandbox's screening: hits by the tokens and amounts of the sandbox, and by a list of invented names.
  *
- * Names are compared by their words, whatever their order, case and accents.
+ * Names are compared by their words; order, case and accents do not matter.
  */
 import { planOutcome } from './triggers.ts'
 import type { Screener, ScreeningHit, ScreeningSubject } from '../compliance/screening.ts'
@@ -9,13 +9,13 @@ import type { Screener, ScreeningHit, ScreeningSubject } from '../compliance/scr
 const PROVIDER = 'sandbox'
 const TOKEN_LIST = 'SANDBOX-TRIGGERS'
 
-/** Made up, all of them. */
+/** All names are invented. */
 const LISTED = [
   { list: 'SANDBOX-PERSONS', names: ['Viktor Sanctionov', 'Maria Embargo de la Lista', 'Ólafur Bannaður', 'Jane Listed Doe'] },
   { list: 'SANDBOX-ENTITIES', names: ['Frozen Assets Trading FZE', 'Embargo Shipping Lines Ltd', 'Listed Minerals Holding SA'] },
 ] as const
 
-/** The words of a name, in an order of their own. */
+/** Returns the words of a name in sorted order. */
 function wordsOf(name: string): string {
   const letters = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   return (letters.match(/[\p{L}\p{N}]+/gu) ?? []).sort().join(' ')
@@ -24,7 +24,7 @@ function wordsOf(name: string): string {
 const BY_WORDS = new Map(LISTED.flatMap(({ list, names }) => names.map((name) => [wordsOf(name), { list, name, score: 100 }] as const)))
 
 function hitOf({ amount, reference, recipientName }: ScreeningSubject): ScreeningHit | null {
-  // The rail decides only how long things take, which is of no matter here.
+  // `instant` only changes the times of a plan, which are not used here.
   const { hold } = planOutcome({ amountMinor: amount, reference, recipientName, instant: false })
   const listed = BY_WORDS.get(wordsOf(recipientName))
   if (listed !== undefined) return { provider: PROVIDER, findings: [listed], decides: null }

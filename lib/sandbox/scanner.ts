@@ -1,4 +1,4 @@
-/** The sandbox's scanner: every file is clean after two seconds, but for those whose name says otherwise. */
+/** The sandbox's scanner: after two seconds a file is clean, or infected if its name contains the token. */
 import type { Scanner } from '../documents/scan.ts'
 import type { CatalogueRule } from './triggers.ts'
 
@@ -12,7 +12,7 @@ export const sandboxScanner: Scanner = {
   },
 }
 
-/** The rules above in words, for the catalogue that integrators read. */
+/** Describes these rules, for the catalogue that integrators read. */
 export function scannerRules(): readonly CatalogueRule[] {
   return [`any file: clean after ${SCAN_MS / 1_000} s`, 'SBX:INFECTED in the name of a file: infected'].map((rule) => ({ topic: 'documents', rule }))
 }

@@ -1,10 +1,11 @@
 /**
- * The deterministic sandbox: what happens to a payment or a transfer on a sandbox connection, read from the payment
- * itself so that a test needs no second call. A token `SBX:<CODE>` (or `SBX/<CODE>`, where a reference allows no colon) in
- * the reference or the recipient's name comes first; then the exact amount in minor units of any currency; then success.
+ * The deterministic sandbox: the plan of a payment or a transfer on a sandbox connection follows from the payment
+ * itself, so a test needs no second call. A token `SBX:<CODE>` (or `SBX/<CODE>`, where a reference allows no colon) in
+ * the reference or the recipient's name comes first; then the exact amount in minor units of any currency; then
+ * success.
  *
- * A plan is made once, when the payment reaches the sandbox bank, whose book keeps the steps that are still to come as short
- * text. Times count from the moment the bank has the payment, except where a member says otherwise.
+ * A plan is made once, when the payment reaches the sandbox bank, whose book stores the remaining steps as short text.
+ * Times count from the moment when the bank has the payment, except where a member says otherwise.
  */
 import { isIsoOrAchCode } from '../rails/failure-codes.ts'
 import { INSTANT_MS, ORDINARY_MS } from '../rails/timing.ts'
@@ -13,48 +14,48 @@ const LATER_MS = 10_000
 const HOLD_MS = 30_000
 const LONG_MS = 60_000
 
-// The code given where a row names none: a definite technical failure, and a return because the account is closed.
+// The codes for rows that name none: a technical failure, and a return because the account is closed.
 const TECHNICAL_CODE = 'TECH'
 const RETURN_CODE = 'AC04'
 
 const RETURN_FEE_MINOR = 1000n
 
 /**
- * What the sandbox bank reports of a payment. `pending`: it has it, after nobody knew; `unclear`: it cannot say what became of
- * it. These two and the answer to a recall are never planned from the payment itself.
+ * The sandbox bank's reports about a payment. `pending`: it has the payment, after the outcome was unknown; `unclear`:
+ * it does not know the outcome. These two and the answer to a recall are never planned from the payment itself.
  */
 export const BANK_EVENTS = ['settled', 'rejected', 'returned', 'pending', 'unclear', 'recall_rejected'] as const
 export type BankEvent = (typeof BANK_EVENTS)[number]
 
-/** What the sandbox bank reports, and when. */
+/** A report of the sandbox bank, and its time. */
 export interface PlanStep {
   readonly afterMs: number
   readonly event: BankEvent
-  /** The scheme's reason, where the event has one. */
+  /** The scheme's reason, for events that have one. */
   readonly schemeCode: string | null
   /** Minor units that came back; null unless the event is `returned`. */
   readonly amountMinor: bigint | null
 }
 
-/** What becomes of one payment. */
+/** The plan of one payment. */
 export interface PaymentPlan {
-  /** The compliance gate, before anything else. `decision` null: it waits for staff. Its time counts from the hold. */
+  /** The hold by screening, before the hand-over. `decision` null: staff must decide. Its time counts from the hold. */
   readonly hold: { readonly decision: { readonly afterMs: number; readonly outcome: 'released' | 'blocked' } | null } | null
-  /** How long the payment stays queued, with position and estimate, before it is handed over. */
+  /** The time in the queue, with position and estimate, before the hand-over. */
   readonly queueMs: number
-  /** The bank's answer when the payment is handed over: taken, definitely refused, or none in time. */
+  /** The bank's answer to the hand-over: accepted, definitely refused, or no answer in time. */
   readonly submit: 'accepted' | 'refused' | 'timeout'
   /** The reason of a refusal; null otherwise. */
   readonly refusalCode: string | null
-  /** What the bank reports afterwards, in order. Empty: nothing until somebody simulates it. */
+  /** The bank's reports afterwards, in order. Empty: none until one is simulated. */
   readonly steps: readonly PlanStep[]
-  /** What reconciliation finds after a timeout. Null: nothing, until simulated or resolved by staff. */
+  /** The answer to an enquiry after a timeout. Null: none, until it is simulated or staff resolve the exception. */
   readonly reconcile: { readonly afterMs: number; readonly outcome: 'settled' | 'rejected'; readonly schemeCode: string | null } | null
-  /** The answer to a recall, should one be asked for. Its time counts from the request. */
+  /** The answer to a recall, if one is requested. Its time counts from the request. */
   readonly recall: { readonly afterMs: number; readonly outcome: 'accepted' | 'rejected'; readonly schemeCode: string | null }
 }
 
-/** What a plan is made from. */
+/** The facts that a plan depends on. */
 export interface PaymentFacts {
   readonly amountMinor: bigint
   readonly reference: string | null
@@ -74,7 +75,7 @@ const failsWith = (schemeCode: string): Outcome => (_, ms) => ({ steps: [rejecte
 const returnsWith = (schemeCode: string): Outcome => ({ amountMinor }, ms) =>
   ({ steps: [settled(ms), returned(ms + LATER_MS, schemeCode, amountMinor)] })
 
-// Banks on the way keep a fixed charge; of a payment no larger than the charge they keep half.
+// Banks on the way keep a fixed charge; for a payment no larger than the charge they keep half.
 const returnsLessFee: Outcome = ({ amountMinor }, ms) => {
   const fee = amountMinor > RETURN_FEE_MINOR ? RETURN_FEE_MINOR : amountMinor / 2n
   return { steps: [settled(ms), returned(ms + LATER_MS, RETURN_CODE, amountMinor - fee)] }
@@ -91,7 +92,7 @@ const held = (outcome: 'released' | 'blocked' | null): Outcome => () =>
 
 interface TriggerRow {
   readonly amountMinor: bigint
-  /** The token that does the same, where there is one; for failures it is the scheme's code. */
+  /** The token with the same effect, if there is one; for failures it is the scheme's code. */
   readonly token: string | null
   readonly outcome: Outcome
   readonly rule: string
@@ -137,21 +138,21 @@ const BY_TOKEN: ReadonlyMap<string, Outcome> = new Map(PAYMENT_ROWS.flatMap((row
 const RECALL_REJECTED_AMOUNT = 1802n
 const RECALL_REJECTED_CODE = 'CUST'
 
-// In a recipient's name these speak of the check of the payee and of approvals, not of the payment.
+// In a recipient's name these tokens control the check of the payee and approvals, not the payment.
 const NAME_ONLY: ReadonlySet<string> = new Set([
   'MBAM', 'BANM', 'PANM', 'BAMM', 'PAMM', 'ANNM', 'AC01', 'ACNS', 'OPTO', 'CASS', 'SCNS', 'IVCR', 'NOAP', 'APPROVE', 'REJECT',
 ])
 
 const TOKEN = /SBX[:/]([A-Z0-9]+(?:-[A-Z0-9]+)*)/g
 
-/** The codes of every `SBX:` or `SBX/` token in a text, upper-case and in order. */
+/** Returns the codes of all `SBX:` and `SBX/` tokens in a text, upper-case and in order. */
 export function sandboxTokens(text: string): readonly string[] {
-  // Nearly every text has none, and this test is far cheaper than the search.
+  // Nearly every text has no token, and this test is far cheaper than the search.
   if (!/sbx/i.test(text)) return []
   return Array.from(text.toUpperCase().matchAll(TOKEN), (match) => match[1]!)
 }
 
-// RET-<code> returns with any listed code, as a bare code fails with it.
+// RET-<code> returns the payment with any listed code, as a bare code fails it.
 function outcomeOf(token: string): Outcome | null {
   const known = BY_TOKEN.get(token)
   if (known !== undefined) return known
@@ -161,9 +162,10 @@ function outcomeOf(token: string): Outcome | null {
 }
 
 /**
- * What the sandbox does with a payment. Several tokens combine: `SBX:HOLD-RELEASE SBX:AC04` is held, released, and then
- * fails; where two tokens decide the same thing the first one counts, the reference before the name. Unknown tokens say
- * nothing. The amount is looked at only when no token decides, except for the answer to a recall, which it alone decides.
+ * Makes the sandbox's plan for a payment. Several tokens combine: `SBX:HOLD-RELEASE SBX:AC04` is held, released, and
+ * then fails. Where two tokens decide the same thing the first one counts, the reference before the name. Unknown
+ * tokens are ignored. The amount counts only when no token decides, except for the answer to a recall, which only the
+ * amount decides.
  */
 export function planOutcome(facts: PaymentFacts): PaymentPlan {
   const defaultMs = facts.instant ? INSTANT_MS : ORDINARY_MS
@@ -183,8 +185,8 @@ export function planOutcome(facts: PaymentFacts): PaymentPlan {
     reconcile: null,
     recall: planRecall(facts.amountMinor),
   }
-  // Backwards, so that the first of two that decide the same has the last word. What decides the end replaces all of it,
-  // so a timeout never mixes with the steps of a return.
+  // Backwards, so that of two outcomes that decide the same thing the first one wins. An outcome with steps replaces
+  // the whole result, so a timeout never mixes with the steps of a return.
   for (const outcome of outcomes.toReversed()) {
     const decided = outcome(facts, defaultMs)
     plan = decided.steps === undefined ? { ...plan, ...decided } : { ...plan, submit: 'accepted', refusalCode: null, reconcile: null, ...decided }
@@ -192,22 +194,25 @@ export function planOutcome(facts: PaymentFacts): PaymentPlan {
   return plan
 }
 
-/** What the sandbox answers to a recall of a payment of this amount; its time counts from the request. */
+/** Plans the sandbox's answer to a recall of a payment of this amount; its time counts from the request. */
 export function planRecall(amountMinor: bigint): PaymentPlan['recall'] {
   return amountMinor === RECALL_REJECTED_AMOUNT
     ? { afterMs: LATER_MS, outcome: 'rejected', schemeCode: RECALL_REJECTED_CODE }
     : { afterMs: LATER_MS, outcome: 'accepted', schemeCode: null }
 }
 
-/** How long the sandbox keeps a payment in the queue before it is handed over, milliseconds. Cheap for those it does not keep. */
+/**
+ * Returns the time that the sandbox keeps a payment in the queue before its hand-over, milliseconds. Cheap for payments
+ * without a trigger.
+ */
 export function queueDelayMs(facts: Omit<PaymentFacts, 'instant'>): number {
   const mayWait = facts.amountMinor === QUEUED_AMOUNT || /sbx/i.test(facts.reference ?? '') || /sbx/i.test(facts.recipientName)
   return mayWait ? planOutcome({ ...facts, instant: true }).queueMs : 0
 }
 
-/** What becomes of a transfer between two own balances. */
+/** The plan of a transfer between two balances of one customer. */
 export interface TransferPlan {
-  /** Whether it travels by the partner even where both balances sit on one connection. */
+  /** Whether the partner makes it even where both balances are on one connection. */
   readonly viaPartner: boolean
   readonly submit: 'accepted' | 'timeout'
   readonly steps: readonly PlanStep[]
@@ -215,8 +220,9 @@ export interface TransferPlan {
 }
 
 /**
- * What the sandbox does with a transfer: 1301 is processed and fails, 1501 becomes an exception that completes after 60 s,
- * and every other one settles. Transfers are book entries at the partner, so they are as quick as an instant rail.
+ * Makes the sandbox's plan for a transfer: 1301 is processed and fails, 1501 becomes an exception that completes after
+ * 60 s, and every other amount settles. Transfers are book entries at the partner, so they are as fast as an instant
+ * rail.
  */
 export function planTransfer(amountMinor: bigint): TransferPlan {
   if (amountMinor === 1301n) return { viaPartner: true, submit: 'accepted', steps: [rejected(INSTANT_MS, 'AC01')], reconcile: null }
@@ -229,7 +235,7 @@ export function planTransfer(amountMinor: bigint): TransferPlan {
 // Steps as text: words separated by a space, each `event@ms[:code[:amount]]`, for example
 // `settled@2000 returned@12000:AC04:403`.
 
-/** Steps as short text, which `decodeSteps` reads back. */
+/** Writes steps as short text, which `decodeSteps` reads back. */
 export function encodeSteps(steps: readonly PlanStep[]): string {
   return steps.map(({ event, afterMs, schemeCode, amountMinor }) => {
     const code = schemeCode === null && amountMinor === null ? '' : `:${schemeCode ?? ''}`
@@ -239,7 +245,10 @@ export function encodeSteps(steps: readonly PlanStep[]): string {
 
 const STEP = /^([a-z_]+)@([0-9]+)(?::([A-Z0-9]*))?(?::([0-9]+))?$/
 
-/** Reads steps that `encodeSteps` wrote, at least one. Throws SyntaxError on any other text: what is stored is never a guess. */
+/**
+ * Reads steps that `encodeSteps` wrote, at least one.
+ * @throws SyntaxError on any other text: stored plans are never guessed
+ */
 export function decodeSteps(text: string): PlanStep[] {
   return text.split(' ').map((word) => {
     const [, event, afterMs, code, amount] = STEP.exec(word) ?? []
@@ -250,13 +259,13 @@ export function decodeSteps(text: string): PlanStep[] {
 
 const isBankEvent = (word: string | undefined): word is BankEvent => (BANK_EVENTS as readonly (string | undefined)[]).includes(word)
 
-/** One row of the catalogue that tells integrators what the sandbox reacts to. */
+/** One row of the catalogue that tells integrators the rules of the sandbox. */
 export interface CatalogueRule {
   readonly topic: string
   readonly rule: string
 }
 
-/** The rules of payments and transfers, in words, made from the very rows that are applied. */
+/** Describes the rules of payments and transfers, from the same rows that are applied. */
 export function catalogueRules(): readonly CatalogueRule[] {
   const payments = PAYMENT_ROWS.map((row) => ({
     topic: 'payments',

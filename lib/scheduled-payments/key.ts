@@ -3,15 +3,15 @@ import { hash } from 'node:crypto'
 import type { CommandKey } from '../balances/decision.ts'
 
 /**
- * The key of one occurrence: whoever asks for its payment, and however often, asks under the same one. What is asked is the
- * occurrence, so a change of the schedule's terms in between is no other question.
+ * Makes the key of one occurrence: every request for its payment has the same key. The key depends only on the
+ * occurrence, so a change of the schedule's terms in between does not make another request of it.
  */
 export function occurrenceKey(scheduleId: string, number: number): CommandKey {
   const text = `scheduled_payment ${scheduleId} ${number}`
   return { id: digest(`${text} id`), fingerprint: digest(`${text} content`) }
 }
 
-/** The first 128 bits of the SHA-256, as the text of a UUID. */
+/** Returns the first 128 bits of the SHA-256 in the form of a UUID. */
 function digest(text: string): string {
   const hex = hash('sha256', text, 'hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`

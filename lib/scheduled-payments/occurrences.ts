@@ -1,11 +1,11 @@
 /**
- * The dates of a scheduled payment: when it is planned, and on which day that is carried out.
+ * The dates of a scheduled payment: the planned date, and the day on which it is executed.
  *
- *  * Every planned date is counted from the start, never from the one before, so a payment of the 31st that was made on the
- *    28th of February is made on the 31st of March again.
- *  * A day on which the rail rests is moved to a working one. Plans that fall on one working day are one occurrence: what is
- *    paid daily is paid once on a Monday, not three times.
- *  * Days are those of the rail's own calendar, which travels with the question; nothing here knows one.
+ *  * Every planned date is counted from the start, never from the previous one, so a monthly payment of the 31st that
+ *    was made on 28 February is made on 31 March again.
+ *  * A day on which the rail is closed is moved to a business day. Planned dates that fall on one business day are one
+ *    occurrence: a daily payment is made once on a Monday, not three times.
+ *  * Business days come from the calendar of the rail, which the caller passes in.
  */
 
 export const FREQUENCIES = ['once', 'daily', 'weekly', 'fortnightly', 'monthly', 'quarterly', 'semiannually', 'annually'] as const
@@ -13,33 +13,36 @@ export type Frequency = (typeof FREQUENCIES)[number]
 export const DAY_POLICIES = ['next_business_day', 'previous_business_day', 'exact'] as const
 export type DayPolicy = (typeof DAY_POLICIES)[number]
 
-/** What the dates follow from. Dates are `YYYY-MM-DD`. */
+/** The terms that the dates follow from. Dates are `YYYY-MM-DD`. */
 export interface Series {
   readonly frequency: Frequency
   readonly startDate: string
-  /** No planned date lies behind it; null for no end. */
+  /** The last possible planned date; null for no end. */
   readonly endDate: string | null
   readonly dayPolicy: DayPolicy
-  /** Always the last day of the month; only where the frequency counts months. */
+  /** Always the last day of the month; only for frequencies in months. */
   readonly lastDayOfMonth: boolean
 }
 
 /** One date of a series. */
 export interface Occurrence {
-  /** Its place in the series, from 0. */
+  /** Its index in the series, from 0. */
   readonly index: number
   readonly plannedDate: string
-  /** The day on which it is carried out. */
+  /** The day on which the payment is executed. */
   readonly executionDate: string
 }
 
-/** The working days of a rail: the first on or behind a date, and the last on or before it. May throw where no calendar reaches. */
+/**
+ * The business days of a rail: the first on or after a date, and the last on or before it. May throw for a year that
+ * the calendar does not cover.
+ */
 export interface WorkingDays {
   onOrAfter(date: string): string
   onOrBefore(date: string): string
 }
 
-/** How far one date is from the next. */
+/** The step from one date to the next. */
 const STEPS: Readonly<Record<Exclude<Frequency, 'once'>, { readonly days: number } | { readonly months: number }>> = {
   daily: { days: 1 },
   weekly: { days: 7 },
@@ -50,23 +53,23 @@ const STEPS: Readonly<Record<Exclude<Frequency, 'once'>, { readonly days: number
   annually: { months: 12 },
 }
 
-/** Whether the frequency counts months, so that it has a last day. */
+/** Tells whether the frequency is in months, so that the last day of the month is possible. */
 export function countsMonths(frequency: Frequency): boolean {
   return frequency !== 'once' && 'months' in STEPS[frequency]
 }
 
-/** The planned date at a place of the series; null behind its end. */
+/** Returns the planned date at an index of the series; null after its end. */
 export function plannedDate({ frequency, startDate, endDate, lastDayOfMonth }: Series, index: number): string | null {
   if (frequency === 'once' && index > 0) return null
   const start = Temporal.PlainDate.from(startDate)
   const step = frequency === 'once' ? { days: 0 } : STEPS[frequency]
-  // A day that a month does not have is its last one.
+  // A day that a month does not have becomes its last day.
   const counted = 'days' in step ? start.add({ days: step.days * index }) : start.add({ months: step.months * index })
   const date = (lastDayOfMonth ? counted.with({ day: counted.daysInMonth }) : counted).toString()
   return endDate !== null && date > endDate ? null : date
 }
 
-/** The day on which a plan is carried out. */
+/** Returns the day on which a planned payment is executed. */
 export function executionDateOf(planned: string, policy: DayPolicy, days: WorkingDays): string {
   switch (policy) {
     case 'exact': return planned
@@ -77,8 +80,8 @@ export function executionDateOf(planned: string, policy: DayPolicy, days: Workin
 }
 
 /**
- * The first occurrence from a place on whose day is behind `after` (null: whatever its day); null when the series ends
- * before.
+ * Returns the first occurrence from an index on that is executed later than `after` (null: any day); null when the
+ * series ends before.
  */
 export function occurrenceFrom(series: Series, from: number, after: string | null, days: WorkingDays): Occurrence | null {
   for (let index = from; ; index++) {
@@ -89,14 +92,14 @@ export function occurrenceFrom(series: Series, from: number, after: string | nul
   }
 }
 
-/** The occurrence after one; null when it was the last. */
+/** Returns the occurrence after the given one; null after the last. */
 export function occurrenceAfter(series: Series, { index, executionDate }: Pick<Occurrence, 'index' | 'executionDate'>, days: WorkingDays): Occurrence | null {
   return occurrenceFrom(series, index + 1, executionDate, days)
 }
 
 /**
- * The first place that can be carried out on a date or later, without looking at every one before: two months earlier, so
- * that no calendar moves a day across.
+ * Returns an index shortly before a date, so that a search need not start at 0: two months earlier, because no calendar
+ * moves a day by so much.
  */
 export function placeNear(series: Series, date: string): number {
   const { frequency, startDate } = series
@@ -109,7 +112,7 @@ export function placeNear(series: Series, date: string): number {
   return Math.max(0, Math.floor(passed))
 }
 
-/** One occurrence and those after it, as far as they are asked for. */
+/** Yields an occurrence and those after it, as far as they are read. */
 export function* following(series: Series, first: Occurrence | null, days: WorkingDays): Generator<Occurrence, void> {
   for (let next = first; next !== null; next = occurrenceAfter(series, next, days)) yield next
 }

@@ -1,12 +1,18 @@
-/** The days of a rail as schedules ask for them. */
+/** The calendar of a rail, in the form that schedules need. */
 import { businessDayFrom, CalendarUnknown, isBusinessDay, momentOf, PLAIN_CALENDAR, previousBusinessDay, type CalendarTerms } from '../rails/business-days.ts'
 import { following, type Occurrence, type Series } from './occurrences.ts'
 import type { RailCalendar } from './schedule.ts'
 
-/** In the rail's zone, on the day of the payment: not at midnight, when clocks of two machines may still show two dates. */
+/**
+ * A time in the rail's zone on the day of the payment. Not midnight, when the clocks of two machines may still show two
+ * dates.
+ */
 const DUE_TIME = '00:05'
 
-/** The calendar of a rail, with what is set for the connection that the money leaves by. Its functions throw CalendarUnknown in years that nobody has looked at yet. */
+/**
+ * Makes the calendar of a rail, with the settings of the connection that sends the payment. Its functions throw
+ * CalendarUnknown for years that the calendar does not cover.
+ */
 export function calendarOf(rail: string, terms: CalendarTerms | null = null): RailCalendar {
   const set = terms ?? PLAIN_CALENDAR
   return {
@@ -18,7 +24,7 @@ export function calendarOf(rail: string, terms: CalendarTerms | null = null): Ra
   }
 }
 
-/** The next occurrences from one on, at most `count`; fewer where the calendar is not known so far ahead. */
+/** Returns the next occurrences from one on, at most `count`; fewer where the calendar does not reach so far. */
 export function foreseeable(series: Series, first: Occurrence | null, count: number, rail: string, terms: CalendarTerms | null = null): readonly Occurrence[] {
   const found: Occurrence[] = []
   try {

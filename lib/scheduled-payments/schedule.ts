@@ -15,22 +15,22 @@ import { countsMonths, occurrenceAfter, occurrenceFrom, placeNear, type Occurren
 export const SCHEDULE_STATUSES = ['active', 'paused', 'completed', 'cancelled', 'failed'] as const
 export type ScheduleStatus = (typeof SCHEDULE_STATUSES)[number]
 
-/** So many occurrences in a row that come to nothing end a schedule. */
+/** So many failed occurrences in a row end a schedule. */
 export const FAILURES_MAX = 3
 
-/** What of a schedule moves. Times are epoch milliseconds. */
+/** The state of a schedule. Times are epoch milliseconds. */
 export interface ScheduleState {
   readonly status: ScheduleStatus
   readonly series: Series
-  /** How many occurrences there are at most, failed ones included; null for any number. */
+  /** The largest number of occurrences, failed ones included; null for no limit. */
   readonly maxOccurrences: number | null
-  /** The one that comes next, also while it is paused; null when none does. */
+  /** The next occurrence, also while paused; null when there is none. */
   readonly next: Occurrence | null
-  /** When that is made; null unless the schedule is active. */
+  /** The time when the next occurrence is due; null unless the schedule is active. */
   readonly nextOccurrenceAt: number | null
-  /** How many have come so far, the one that is being made included. */
+  /** Occurrences so far, including one in progress. */
   readonly occurrencesBegun: number
-  /** How many of them became payments. */
+  /** Occurrences that became payments. */
   readonly occurrencesCreated: number
   readonly consecutiveFailures: number
   readonly pausedAt: number | null
@@ -39,11 +39,11 @@ export interface ScheduleState {
 /** The calendar of a rail. */
 export interface RailCalendar {
   readonly days: WorkingDays
-  /** When what is to be done on a date is begun, epoch milliseconds. */
+  /** The time when the work of a date begins, epoch milliseconds. */
   dueAt(date: string): number
 }
 
-/** What people do with a schedule, and while it is what. */
+/** The operations of people on a schedule, and the statuses that allow each. */
 export const ALLOWED_IN = {
   update: ['active', 'paused'],
   pause: ['active'],
@@ -53,7 +53,7 @@ export const ALLOWED_IN = {
 } as const satisfies Readonly<Record<string, readonly ScheduleStatus[]>>
 export type ScheduleMove = keyof typeof ALLOWED_IN
 
-/** Whether people may do that now. */
+/** Tells whether the operation is allowed in this status. */
 export function isAllowed(move: ScheduleMove, status: ScheduleStatus): boolean {
   const allowed: readonly ScheduleStatus[] = ALLOWED_IN[move]
   return allowed.includes(status)
@@ -62,7 +62,7 @@ export function isAllowed(move: ScheduleMove, status: ScheduleStatus): boolean {
 const isFull = ({ maxOccurrences, occurrencesBegun }: Pick<ScheduleState, 'maxOccurrences' | 'occurrencesBegun'>): boolean =>
   maxOccurrences !== null && occurrencesBegun >= maxOccurrences
 
-/** A schedule goes on with the next occurrence, or is completed when there is none. */
+/** Continues a schedule with the next occurrence, or completes it when there is none. */
 function goingOn(state: ScheduleState, next: Occurrence | null, calendar: RailCalendar): ScheduleState {
   const left = isFull(state) ? null : next
   return left === null
@@ -70,7 +70,7 @@ function goingOn(state: ScheduleState, next: Occurrence | null, calendar: RailCa
     : { ...state, status: 'active', next: left, nextOccurrenceAt: calendar.dueAt(left.executionDate), pausedAt: null }
 }
 
-/** A new schedule; one that is due already is due now. Its first day must have been looked at: `occurrenceFrom` of place 0. */
+/** Opens a schedule; a first occurrence in the past is due now. `first` is `occurrenceFrom` of index 0. */
 export function opened(series: Series, maxOccurrences: number | null, first: Occurrence, calendar: RailCalendar, now: number): ScheduleState {
   return {
     status: 'active', series, maxOccurrences, next: first, nextOccurrenceAt: Math.max(now, calendar.dueAt(first.executionDate)),
@@ -78,30 +78,32 @@ export function opened(series: Series, maxOccurrences: number | null, first: Occ
   }
 }
 
-/** Nothing is made until it is resumed. */
+/** Pauses a schedule: no payment is made until it is resumed. */
 export function paused(state: ScheduleState, now: number): ScheduleState {
   return { ...state, status: 'paused', nextOccurrenceAt: null, pausedAt: now }
 }
 
-/** Goes on with the first occurrence that has not been due yet. */
+/** Resumes a schedule with the first occurrence that is not yet due. */
 export function resumed(state: ScheduleState, calendar: RailCalendar, now: number): ScheduleState {
   const { series, next } = state
   if (next === null) return goingOn(state, null, calendar)
-  // A day in UTC is a day away from that of any rail at most; what is near is looked at one by one.
+  // A date in UTC differs from that of a rail by one day at most; occurrences near it are checked one by one.
   const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(now)).toZonedDateTimeISO('UTC').toPlainDate().toString()
   let found = next.index < placeNear(series, today) ? occurrenceFrom(series, placeNear(series, today), null, calendar.days) : again(series, next.index, calendar)
   while (found !== null && calendar.dueAt(found.executionDate) <= now) found = occurrenceAfter(series, found, calendar.days)
   return goingOn(state, found, calendar)
 }
 
-/** The occurrence at a place, by the terms of now. */
+/** Returns the occurrence at an index by the current terms. */
 const again = (series: Series, index: number, { days }: RailCalendar): Occurrence | null => occurrenceFrom(series, index, null, days)
 
 export function cancelled(state: ScheduleState): ScheduleState {
   return { ...state, status: 'cancelled', next: null, nextOccurrenceAt: null }
 }
 
-/** The schedule under other terms, from the occurrence on that has not been begun; one that has nothing left is completed. */
+/**
+ * Changes the terms of a schedule from the next occurrence on; a schedule without a further occurrence is completed.
+ */
 export function changed(state: ScheduleState, terms: Pick<ScheduleState, 'series' | 'maxOccurrences'>, calendar: RailCalendar): ScheduleState {
   const after = { ...state, ...terms }
   const next = state.next === null || isFull(after) ? null : again(terms.series, state.next.index, calendar)
@@ -109,22 +111,22 @@ export function changed(state: ScheduleState, terms: Pick<ScheduleState, 'series
   return { ...after, next }
 }
 
-/** The next occurrence is due now. */
+/** Makes the next occurrence due now. */
 export function dueNow(state: ScheduleState, now: number): ScheduleState {
   return { ...state, nextOccurrenceAt: Math.min(now, state.nextOccurrenceAt ?? now) }
 }
 
-/** The next occurrence has been taken up. */
+/** Counts the next occurrence as begun. */
 export function begun(state: ScheduleState): ScheduleState {
   return { ...state, occurrencesBegun: state.occurrencesBegun + 1 }
 }
 
-/** What became of an occurrence: a payment; nothing, for a reason; or nothing because somebody had stopped the schedule. */
+/** The result of an occurrence: a payment; a refusal; or nothing because the schedule was stopped in the meantime. */
 export type MadeOutcome = 'created' | 'refused' | 'skipped'
 
 /**
- * An occurrence that was begun has come to something. The schedule goes on behind it, unless it was paused, cancelled or
- * moved on in the meantime: then it is only counted.
+ * Records the result of an occurrence that was begun. The schedule continues after it, unless it was paused, cancelled
+ * or moved on in the meantime: then the result is only counted.
  */
 export function made(state: ScheduleState, occurrence: Pick<Occurrence, 'index' | 'executionDate'>, outcome: MadeOutcome, calendar: RailCalendar): ScheduleState {
   const counted: ScheduleState = outcome === 'created' ? { ...state, occurrencesCreated: state.occurrencesCreated + 1 }
@@ -137,7 +139,7 @@ export function made(state: ScheduleState, occurrence: Pick<Occurrence, 'index' 
   return failed.status === 'failed' ? failed : goingOn(counted, next, calendar)
 }
 
-/** A payment of the schedule has ended. What people have stopped is no failure, and no success. */
+/** Records the end of a payment of the schedule. A withdrawn payment is neither a failure nor a success. */
 export function paymentEnded(state: ScheduleState, outcome: PaymentOutcome): ScheduleState {
   switch (outcome) {
     case 'completed': return { ...state, consecutiveFailures: 0 }
@@ -162,7 +164,7 @@ export interface TermsFault {
   readonly params?: Readonly<Record<string, string | number>>
 }
 
-/** What is wrong with the dates of a schedule; null: nothing. `instant`: whether its rail never rests. */
+/** Returns the fault of a schedule's dates; null when there is none. `instant`: whether its rail works every day. */
 export function seriesFault({ series, maxOccurrences }: Pick<ScheduleState, 'series' | 'maxOccurrences'>, instant: boolean): TermsFault | null {
   const { frequency, startDate, endDate, dayPolicy, lastDayOfMonth } = series
   if (lastDayOfMonth && !countsMonths(frequency)) return { field: '/lastDayOfMonth', code: 'not_applicable', message: 'Only what recurs by months has a last day of the month.' }

@@ -1,4 +1,4 @@
-/** Scheduled payments: payments that make themselves on their days. */
+/** Schemas of scheduled payments: payments that are made on their days without a further request. */
 import Type, { type Static } from 'typebox'
 import { DAY_POLICIES, FREQUENCIES } from './occurrences.ts'
 import { SCHEDULE_STATUSES } from './schedule.ts'
@@ -7,7 +7,7 @@ import { PageInfo } from '../contract/page.ts'
 import { ChargeBearer, PaymentStatus } from '../payments/payment-schema.ts'
 import { CalendarDate, ExternalId, Metadata, MetadataPatch, Money, Nullable, PositiveMoney, Rail, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 
-/** As of payments: the rail's own limits are checked with the rail. */
+/** As for payments: the limits of the payment's own rail are checked with the rail. */
 const REFERENCE_MAX = 280
 const PURPOSE_CODE_MAX = 5
 const OCCURRENCES_MAX = 999

@@ -1,26 +1,27 @@
 /**
  * Places that are shared fairly, by group and by member of a group: tenants and their keys, or addresses.
  *
- * Below its capacity whoever comes gets a place. When that many are taken:
- *  * a group that holds less than its share (the capacity divided by the groups that hold places) still gets one, so a group
- *    that holds more keeps nobody out;
- *  * within a group that has its share, a member that holds less than its part of it still gets one.
+ * Below its capacity every party gets a place. At capacity:
+ *  * a group that holds less than its share (the capacity divided by the groups that hold places) still gets a place,
+ *    so a group that holds more cannot keep others out;
+ *  * within a group that has its share, a member that holds less than its part of it still gets a place.
  *
- * So more than the capacity may be taken while groups that came first still hold theirs; never more than `ceiling`. Pure.
+ * So more places than the capacity may be taken while earlier groups still hold theirs, but never more than `ceiling`.
+ * Pure.
  */
 
-/** Whom a place is given to. */
+/** The holder of a place. */
 export interface Party {
   readonly group: string
   readonly member: string
 }
 
-/** Of its share, what a group may hold so that its members have theirs. */
+/** A group may hold its share times this factor, so that each of its members can get a place. */
 const GROUP_EXCESS = 1.5
 
 interface Group {
   held: number
-  /** Places by member; a member without any is not in it. */
+  /** Places by member; a member without places is not in the map. */
   readonly members: Map<string, number>
 }
 
@@ -29,15 +30,15 @@ export class FairShare {
   readonly #ceiling: number
   #held = 0
 
-  /** `ceiling`: places beyond which not even a party without any gets one. */
+  /** `ceiling`: at this number of places every party is refused. */
   constructor(ceiling: number) {
     this.#ceiling = ceiling
   }
 
-  /** Places that are taken. */
+  /** Number of taken places. */
   get held(): number { return this.#held }
 
-  /** Whether the party would be refused now. */
+  /** Tells whether the party would be refused now. */
   refuses(capacity: number, { group, member }: Party): boolean {
     if (this.#held < capacity) return false
     if (this.#held >= this.#ceiling) return true
@@ -50,7 +51,7 @@ export class FairShare {
     return memberHeld >= Math.floor(groupShare / (own.members.size + (memberHeld === 0 ? 1 : 0)))
   }
 
-  /** Takes a place, without asking whether there is one; `leave` gives it back. */
+  /** Takes a place without a check; `leave` gives it back. */
   enter({ group, member }: Party): void {
     this.#held += 1
     const own = this.#groups.get(group)

@@ -1,13 +1,13 @@
-/** The addresses that a key may be used from: single ones and CIDR blocks, IPv4 and IPv6. */
+/** The addresses from which a key may be used: single addresses and CIDR blocks, IPv4 and IPv6. */
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
 export const IP_ALLOWLIST_MAX = 20
 
-/** The address with its prefix length as a list takes it; null when it is neither an address nor a block. */
+/** Parses an address or a block; null when the text is neither. */
 function parse(entry: string): { readonly address: string; readonly bits: number | null; readonly family: 'ipv4' | 'ipv6' } | null {
   const [address = '', bits, ...rest] = entry.split('/')
   const version = isIP(address)
-  // A zone such as %eth0 belongs to one machine's own links.
+  // A zone such as %eth0 is meaningful only on one machine.
   if (version === 0 || rest.length > 0 || address.includes('%')) return null
   const family = version === 6 ? 'ipv6' : 'ipv4'
   if (bits === undefined) return { address, bits: null, family }
@@ -15,12 +15,14 @@ function parse(entry: string): { readonly address: string; readonly bits: number
   return { address, bits: Number(bits), family }
 }
 
-/** Whether the text is an address or a block. */
+/** Tells whether a text is an address or a block. */
 export function isAllowlistEntry(entry: string): boolean {
   return parse(entry) !== null
 }
 
-/** A list that can be asked; null for an empty one, which lets everybody in. Entries that make no sense let nobody in. */
+/**
+ * Compiles a list for lookups; null for an empty list, which allows every address. Invalid entries allow no address.
+ */
 export function compileAllowlist(entries: readonly string[]): BlockList | null {
   if (entries.length === 0) return null
   const allowed = new BlockList()
@@ -34,8 +36,8 @@ export function compileAllowlist(entries: readonly string[]): BlockList | null {
 }
 
 /**
- * Whether a list lets in an address that the list before did not. An empty list lets every address in. A block counts as let
- * in before only when one entry of the list before contains all of it.
+ * Tells whether a list allows an address that the list before did not. An empty list allows every address. A block
+ * counts as allowed before only when one entry of the list before contains all of it.
  */
 export function widensAllowlist(before: readonly string[], after: readonly string[]): boolean {
   if (before.length === 0) return false
@@ -49,12 +51,12 @@ function contains(outer: string, inner: string): boolean {
   return (around.bits ?? longest) <= (within.bits ?? longest) && compileAllowlist([outer])?.check(within.address, within.family) === true
 }
 
-/** An IPv4 address that arrived over an IPv6 socket, as what it is; every other address unchanged. */
+/** Converts an IPv4 address that arrived over an IPv6 socket to plain IPv4; other addresses are unchanged. */
 export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address
 }
 
-/** Whether an address is on the list. */
+/** Tells whether the list allows an address. */
 export function isAllowed(allowed: BlockList, address: string): boolean {
   const plain = plainAddress(address)
   return allowed.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')

@@ -1,20 +1,25 @@
 /**
- * How nodes of one cluster prove themselves to each other: HMAC-SHA256 with keys that are derived from NODE_SECRET.
+ * Proofs between nodes of one cluster: HMAC-SHA256 with keys that are derived from NODE_SECRET.
  *
- * Every purpose has a key of its own, so a signature that was made for one purpose is worth nothing for another. NODE_SECRET
- * itself never leaves the process. One signature of a request takes 3 to 4 µs.
+ * Every purpose has a key of its own, so a signature for one purpose is useless for another. NODE_SECRET itself never
+ * leaves the process. One signature of a request takes 3 to 4 µs.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
-/** By how much the clocks of two nodes may differ, milliseconds. What is signed is believed for this long, before and after. */
+/**
+ * The largest difference between the clocks of two nodes, milliseconds. A signature is valid for this time before and
+ * after its own.
+ */
 export const CLOCK_DIFFERENCE_MAX_MS = 10_000
 
-/** What nodes sign: their entry in Redis, the two halves of a handshake, a forwarded request and the answer to it. */
+/**
+ * The texts that nodes sign: their entry in Redis, the two halves of a handshake, a forwarded request and its answer.
+ */
 const PURPOSES = ['member', 'handshake', 'handshake answer', 'request', 'answer'] as const
 export type NodeProofPurpose = (typeof PURPOSES)[number]
 
 export class NodeProof {
-  // As bytes, because a KeyObject makes each signature 1 µs slower.
+  // Kept as bytes, because a KeyObject makes each signature 1 µs slower.
   readonly #keys: ReadonlyMap<NodeProofPurpose, Uint8Array>
 
   constructor(nodeSecret: string) {
@@ -26,7 +31,10 @@ export class NodeProof {
     return this.#mac(purpose, parts, body).toString('base64url')
   }
 
-  /** Whether a node with the same NODE_SECRET signed exactly this for exactly this purpose. Takes the same time for every wrong signature. */
+  /**
+   * Tells whether a node with the same NODE_SECRET signed exactly these texts for this purpose. Takes the same time for
+   * every wrong signature.
+   */
   isSigned(purpose: NodeProofPurpose, parts: readonly string[], signature: string, body: string | Uint8Array = ''): boolean {
     const expected = this.#mac(purpose, parts, body)
     const given = Buffer.from(signature, 'base64url')
@@ -34,7 +42,7 @@ export class NodeProof {
   }
 
   #mac(purpose: NodeProofPurpose, parts: readonly string[], body: string | Uint8Array): Buffer {
-    // JSON keeps the texts apart, whatever is in them, and ends where the body begins.
+    // JSON separates the texts, whatever they contain, and marks where the body begins.
     return createHmac('sha256', this.#keys.get(purpose) as Uint8Array).update(JSON.stringify(parts)).update(body).digest()
   }
 }

@@ -1,8 +1,8 @@
-/** What nodes tell one another about rate limits. */
+/** The shared counters of rate limits. */
 
-/** One partition of one policy, and what was taken from it. */
+/** The units taken from one partition of one policy. */
 export interface RateCount {
-  /** Name of the policy and its window, which together are unique. */
+  /** The name of the policy; together with its window it is unique. */
   readonly policy: string
   readonly windowSeconds: number
   readonly partition: string
@@ -12,9 +12,9 @@ export interface RateCount {
 /** Counters that all nodes add to. */
 export interface RateCounters {
   /**
-   * Adds what this node has taken and answers the sum of all nodes in the current window.
+   * Adds the units that this node has taken, and returns the sum of all nodes in the current window.
    *
-   * @throws when the counters cannot be reached; nodes then limit each for itself.
+   * @throws Error when the counters cannot be reached; each node then limits on its own
    */
   add(count: RateCount): Promise<number>
 }

@@ -1,6 +1,6 @@
 /**
- * Secrets that must be read again (of second factors, webhooks, partners), sealed for storage with AES-256-GCM. The context
- * is authenticated with them, so a sealed secret that is moved to another row does not open.
+ * Secrets that must be read again (of second factors, webhooks, partners), encrypted for storage with AES-256-GCM. The
+ * context is authenticated with them, so a sealed secret that is moved to another row cannot be opened.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
@@ -9,15 +9,15 @@ const TAG_BYTES = 16
 const ALGORITHM = 'aes-256-gcm'
 
 export interface SecretBox {
-  /** Seals a text. `context` names its place, for example `mfa_factor <id>`. */
+  /** Encrypts a text. `context` names its place, for example `mfa_factor <id>`. */
   seal(text: string, context: string): Buffer
-  /** The text of a sealed secret; null when it was sealed under another key or for another place. */
+  /** Decrypts a sealed secret; null when it was sealed under another key or for another place. */
   open(sealed: Uint8Array, context: string): string | null
-  /** Bytes that follow from the key and a purpose, the same whenever they are asked for. */
+  /** Derives bytes from the key for a purpose; the same purpose always gives the same bytes. */
   derive(purpose: string, bytes: number): Buffer
 }
 
-/** A box under a master secret (the text of the setting, or of the file that stands in for it). */
+/** Makes a box from a master secret (the text of the setting, or of the file that replaces it). */
 export function createSecretBox(masterSecret: string): SecretBox {
   const derive = (purpose: string, bytes: number): Buffer => Buffer.from(hkdfSync('sha256', masterSecret, '', `vostro ${purpose}`, bytes))
   const key = derive('secrets at rest', 32)
@@ -35,7 +35,7 @@ export function createSecretBox(masterSecret: string): SecretBox {
       try {
         return decipher.update(sealed.subarray(NONCE_BYTES, end), undefined, 'utf8') + decipher.final('utf8')
       } catch {
-        // Not authentic: the only way in which deciphering fails.
+        // The authentication tag does not fit; decryption fails in no other way.
         return null
       }
     },

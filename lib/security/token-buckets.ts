@@ -1,27 +1,28 @@
 /**
- * Token buckets: a quota that may be used at once and fills up again evenly over its window.
+ * Token buckets: a quota that may be used at once and is refilled evenly over its window.
  *
- * A full bucket is the same as none, so only buckets in use are kept, and their number is bounded. Pure: time is given.
+ * A full bucket is the same as no bucket, so only buckets in use are kept, and their number is bounded. Pure: the
+ * caller passes the time.
  */
 
-/** A quota of units in a window. */
+/** A quota of units per window. */
 export interface Quota {
   readonly units: number
   readonly windowSeconds: number
 }
 
-/** What is left of one quota for one partition. */
+/** The rest of one quota for one partition. */
 export interface Bucket {
   units: number
-  /** When `units` was right, epoch milliseconds. */
+  /** The time at which `units` was computed, epoch milliseconds. */
   at: number
-  /** Taken since nodes last told one another; see RateCounters. */
+  /** Units taken since the last exchange with the shared counters; see RateCounters. */
   unshared: number
-  /** The shared count as it was last heard. */
+  /** The shared count at the last exchange. */
   shared: number
 }
 
-/** Buckets of one policy kept at once; each is about a hundred bytes. */
+/** Limit of buckets of one policy; each takes about a hundred bytes. */
 const BUCKETS_MAX = 100_000
 
 export class TokenBuckets {
@@ -36,11 +37,11 @@ export class TokenBuckets {
 
   get size(): number { return this.#buckets.size }
 
-  /** The bucket of a partition, filled up to this moment. */
+  /** Returns the bucket of a partition, refilled up to this moment. */
   at(partition: string, now: number): Bucket {
     const bucket = this.#buckets.get(partition)
     if (bucket === undefined) return this.#open(partition, now)
-    // A clock that was set back fills nothing and takes nothing.
+    // A clock that was set back neither adds nor removes units.
     if (now > bucket.at) {
       const units = bucket.units + (now - bucket.at) * this.#perMs
       bucket.units = units > this.quota.units ? this.quota.units : units
@@ -49,17 +50,17 @@ export class TokenBuckets {
     return bucket
   }
 
-  /** Whole seconds until the bucket holds this many units. */
+  /** Returns the whole seconds until the bucket holds this many units. */
   secondsUntil(bucket: Bucket, units: number): number {
     return bucket.units >= units ? 0 : Math.ceil((units - bucket.units) / this.#perMs / 1000)
   }
 
-  /** Gives units back, or takes them away when negative; never more than the quota, never less than nothing. */
+  /** Adds units, or removes them when negative; the result stays between zero and the quota. */
   give(bucket: Bucket, units: number): void {
     bucket.units = Math.min(Math.max(bucket.units + units, 0), this.quota.units)
   }
 
-  /** All buckets that are kept. */
+  /** Returns all kept buckets. */
   entries(): Iterable<[string, Bucket]> {
     return this.#buckets
   }
@@ -71,7 +72,9 @@ export class TokenBuckets {
     return bucket
   }
 
-  /** Forgets full buckets; when none is full, the oldest tenth: better too much for some than memory without end. */
+  /**
+   * Drops full buckets; if none is full, the oldest tenth. Some partitions then get too much, but memory stays bounded.
+   */
   #makeRoom(now: number): void {
     for (const [partition, bucket] of this.#buckets) {
       if (bucket.units + (now - bucket.at) * this.#perMs >= this.quota.units) this.#buckets.delete(partition)

@@ -1,17 +1,17 @@
 /**
- * Which node is home to which shard: the port that one node and several share.
+ * The home node of each shard: the port for a single node and for several.
  *
- * A home saves wasted work and gives background work one place; it is never what keeps money right (I3). So a home may be
- * wrong for a moment: too old knowledge costs a hop or a retry, nothing else.
+ * A home saves wasted work and gives background work one place; the correctness of money never depends on it (I3). So a
+ * home may be wrong for a moment: stale knowledge costs a hop or a retry, nothing else.
  */
 export type ShardHome =
   | { readonly kind: 'here' }
-  /** Another node. */
+  /** The home is another node. */
   | { readonly kind: 'there' } & NodeAddress
-  /** Its node is gone, or it is changing hands. */
+  /** The home has left, or the shard is moving to another node. */
   | { readonly kind: 'nowhere' }
 
-/** Where a node takes forwarded requests, and which process it is: one that was started anew is another. */
+/** The address for forwarded requests, and the id of the process: a restarted process is another instance. */
 export interface NodeAddress {
   readonly nodeUrl: string
   readonly instance: string
@@ -27,15 +27,15 @@ export interface ShardsState {
 
 export interface Shards {
   homeOf(shard: number): ShardHome
-  /** Whether this node may do the shard's background work now. */
+  /** Tells whether this node may do the shard's background work now. */
   owns(shard: number): boolean
-  /** The shards owned now, ascending; null for all of them. */
+  /** Returns the shards owned now, ascending; null for all of them. */
   owned(): readonly number[] | null
-  /** Called with the shards that came and went. */
+  /** Registers a listener, which is called with the gained and lost shards. */
   onChange(listener: (change: { readonly gained: readonly number[]; readonly lost: readonly number[] }) => void): void
   state(): ShardsState
-  /** Joins; resolves when this node has taken part, not when it has shards. */
+  /** Joins the cluster; resolves when this node is a member, not when it has shards. */
   start(): Promise<void>
-  /** Gives its shards up, so that others can have them at once, and leaves. */
+  /** Releases its shards, so that other nodes can take them at once, and leaves. */
   stop(): Promise<void>
 }

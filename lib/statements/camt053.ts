@@ -1,6 +1,6 @@
 /**
- * Statements as camt.053.001.08, ISO 20022's bank-to-customer statement, in pieces: head, lines, end. The order of the
- * elements is the schema's; what is longer than it allows is cut, and characters that XML does not know are left out.
+ * Writes statements as camt.053.001.08, ISO 20022's bank-to-customer statement, in pieces: head, lines, end. The order
+ * of the elements is that of the schema; longer texts are cut, and characters that XML does not allow are dropped.
  */
 import { timestamp } from '../base/clock.ts'
 import { formatMajor } from '../base/money.ts'
@@ -10,7 +10,7 @@ import { signed, type StatementHead, type StatementLine } from './statement.ts'
 
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08'
 
-/** The family of each type in ISO 20022's list of transaction codes: domain, family, sub-family. */
+/** The ISO 20022 transaction code of each type: domain, family, sub-family. */
 const CODES: Readonly<Record<TransactionType, readonly [string, string, string]>> = {
   incoming_payment: ['PMNT', 'RCDT', 'OTHR'],
   outgoing_payment: ['PMNT', 'ICDT', 'OTHR'],
@@ -38,7 +38,7 @@ const CODES: Readonly<Record<TransactionType, readonly [string, string, string]>
 const indicator = (amount: bigint): string => (amount < 0n ? 'DBIT' : 'CRDT')
 const absolute = (amount: bigint): bigint => (amount < 0n ? -amount : amount)
 
-/** Everything up to the first line. */
+/** Writes the part before the first line. */
 export function camt053Head(head: StatementHead): string {
   const { currency, holder, opening, closing, credits, debits, creditCount, debitCount } = head
   const at = timestamp(head.createdAt)
@@ -61,7 +61,7 @@ export function camt053Head(head: StatementHead): string {
     + `<TtlDbtNtries><NbOfNtries>${debitCount}</NbOfNtries><Sum>${money(debits)}</Sum></TtlDbtNtries></TxsSummry>\n`
 }
 
-/** Lines, in the order in which they were booked. */
+/** Writes lines, in the order in which they were booked. */
 export function camt053Lines({ currency }: Pick<StatementHead, 'currency'>, lines: readonly StatementLine[]): string {
   let text = ''
   for (const line of lines) {
@@ -84,5 +84,5 @@ export function camt053Lines({ currency }: Pick<StatementHead, 'currency'>, line
   return text
 }
 
-/** What comes after the last line. */
+/** The part after the last line. */
 export const CAMT053_END = '</Stmt></BkToCstmrStmt></Document>\n'

@@ -1,9 +1,10 @@
 /**
- * Statements as MT940, for software that reads nothing newer, in pieces: head, lines, end. One message for the whole
- * statement, as banks deliver files: the 2 000 characters of a message are a rule of the network, which a file does not take.
+ * Writes statements as MT940, for software that reads no newer format, in pieces: head, lines, end. The whole statement
+ * is one message, as banks deliver files: the limit of 2 000 characters per message is a rule of the network, not of
+ * files.
  *
- * The format knows the letters of telegrams only, and 15 characters for an amount: a statement with a larger one has no
- * MT940 (`fitsMt940`).
+ * The format allows only the SWIFT character set, and 15 characters for an amount: a statement with a larger amount has
+ * no MT940 (`fitsMt940`).
  */
 import { timestamp } from '../base/clock.ts'
 import { formatMajor } from '../base/money.ts'
@@ -11,27 +12,27 @@ import type { CurrencyCode } from '../base/currency.ts'
 import type { TransactionType } from '../ledger/postings.ts'
 import type { StatementHead, StatementLine } from './statement.ts'
 
-/** An amount has a comma among them, always. */
+/** Characters of an amount; one of them is always the comma. */
 const AMOUNT_MAX = 15
 const WIDTH = 65
-/** Of what field 86 can say: six lines. */
+/** Field 86 has six lines. */
 const NARRATIVE_LINES_MAX = 6
 const REFERENCE_MAX = 16
 const ACCOUNT_MAX = 35
 /** Statement numbers have five digits. */
 const NUMBER_MODULUS = 100_000
 
-/** The kinds of transactions that the network knows, `N` for those that no message of its own caused. */
+/** The transaction types of the network; `N` marks types that were not caused by one of its own messages. */
 const CODES: Readonly<Record<TransactionType, string>> = {
   incoming_payment: 'NTRF', outgoing_payment: 'NTRF', payment_return: 'NRTI', incoming_payment_return: 'NRTI', transfer_in: 'NTRF', transfer_out: 'NTRF',
   exchange_out: 'NFEX', exchange_in: 'NFEX', collection: 'NDDT', collection_return: 'NRTI', direct_debit: 'NDDT', direct_debit_refund: 'NRTI', card_payment: 'NMSC',
   card_refund: 'NMSC', card_withdrawal: 'NMSC', forward_deposit: 'NFEX', forward_deposit_release: 'NFEX', fee: 'NCHG', fee_refund: 'NCHG', interest: 'NINT', adjustment: 'NMSC',
 }
 
-/** Letters that do not come apart into a plain one and its mark. */
+/** Letters that Unicode does not decompose into a plain letter and a mark. */
 const PLAIN: Readonly<Record<string, string>> = { ß: 'ss', Æ: 'AE', æ: 'ae', Ø: 'O', ø: 'o', Œ: 'OE', œ: 'oe', Ł: 'L', ł: 'l', Đ: 'D', đ: 'd', Þ: 'Th', þ: 'th', ð: 'd', ı: 'i', '&': '+', '’': '\'', '–': '-', '—': '-' }
 
-/** Text in the letters of telegrams; what has none of them becomes a full stop. */
+/** Converts text to the SWIFT character set; other characters become a full stop. */
 export function telegram(text: string): string {
   return text.replace(/[ßÆæØøŒœŁłĐđÞþðı&’–—]/g, (letter) => PLAIN[letter] as string).normalize('NFD').replace(/\p{M}/gu, '')
     .replace(/[^A-Za-z0-9/\-?:().,'+ ]/gu, '.')
@@ -42,17 +43,17 @@ function amountText(amount: bigint, currency: CurrencyCode): string {
   return text.includes('.') ? text.replace('.', ',') : `${text},`
 }
 
-/** Whether every amount of a statement has room; `largest` is that of its lines. */
+/** Tells whether every amount of a statement fits; `largest` is the largest amount of its lines. */
 export function fitsMt940({ currency, opening, closing }: Pick<StatementHead, 'currency' | 'opening' | 'closing'>, largest: bigint): boolean {
   return [opening, closing, largest].every((amount) => amountText(amount, currency).length <= AMOUNT_MAX)
 }
 
-/** `YYYY-MM-DD` as the format writes it. */
+/** Converts `YYYY-MM-DD` to `YYMMDD`. */
 const day = (date: string): string => date.slice(2).replaceAll('-', '')
 const balance = (tag: string, amount: bigint, date: string, currency: CurrencyCode): string =>
   `:${tag}:${amount < 0n ? 'D' : 'C'}${day(date)}${currency}${amountText(amount, currency)}\r\n`
 
-/** Everything up to the first line. */
+/** Writes the part before the first line. */
 export function mt940Head(head: StatementHead): string {
   const { holder, currency } = head
   const account = telegram((holder.iban ?? holder.accountNumber ?? holder.balanceId.replaceAll('-', '')).replaceAll(' ', '')).slice(0, ACCOUNT_MAX)
@@ -60,7 +61,7 @@ export function mt940Head(head: StatementHead): string {
     + `:28C:${String(head.sequenceNumber % NUMBER_MODULUS).padStart(5, '0')}/00001\r\n${balance('60F', head.opening, head.from, currency)}`
 }
 
-/** Lines of the narrative: none begins with what begins a field or ends a message. */
+/** Writes the lines of the narrative; no line begins with a character that would start a field or end the message. */
 function narrative(parts: readonly (string | null)[]): string {
   const text = parts.filter((part) => part !== null && part !== '').map((part) => telegram(part as string).replace(/ +/g, ' ').trim()).join(' / ')
   const lines: string[] = []
@@ -71,13 +72,13 @@ function narrative(parts: readonly (string | null)[]): string {
   return lines.join('\r\n')
 }
 
-/** A reference of the network's own fields: 16 characters without two slashes in a row, nor one at either end. */
+/** Makes a reference for fields of the network: at most 16 characters, without slashes. */
 function shortReference(text: string | null): string {
   const clean = text === null ? '' : telegram(text).replace(/\/+/g, '.').slice(0, REFERENCE_MAX).trim()
   return clean === '' ? 'NONREF' : clean
 }
 
-/** Lines, in the order in which they were booked. */
+/** Writes lines, in the order in which they were booked. */
 export function mt940Lines({ currency }: Pick<StatementHead, 'currency'>, lines: readonly StatementLine[]): string {
   let text = ''
   for (const line of lines) {
@@ -89,7 +90,7 @@ export function mt940Lines({ currency }: Pick<StatementHead, 'currency'>, lines:
   return text
 }
 
-/** What comes after the last line. */
+/** Writes the part after the last line. */
 export function mt940End({ closing, to, currency }: Pick<StatementHead, 'closing' | 'to' | 'currency'>): string {
   return `${balance('62F', closing, to, currency)}${balance('64', closing, to, currency)}-\r\n`
 }

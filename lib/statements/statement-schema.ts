@@ -1,4 +1,4 @@
-/** Statements of balances. */
+/** Schemas of statements of balances. */
 import Type, { type Static } from 'typebox'
 import { STATEMENT_FORMATS, STATEMENT_KINDS, STATEMENT_STATUSES } from './statement.ts'
 import { list } from '../contract/list.ts'

@@ -1,4 +1,4 @@
-/** A statement as a table: a row for what was there before, one for each line, one for what is there now. */
+/** A statement as a table: a row for the opening balance, one per line, one for the closing balance. */
 import type { Cell } from './table.ts'
 import { signed, type StatementHead, type StatementLine } from './statement.ts'
 
@@ -12,12 +12,12 @@ const amount = (value: bigint, { currency }: Pick<Head, 'currency'>): Cell => ({
 const edge = (type: string, date: string, value: bigint, head: Head): readonly Cell[] =>
   [null, null, { kind: 'date', value: date }, type, null, null, null, null, null, amount(value, head), head.currency, null, null]
 
-/** What was there before the first line. */
+/** Makes the row of the opening balance. */
 export const openingRow = (head: Head): readonly Cell[] => edge('opening_balance', head.from, head.opening, head)
-/** What is there after the last one. */
+/** Makes the row of the closing balance. */
 export const closingRow = (head: Head): readonly Cell[] => edge('closing_balance', head.to, head.closing, head)
 
-/** One line; its amount has a sign. */
+/** Makes the row of a line; its amount has a sign. */
 export function lineRow(line: StatementLine, head: Pick<Head, 'currency'>): readonly Cell[] {
   return [
     { kind: 'integer', value: line.sequence }, { kind: 'time', value: line.bookedAt }, { kind: 'date', value: line.valueDate }, line.type, line.description, line.counterparty,

@@ -1,4 +1,4 @@
-/** Statements of balances: what one says, whatever the format it is read in. Pure. */
+/** The content of statements of balances, independent of the format. Pure. */
 import type { CurrencyCode } from '../base/currency.ts'
 import type { JournalSide } from '../ledger/journal-line.ts'
 import type { TransactionType } from '../ledger/postings.ts'
@@ -12,15 +12,15 @@ export type StatementKind = (typeof STATEMENT_KINDS)[number]
 export const STATEMENT_STATUSES = ['preparing', 'ready', 'failed'] as const
 export type StatementStatus = (typeof STATEMENT_STATUSES)[number]
 
-/** Whose balance it is and how it is reached, as it was when the statement was made. */
+/** The holder of the balance and its account details, as they were when the statement was made. */
 export interface StatementHolder {
   readonly operatorName: string
   readonly name: string
-  /** Lines as on an envelope; none while the customer has no address. */
+  /** Lines as on an envelope; empty when the customer has no address. */
   readonly address: readonly string[]
   readonly balanceId: string
   readonly balanceName: string
-  /** Null where the balance has none of its own. */
+  /** Null where the balance has no IBAN of its own. */
   readonly iban: string | null
   readonly bic: string | null
   readonly accountNumber: string | null
@@ -31,7 +31,7 @@ export interface StatementHolder {
 export interface StatementHead {
   readonly id: string
   readonly kind: StatementKind
-  /** Per balance and kind, from 1; 0 for lines that are not a statement of their own. */
+  /** Counted per balance and kind, from 1; 0 for an export of lines that is no statement. */
   readonly sequenceNumber: number
   readonly from: string
   readonly to: string
@@ -46,14 +46,14 @@ export interface StatementHead {
   readonly holder: StatementHolder
 }
 
-/** One line. Amounts are minor units, above zero; which way they went is in the direction. */
+/** One line. Amounts are minor units above zero; `direction` says whether it is a debit or a credit. */
 export interface StatementLine {
   readonly id: string
   readonly entryId: string
   readonly sequence: number
   readonly direction: JournalSide
   readonly amount: bigint
-  /** Book balance after the line. */
+  /** The book balance after the line. */
   readonly running: bigint
   readonly type: TransactionType
   readonly description: string
@@ -66,39 +66,39 @@ export interface StatementLine {
   readonly isReversal: boolean
 }
 
-/** A statement covers at most this many days, both ends included. */
+/** The largest period of a statement in days, both ends included. */
 export const STATEMENT_DAYS_MAX = 366
 
-/** The hour of the first day of a month, in UTC, at which the statements of the month before are made. */
+/** The hour (UTC) of the first day of a month at which the statements of the month before are made. */
 export const MONTHLY_HOUR = 6
 
-/** The amount of a line as it changes the balance. */
+/** Returns the amount of a line with its sign: negative for a debit. */
 export function signed({ direction, amount }: Pick<StatementLine, 'direction' | 'amount'>): bigint {
   return direction === 'debit' ? -amount : amount
 }
 
-/** The first and the last day of the month that a day is in. */
+/** Returns the first and the last day of a day's month. */
 export function monthOf(day: string): { readonly from: string; readonly to: string } {
   const first = Temporal.PlainDate.from(day).with({ day: 1 })
   return { from: first.toString(), to: first.with({ day: first.daysInMonth }).toString() }
 }
 
-/** When the statements of a month are made, epoch milliseconds. `month` is any day of it. */
+/** Returns the time when the statements of a month are made, epoch milliseconds. `month` is any day of it. */
 export function monthlyDueAt(month: string): number {
   return Temporal.PlainDate.from(month).with({ day: 1 }).add({ months: 1 }).toZonedDateTime({ timeZone: 'UTC', plainTime: { hour: MONTHLY_HOUR } }).epochMilliseconds
 }
 
-/** The first day of the next month. */
+/** Returns the first day of the next month. */
 export function nextMonth(month: string): string {
   return Temporal.PlainDate.from(month).with({ day: 1 }).add({ months: 1 }).toString()
 }
 
-/** What its files are called, without their ending. Plain ASCII. */
+/** Makes the name of a statement's files, without the extension. Plain ASCII. */
 export function statementFileName({ from, to, currency, holder: { balanceId } }: Pick<StatementHead, 'from' | 'to' | 'currency' | 'holder'>): string {
   return `statement-${currency}-${balanceId.slice(-8)}-${from}-${to}`
 }
 
-/** The ending and the media type of each format. */
+/** The file extension and the media type of each format. */
 export const FORMATS: Readonly<Record<StatementFormat, { readonly ending: string; readonly contentType: string }>> = {
   pdf: { ending: 'pdf', contentType: 'application/pdf' },
   csv: { ending: 'csv', contentType: 'text/csv; charset=utf-8' },

@@ -1,6 +1,6 @@
 /**
- * Rows of a table as text: what CSV and XLSX show of statements and exports. Amounts are digits with a decimal separator, made
- * from minor units; no number is ever one of floating point.
+ * Rows of a table as text, for CSV and XLSX of statements and exports. Amounts are digits with a decimal separator,
+ * made from minor units; floating-point numbers are never used.
  */
 import type { CurrencyCode } from '../base/currency.ts'
 import { exponentOf } from '../base/currency.ts'
@@ -14,33 +14,36 @@ export type Cell =
   | { readonly kind: 'integer'; readonly value: number }
   /** Minor units. */
   | { readonly kind: 'amount'; readonly value: bigint; readonly currency: CurrencyCode }
-  /** A number with a decimal point, exact as it stands. */
+  /** A number with a decimal point, written as it is. */
   | { readonly kind: 'decimal'; readonly value: string }
   /** `YYYY-MM-DD`. */
   | { readonly kind: 'date'; readonly value: string }
   /** Epoch milliseconds, shown in the zone of the table. */
   | { readonly kind: 'time'; readonly value: number }
 
-/** How a table is written. */
+/** The style of a table. */
 export interface TableStyle {
   /** IANA name. */
   readonly timezone: string
   readonly decimalSeparator: '.' | ','
 }
 
-/** What spreadsheets take for the beginning of a formula. */
+/** Characters with which spreadsheets begin a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",;\r\n]/
 
-/** Text that no spreadsheet calculates: what could begin a formula gets an apostrophe. */
+/** Makes a text that no spreadsheet evaluates: a text that could be a formula gets an apostrophe. */
 export function harmless(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text
 }
 
-/** Offsets from UTC change at full quarters of an hour only. */
+/** Offsets from UTC change only at full quarters of an hour. */
 const QUARTER_MS = 15 * 60_000
 
-/** Local times of one zone without their offset; those of one quarter of an hour ask the calendar once. */
+/**
+ * Makes a formatter of local times in one zone, without their offset. Times in the same quarter of an hour share one
+ * lookup of the offset.
+ */
 export function zonedTimes(timezone: string): (ms: number) => string {
   let last = Number.NaN
   let offsetMs = 0
@@ -54,7 +57,7 @@ export function zonedTimes(timezone: string): (ms: number) => string {
   }
 }
 
-/** How one table writes a row of CSV (RFC 4180): its fields by the separator that does not stand in numbers. */
+/** Makes a writer of CSV rows (RFC 4180). With a decimal comma the fields are separated by semicolons. */
 export function csvWriter({ timezone, decimalSeparator }: TableStyle): (row: readonly Cell[]) => string {
   const time = zonedTimes(timezone)
   const separator = decimalSeparator === ',' ? ';' : ','
@@ -77,39 +80,39 @@ export function csvWriter({ timezone, decimalSeparator }: TableStyle): (row: rea
   return (row) => `${row.map(field).join(separator)}\r\n`
 }
 
-/** Spreadsheets calculate with numbers of so many digits; what has more is written as text, whole. */
+/** Spreadsheets calculate with this many digits; a longer number is written as text, in full. */
 const DIGITS_MAX = 15
 const DAY_MS = 86_400_000
-/** The day that spreadsheets count from, in epoch days. */
+/** Day 0 of spreadsheets, as the number of days before the Unix epoch. */
 const EPOCH_DAYS = 25_569
 
-/** The styles of cells in a workbook, by their place in its list of formats. */
+/** The styles of cells, as indexes into the workbook's list of formats. */
 export const XLSX_STYLES = { plain: 0, heading: 1, date: 2, time: 3, integer: 4, amount0: 5, amount2: 6, amount3: 7, amount4: 8 } as const
 
-/** The format of amounts by their decimals. */
+/** Returns the style of amounts by their number of decimals. */
 function amountStyle(exponent: number): number {
   return exponent === 0 ? XLSX_STYLES.amount0 : exponent === 3 ? XLSX_STYLES.amount3 : exponent === 4 ? XLSX_STYLES.amount4 : XLSX_STYLES.amount2
 }
 
 const XML_FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 const escaped = (text: string): string => text.replace(XML_FORBIDDEN, '').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-/** More digits than spreadsheets calculate with. */
+/** Tells whether a number has more digits than spreadsheets calculate with. */
 const isLong = (text: string): boolean => text.replace(/\D/g, '').replace(/^0+/, '').length > DIGITS_MAX
 const textCell = (text: string, style: number): string => `<c t="inlineStr" s="${style}"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`
 
-/** Days since 1899-12-30 with so many decimals that milliseconds are kept. */
+/** Converts a time to days since 1899-12-30, with enough decimals for milliseconds. */
 function serial(ms: number): string {
   const days = Math.floor(ms / DAY_MS)
   const rest = BigInt(ms - days * DAY_MS)
   return `${days + EPOCH_DAYS}.${((rest * 10n ** 11n) / BigInt(DAY_MS)).toString().padStart(11, '0')}`
 }
 
-/** How one table writes a row of a worksheet. */
+/** Makes a writer of worksheet rows. */
 export function sheetWriter({ timezone }: Pick<TableStyle, 'timezone'>): (row: readonly Cell[], style?: number) => string {
   const time = zonedTimes(timezone)
   const cellOf = (cell: Cell, style: number): string => {
     if (cell === null) return '<c/>'
-    // Text is never calculated here; the apostrophe is for whoever saves the sheet as CSV.
+    // A worksheet never evaluates this text; the apostrophe protects a sheet that is saved as CSV.
     if (typeof cell === 'string') return textCell(harmless(cell), style)
     switch (cell.kind) {
       case 'integer': return `<c s="${XLSX_STYLES.integer}"><v>${cell.value}</v></c>`

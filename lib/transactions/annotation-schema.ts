@@ -1,4 +1,4 @@
-/** What people write beside transactions. */
+/** Schemas of notes that people write on transactions. */
 import Type, { type Static } from 'typebox'
 import { list } from '../contract/list.ts'
 import { Text, Timestamp, Uuid } from '../contract/primitives.ts'

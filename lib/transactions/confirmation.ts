@@ -1,19 +1,19 @@
-/** What a confirmation of a transaction says. */
+/** The content of a transaction confirmation. */
 import { at, day, grouped, linesOf, moment, timesNote, type Confirmation, type ConfirmationParty } from '../documents/confirmation-page.ts'
 import type { TransactionRecord } from './transaction.ts'
 
-/** Whether a transaction is booked for good, so that there is something to confirm. */
+/** Tells whether a transaction is booked for good, so that it can be confirmed. */
 export function isBooked({ status }: Pick<TransactionRecord, 'status'>): boolean {
   return status === 'completed' || status === 'returned'
 }
 
-/** The words of a type: Outgoing payment. */
+/** Writes a type in words: Outgoing payment. */
 function titled(type: string): string {
   const words = type.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** The confirmation of a movement of money that is booked. */
+/** Builds the confirmation of a booked transaction. */
 export function transactionConfirmation(record: TransactionRecord, balanceName: string, { operatorName, customerName, account, timezone }: ConfirmationParty): Confirmation {
   const { exchange } = record
   const amountOf = (minor: bigint): string => grouped(minor, record.currency)
@@ -44,7 +44,10 @@ export function transactionConfirmation(record: TransactionRecord, balanceName: 
   }
 }
 
-/** Under which its confirmation is kept: a transaction may have the id of its payment, whose confirmation is another document. */
+/**
+ * Derives the id under which the confirmation is stored. A transaction may have the id of its payment, whose
+ * confirmation is another document.
+ */
 export function confirmationId(id: string): string {
   return id.slice(0, -2) + (Number.parseInt(id.slice(-2), 16) ^ 0x80).toString(16).padStart(2, '0')
 }

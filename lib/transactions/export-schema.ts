@@ -1,4 +1,4 @@
-/** Exports of transactions. */
+/** Schemas of exports of transactions. */
 import Type, { type Static } from 'typebox'
 import { EXPORT_COLUMNS, EXPORT_FORMATS } from './transaction-table.ts'
 import { Nullable, Text, Words } from '../contract/primitives.ts'

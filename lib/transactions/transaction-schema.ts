@@ -1,4 +1,4 @@
-/** Transactions: every movement of a customer's money, whatever made it. */
+/** Schemas of transactions: every movement of a customer's money, whatever its cause. */
 import Type, { type Static } from 'typebox'
 import { TRANSACTION_STATUSES } from './transaction.ts'
 import { list } from '../contract/list.ts'

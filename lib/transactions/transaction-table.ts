@@ -1,4 +1,4 @@
-/** Transactions as rows of a table, and as texts of JSON. */
+/** Writes transactions as rows of a table, for exports. */
 import type { CurrencyCode } from '../base/currency.ts'
 import type { Cell } from '../statements/table.ts'
 import type { TransactionRecord } from './transaction.ts'
@@ -6,9 +6,9 @@ import type { TransactionRecord } from './transaction.ts'
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'json', 'camt053', 'mt940'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** What is added to a transaction of its notes. */
+/** A transaction with its notes. */
 export interface ExportedTransaction extends TransactionRecord {
-  /** Newest first; none unless they were asked for. */
+  /** Newest first; empty unless they were requested. */
   readonly annotations: readonly { readonly text: string; readonly author: { readonly name: string }; readonly createdAt: string }[]
 }
 
@@ -18,7 +18,7 @@ const amount = (value: bigint | null, { currency }: Pick<Row, 'currency'>): Cell
 const time = (value: number | null): Cell => (value === null ? null : { kind: 'time', value })
 const count = (value: number): Cell => ({ kind: 'integer', value })
 
-/** Every column, by its name; in the order in which they are shown unless others are asked for. */
+/** Every column by its name, in the default order. */
 const COLUMNS = {
   id: (row: Row): Cell => row.id,
   createdAt: (row: Row): Cell => time(row.createdAt),
@@ -51,15 +51,15 @@ const COLUMNS = {
 export type ExportColumn = keyof typeof COLUMNS
 export const EXPORT_COLUMNS = Object.keys(COLUMNS) as ExportColumn[]
 
-/** The columns of a table that names none. */
+/** Returns the columns of an export that names none. */
 export function defaultColumns(withAnnotations: boolean): readonly ExportColumn[] {
   return EXPORT_COLUMNS.filter((column) => column !== 'annotations' || withAnnotations)
 }
 
-/** Whether a text is the name of a column. */
+/** Tells whether a text is the name of a column. */
 export const isExportColumn = (text: string): text is ExportColumn => Object.hasOwn(COLUMNS, text)
 
-/** One transaction as a row of these columns. */
+/** Makes the row of a transaction with these columns. */
 export function tableRow(row: Row, columns: readonly ExportColumn[]): readonly Cell[] {
   return columns.map((column) => COLUMNS[column](row))
 }

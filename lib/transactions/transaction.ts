@@ -1,4 +1,7 @@
-/** Transactions: every movement of money as its customer sees it. What each is called, how they belong together, how they are shown. */
+/**
+ * Transactions: every movement of money as its customer sees it, with its status, its form in the API and its relations
+ * to others.
+ */
 import { timestamp } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import { moneyJson } from '../base/money.ts'
@@ -6,7 +9,9 @@ import { moneyJson } from '../base/money.ts'
 export const TRANSACTION_STATUSES = ['pending', 'on_hold', 'completed', 'failed', 'cancelled', 'returned'] as const
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
 
-/** What a payment's or exchange's status means to somebody who looks at movements; the database computes the same. */
+/**
+ * Converts the status of a payment, exchange or other cause to that of its transaction; the database computes the same.
+ */
 export function transactionStatus(status: string): TransactionStatus {
   switch (status) {
     case 'completed': case 'returned': case 'cancelled': case 'on_hold': case 'failed': return status
@@ -17,7 +22,7 @@ export function transactionStatus(status: string): TransactionStatus {
   }
 }
 
-/** A transaction as storage gives it back. Amounts are minor units, times epoch milliseconds. */
+/** A transaction as storage reads it. Amounts are minor units, times epoch milliseconds. */
 export interface TransactionRecord {
   readonly id: string
   readonly customerId: string
@@ -49,7 +54,7 @@ export interface TransactionRecord {
   readonly updatedAt: number
 }
 
-/** The transaction as the API shows it. */
+/** Makes the transaction as the API shows it. */
 export function transactionJson(record: TransactionRecord) {
   const { currency, exchange, counterpartyName: name, counterpartyIdentifier: maskedIdentifier, recipientId } = record
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })
@@ -94,8 +99,8 @@ export interface Sibling {
 }
 
 /**
- * What else belongs to a transaction: the object that made it, and the others that it made. `relation` is what this transaction
- * is of the other: a return of a payment, the fee of one.
+ * Returns the objects related to a transaction: its cause, and the other transactions of that cause. `relation` tells
+ * what this transaction is to the other: the return of a payment, the fee of a payment.
  */
 export function relatedOf({ id, type, sourceObject, sourceId }: Pick<TransactionRecord, 'id' | 'type' | 'sourceObject' | 'sourceId'>, siblings: readonly Sibling[]) {
   const relation = relationOf(type)

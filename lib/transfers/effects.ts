@@ -20,14 +20,14 @@ export interface TransferRow {
   readonly createdAt: number
 }
 
-/** A transfer that travels by the partner, from balance to balance of two connections or, in a sandbox, of one. */
+/** A transfer that the partner makes, between balances on two connections or, in a sandbox, on one. */
 export interface TransferOrderRow {
   readonly transferId: string
   readonly shard: number
   readonly holdId: string
   readonly fromConnectionId: string
   readonly toConnectionId: string
-  /** When the partner is told. */
+  /** The time when the partner is told. */
   readonly dueAt: number
 }
 

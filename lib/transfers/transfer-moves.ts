@@ -20,13 +20,16 @@ import type { TransferRecord } from './transfer.ts'
 import type { MovedTransfer, TransferMoveContext, TransferState } from './transfer-state.ts'
 
 export type TransferMove =
-  /** `valueDate`: the business day the money counts for. `suspenseId`: the balance takes no money any more, so it waits for its owner under this id. */
+  /**
+   * Confirms the transfer. `valueDate`: the value date of the postings. `suspenseId`: the receiving balance is closed,
+   * so the money waits in suspense under this id.
+   */
   | { readonly kind: 'confirm'; readonly valueDate: string; readonly suspenseId?: string | undefined }
   | { readonly kind: 'refuse'; readonly schemeCode: string }
   | { readonly kind: 'timeout' }
   | TransferReviewMove
 
-/** Decides one move; null when it is none of this status. */
+/** Decides one move; null when the status does not allow it. */
 export function moveTransfer(transfer: TransferState, move: TransferMove, context: TransferMoveContext): MovedTransfer | null {
   if (move.kind === 'hold' || move.kind === 'release' || move.kind === 'block') return reviewTransfer(transfer, move, context)
   const { status } = transfer
@@ -86,7 +89,7 @@ function timedOut(transfer: TransferState, { ids, now }: TransferMoveContext): M
 
 const holdOf = ({ holdId, fromBalanceId, amount }: TransferState) => ({ id: holdId, balanceId: fromBalanceId, amount })
 
-/** The update and the events of a change. */
+/** Makes the update and the events of a change. */
 function told(transfer: TransferState, status: TransferRecord['status'], message: string, types: readonly string[], { ids, now }: Pick<TransferMoveContext, 'ids' | 'now'>): Pick<Effects, 'statusUpdates' | 'events'> {
   const { id: objectId, customerId, operatorId, shard, status: previousStatus, amount, currency } = transfer
   return {

@@ -18,7 +18,7 @@ import type { MovedTransfer, TransferState } from './transfer-state.ts'
 export type TransferReviewMove =
   | { readonly kind: 'hold'; readonly hit: ScreeningHit }
   | { readonly kind: 'release' }
-  /** `freezeFunds`: by order of an authority its money stays reserved. */
+  /** `freezeFunds`: by order of an authority, its money stays reserved. */
   | { readonly kind: 'block'; readonly freezeFunds: boolean }
 
 interface ReviewContext {
@@ -27,7 +27,7 @@ interface ReviewContext {
   readonly now: number
 }
 
-/** Decides one move; null when it is none of this status. */
+/** Decides one move; null when the status does not allow it. */
 export function reviewTransfer(transfer: TransferState, move: TransferReviewMove, context: ReviewContext): MovedTransfer | null {
   if (transfer.status !== (move.kind === 'hold' ? 'processing' : 'on_hold')) return null
   switch (move.kind) {
@@ -38,7 +38,7 @@ export function reviewTransfer(transfer: TransferState, move: TransferReviewMove
   }
 }
 
-/** T7 */
+/** Puts the transfer on hold (T7). */
 function hold(transfer: TransferState, { provider, findings, decides }: ScreeningHit, { ids, now }: ReviewContext): MovedTransfer {
   const holdId = ids.next()
   const { id: subjectId, customerId, operatorId, shard, currency, amount } = transfer
@@ -61,7 +61,7 @@ function hold(transfer: TransferState, { provider, findings, decides }: Screenin
   }
 }
 
-/** T8: as if it had just been made. */
+/** Releases the transfer from review (T8): the partner is told as for a new transfer. */
 function release(transfer: TransferState, { ids, now }: ReviewContext): MovedTransfer {
   const holdId = ids.next()
   return {
@@ -76,7 +76,7 @@ function release(transfer: TransferState, { ids, now }: ReviewContext): MovedTra
   }
 }
 
-/** T8. Frozen money stays reserved by a hold that is no longer the transfer's own. */
+/** Fails the transfer after review (T8). Frozen money stays reserved by a hold that is no longer the transfer's own. */
 function block(transfer: TransferState, freezeFunds: boolean, { ids, now }: ReviewContext): MovedTransfer {
   const failure = { ...failureOf('declined'), at: timestamp(now) }
   const frozen = freezeFunds ? ids.next() : null
@@ -94,7 +94,7 @@ function block(transfer: TransferState, freezeFunds: boolean, { ids, now }: Revi
 const releasedHold = ({ holdId, fromBalanceId, amount }: TransferState, now: number) =>
   ({ id: holdId, balanceId: fromBalanceId, amount, status: 'released', capturedAmount: null, resolvedAt: now }) as const
 
-/** Its hold gives way to another one of the same amount. */
+/** Replaces the transfer's hold by another of the same amount. */
 function replaced(transfer: TransferState, hold: Pick<HoldRow, 'id' | 'subjectType' | 'subjectId' | 'description'>, now: number): Pick<Effects, 'holds' | 'holdResolutions'> {
   const { fromBalanceId: balanceId, customerId, amount } = transfer
   return { holdResolutions: [releasedHold(transfer, now)], holds: [{ ...hold, balanceId, customerId, amount, createdAt: now }] }

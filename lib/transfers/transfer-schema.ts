@@ -1,4 +1,4 @@
-/** Transfers: money that moves between two balances of one customer. */
+/** Schemas of transfers: money that moves between two balances of one customer. */
 import Type, { type Static } from 'typebox'
 import { list } from '../contract/list.ts'
 import { CreatedVia, ExternalId, Failure, Metadata, Money, Nullable, PositiveMoney, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'

@@ -1,10 +1,10 @@
-/** The state of a transfer that its moves start from, and what a move comes to. */
+/** The state of a transfer before a move, and the result of the move. */
 import type { IdSource } from '../base/ids.ts'
 import type { Effects } from '../decisions/effects.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 import type { TransferRecord } from './transfer.ts'
 
-/** A transfer by the partner as its moves see it. Amounts are minor units. */
+/** A transfer by the partner, with the fields that its moves need. Amounts are minor units. */
 export interface TransferState {
   readonly id: string
   readonly customerId: string
@@ -25,13 +25,13 @@ export interface TransferState {
 
 export interface TransferMoveContext {
   readonly ids: IdSource
-  /** The internal accounts of both connections; they may be one. */
+  /** The internal accounts of both connections, which may be the same. */
   readonly accounts: { readonly from: InternalAccounts; readonly to: InternalAccounts }
   /** Epoch milliseconds. */
   readonly now: number
 }
 
-/** What is written: the transfer as it is from now on, and everything beside. */
+/** The result of a move: the changed fields of the transfer, and its effects. */
 export interface MovedTransfer {
   readonly change: {
     readonly status: TransferRecord['status']
@@ -39,9 +39,9 @@ export interface MovedTransfer {
     readonly failure: TransferRecord['failure']
     readonly completedAt: number | null
   }
-  /** Nothing is left to be told or asked. */
+  /** Whether the partner has nothing more to be told or asked. */
   readonly over: boolean
-  /** What it is held by from now on, and when the partner is told of it; null: not before people have decided. */
+  /** The new hold, and the time when the partner is told of the transfer; null: not before staff have decided. */
   readonly order?: { readonly holdId: string; readonly dueAt: number | null }
   readonly effects: Effects
 }

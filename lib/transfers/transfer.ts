@@ -1,4 +1,7 @@
-/** Transfers between two balances of one customer: as they are kept, as they are shown, and the decision to make one. */
+/**
+ * Transfers between two balances of one customer: their stored form, their form in the API, and the decision to make
+ * one.
+ */
 import { timestamp } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'
 import type { BalanceState } from '../balances/balance.ts'
@@ -25,7 +28,7 @@ export interface TransferRecord {
   readonly createdBy: string
   readonly createdVia: 'api_key' | 'web' | 'mobile' | 'bulk' | 'schedule' | 'system' | 'operator'
   readonly metadata: Readonly<Record<string, string>>
-  /** It goes by the partner, and is not over when it is made (T2). */
+  /** The partner makes the transfer, so it is not completed at its creation (T2). */
   readonly byPartner: boolean
   readonly failure: Failure & { readonly at: string } | null
   readonly completedAt: number | null
@@ -33,12 +36,12 @@ export interface TransferRecord {
   readonly updatedAt: number
 }
 
-/** The transfer as it was when it was made, whatever has become of it since. */
+/** Restores the transfer as its creation answer showed it, whatever its status is now. */
 export function createdTransfer(transfer: TransferRecord): TransferRecord {
   return transfer.byPartner ? { ...transfer, status: 'processing', version: 1, failure: null, completedAt: null, updatedAt: transfer.createdAt } : transfer
 }
 
-/** The transfer as the API shows it. */
+/** Makes the transfer as the API shows it. */
 export function transferJson(transfer: TransferRecord) {
   return {
     id: transfer.id,
@@ -75,19 +78,19 @@ export interface CreateTransfer extends Recorded {
   readonly createdBy: string
   readonly createdVia: TransferRecord['createdVia']
   readonly externalId: string | null
-  /** The transfer that has this external id already; learned from a commit that found it. */
+  /** The transfer that already has this external id. The commit reports it, and the transfer is decided again. */
   readonly externalIdOwner: string | null
-  /** A no of limits, found before the balance was asked. */
+  /** A refusal by limits that was found before the balance decides. */
   readonly policyRefusal: Problem | null
   readonly toConnectionId: string
-  /** Whether the partner does it even between balances on one connection: a sandbox was told so by the amount. */
+  /** Whether the partner makes it even between balances on one connection: a trigger amount of the sandbox. */
   readonly byPartner: boolean
-  /** Of what is held until the partner has done it. */
+  /** The hold of the amount until the partner has made the transfer. */
   readonly holdId: string
-  /** Whether a commit found the other balance closed or of another currency. */
+  /** Whether a commit has found the other balance closed or in another currency. */
   readonly creditRefused: boolean
   readonly metadata: Readonly<Record<string, string>>
-  /** The business day the money counts for. */
+  /** The value date of the postings. */
   readonly valueDate: string
 }
 
@@ -97,9 +100,9 @@ export interface TransferCreated {
 }
 
 /**
- * Decides a transfer between two balances on one connection (T1): L20 at once. Between two connections the partner moves the
- * cash, so the amount is held until that is done (T2, transfer-moves.ts). The paying balance decides; the other one only has
- * to be open and of the same currency, which the commit checks under its row lock.
+ * Decides a transfer. Between two balances on one connection it is posted at once by L20 (T1). Between two connections
+ * the partner moves the cash, so the amount is held until that is done (T2, transfer-moves.ts). The paying balance
+ * decides; the other balance only has to be open and in the same currency, which the commit checks under its row lock.
  */
 export function createTransfer(balance: BalanceState | null, command: CreateTransfer, now: number): BalanceDecision<TransferCreated> {
   if (balance === null || balance.customerId !== command.customerId) {
@@ -142,7 +145,7 @@ export function createTransfer(balance: BalanceState | null, command: CreateTran
   return { state: { ...balance, available: balance.available - command.amount }, reply: { kind: 'transfer_created', transfer }, effects }
 }
 
-/** T1: both journals at once. */
+/** Posts the transfer at once, in both journals (T1). */
 function booked(balance: BalanceState, transfer: TransferRecord, command: CreateTransfer): Effects {
   const now = transfer.createdAt
   return {
@@ -160,7 +163,7 @@ function booked(balance: BalanceState, transfer: TransferRecord, command: Create
   }
 }
 
-/** T2: the amount is held, and the partner is told. */
+/** Holds the amount, and orders the transfer at the partner (T2). */
 function handedOver(balance: BalanceState, transfer: TransferRecord, command: CreateTransfer): Effects {
   const now = transfer.createdAt
   return {

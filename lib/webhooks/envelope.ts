@@ -1,10 +1,10 @@
 /**
- * The body of a callback. Thin: what happened to which object; whoever wants more asks the API for it, and gets what they
- * may see.
+ * The body of a callback. It only names the event and the object; the receiver reads details from the API, with its own
+ * permissions.
  */
 import { timestamp } from '../base/clock.ts'
 
-/** An event as it was written beside its cause. Times are epoch milliseconds, amounts minor units. */
+/** An event as it was written with its cause. Times are epoch milliseconds, amounts minor units. */
 export interface WebhookEvent {
   readonly id: string
   readonly type: string
@@ -20,7 +20,7 @@ export interface WebhookEvent {
   readonly related: { readonly object: string; readonly id: string } | null
 }
 
-/** The envelope of an event for one tenant's endpoint. The same event has the same bytes whenever it is sent. */
+/** Makes the envelope of an event for one tenant's endpoint. The same event always gives the same bytes. */
 export function envelope(event: WebhookEvent, { tenantId, apiVersion, test }: { readonly tenantId: string; readonly apiVersion: string; readonly test: boolean }) {
   return {
     id: event.id,
@@ -42,7 +42,7 @@ export function envelope(event: WebhookEvent, { tenantId, apiVersion, test }: { 
   }
 }
 
-/** The headers of a callback but for its signatures. `seconds` is unix time. */
+/** Makes the headers of a callback, without its signatures. `seconds` is unix time. */
 export function callbackHeaders({ eventId, eventType, seconds, test }: {
   readonly eventId: string
   readonly eventType: string

@@ -1,6 +1,6 @@
-/** The types of events that endpoints can subscribe to, and who may. */
+/** The types of events that endpoints can subscribe to, and the level that may. */
 
-/** What customers and operators may subscribe to. */
+/** Types for customers and operators. */
 export const CUSTOMER_EVENT_TYPES = [
   'payment.created', 'payment.status_changed', 'payment.completed', 'payment.failed', 'payment.returned', 'payment.recall_updated',
   'transfer.completed', 'transfer.status_changed', 'incoming_payment.received', 'incoming_payment.returned', 'exchange.completed',
@@ -10,7 +10,7 @@ export const CUSTOMER_EVENT_TYPES = [
   'card_transaction.created', 'webhook.test',
 ] as const
 
-/** What only operators may: their own affairs, and holds that a customer must not learn of. */
+/** Types for operators only: their own affairs, and holds that a customer must not learn of. */
 export const OPERATOR_EVENT_TYPES = [
   'customer.created', 'customer.status_changed', 'kyb_case.status_changed', 'provider_connection.status_changed', 'provider_event.failed',
   'deprecated_operation.used', 'compliance_hold.created', 'compliance_hold.released', 'compliance_hold.blocked',
@@ -19,17 +19,17 @@ export const OPERATOR_EVENT_TYPES = [
 export const EVENT_TYPES = [...CUSTOMER_EVENT_TYPES, ...OPERATOR_EVENT_TYPES] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** The event of `POST …/test`: it goes to the one endpoint that is tested, whatever it subscribes to. */
+/** The event of `POST …/test`: it goes only to the tested endpoint, whatever that subscribes to. */
 export const TEST_EVENT_TYPE = 'webhook.test' satisfies EventType
 
 const CUSTOMER_TYPES: ReadonlySet<string> = new Set(CUSTOMER_EVENT_TYPES)
 
-/** Whether endpoints of a level may subscribe to a type. */
+/** Tells whether endpoints of a level may subscribe to a type. */
 export function maySubscribe(level: 'customer' | 'operator', type: string): boolean {
   return level === 'operator' || CUSTOMER_TYPES.has(type)
 }
 
-/** What the `data.object` of a type is. */
+/** Returns the `data.object` of a type. */
 export function objectOf(type: EventType): string {
   return type === 'deprecated_operation.used' ? 'api_key' : type.slice(0, type.indexOf('.'))
 }

@@ -1,16 +1,19 @@
-/** When a failed delivery is tried again. */
+/** The times at which a failed delivery is tried again. */
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** After the first failure, the second, and so on; the last one repeats. */
+/** Delays after the first failure, the second, and so on; the last one repeats. */
 export const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS] as const
-/** How long a delivery is tried, counted from its event or its redelivery. */
+/** A delivery is tried for this long, counted from its event or its redelivery. */
 export const RETRY_WINDOW_MS = 72 * HOUR_MS
-/** An endpoint that fails this often in a row is paused. */
+/** An endpoint is paused after so many failures in a row. */
 export const PAUSE_AFTER_FAILURES = 20
-/** An endpoint that has failed for this long without a success is disabled. */
+/** An endpoint is disabled after failing for this long without a success. */
 export const DISABLE_AFTER_MS = 72 * HOUR_MS
-/** Up to this part of a delay is added by chance, so that a receiver that comes back is not met by everything at once. */
+/**
+ * A random addition of up to this part of a delay, so that a receiver that recovers does not get all deliveries at
+ * once.
+ */
 const JITTER = 0.1
 
 export interface FailedAttempt {
@@ -19,15 +22,15 @@ export interface FailedAttempt {
   /** Attempts made in this window, this one included. */
   readonly attempts: number
   readonly windowEndsAt: number
-  /** What the receiver asked for in `Retry-After`. */
+  /** The delay that the receiver asked for in `Retry-After`. */
   readonly retryAfterMs: number | null
-  /** 0 to 1. */
+  /** A random number, 0 to 1. */
   readonly chance: number
 }
 
 /**
- * When the next attempt is due; null when none is left within the window. A receiver may ask for more patience, but not for
- * more than the step after this one.
+ * Returns the time of the next attempt; null when none is left within the window. A receiver may ask for a longer
+ * delay, but not for a longer one than the step after this one.
  */
 export function nextAttemptAt({ endedAt, attempts, windowEndsAt, retryAfterMs, chance }: FailedAttempt): number | null {
   const step = (nth: number): number => RETRY_DELAYS_MS[Math.min(nth, RETRY_DELAYS_MS.length - 1)] as number
@@ -37,7 +40,7 @@ export function nextAttemptAt({ endedAt, attempts, windowEndsAt, retryAfterMs, c
   return at <= windowEndsAt ? at : null
 }
 
-/** `Retry-After` in milliseconds: seconds or a date. Null when it is absent or makes no sense. */
+/** Parses `Retry-After`, seconds or a date, to milliseconds. Null when it is absent or invalid. */
 export function retryAfterMs(header: string | undefined, now: number): number | null {
   if (header === undefined) return null
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000

@@ -1,4 +1,4 @@
-/** The outcomes of an endpoint's attempts in the order they ended, boiled down to what its row needs. */
+/** Summarises the outcomes of an endpoint's attempts, in the order in which they ended, for the endpoint's row. */
 export interface Outcome {
   readonly succeeded: boolean
   /** Epoch milliseconds. */
@@ -6,19 +6,19 @@ export interface Outcome {
 }
 
 export interface Streak {
-  /** Failures before the first success; all of them when there is none. They add to those before. */
+  /** Failures before the first success; all of them when there is no success. They add to the earlier failures. */
   readonly leading: number
-  /** The longest run between two successes. */
+  /** The longest run of failures between two successes. */
   readonly longestWithin: number
   /** Failures after the last success. */
   readonly trailing: number
   readonly lastAt: number
   readonly lastSuccessAt: number | null
-  /** The first failure after the last success. */
+  /** The time of the first failure after the last success. */
   readonly failingSince: number | null
 }
 
-/** Boils outcomes down; there is at least one. */
+/** Summarises outcomes; there is at least one. */
 export function streakOf(outcomes: readonly Outcome[]): Streak {
   let leading = 0
   let longestWithin = 0

@@ -7,22 +7,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { systemClock } from '../base/clock.ts'
 
-/** Callbacks older or newer than this are somebody's recording, or one of the clocks is wrong. */
+/** A callback with a larger difference is a replay, or one of the clocks is wrong. */
 const TOLERANCE_SECONDS = 300
 
 export interface VerifyInput {
-  /** The body exactly as it arrived, before anything has parsed it. */
+  /** The body exactly as it arrived, before any parsing. */
   readonly body: string | Uint8Array
-  /** Node's `request.headers`, or anything with the same names in lower case; a `Headers` object will do as well. */
+  /** Node's `request.headers`, or an object with the same lower-case names; a `Headers` object is possible, too. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> | Headers
   /** The endpoint's secret (`whsec_…`); while it is being replaced, the new and the old one. */
   readonly secrets: readonly string[]
-  /** Epoch milliseconds; the machine's own clock unless given. */
+  /** Epoch milliseconds; default: the machine's own clock. */
   readonly now?: number
   readonly toleranceSeconds?: number
 }
 
-/** What a callback says. */
+/** The body of a callback. */
 export interface VerifiedEvent {
   readonly id: string
   readonly type: string
@@ -42,7 +42,7 @@ export interface VerifiedEvent {
   }
 }
 
-/** The callback is not to be trusted; answer 400 and do nothing. */
+/** The callback cannot be trusted; answer 400 and do nothing. */
 export class WebhookNotVerified extends Error {
   override readonly name = 'WebhookNotVerified'
   readonly reason: 'header_missing' | 'timestamp_outside_tolerance' | 'signature_mismatch'
@@ -54,7 +54,7 @@ export class WebhookNotVerified extends Error {
 }
 
 /**
- * Checks the signature over the raw bytes in constant time, then the age, and only then reads the body.
+ * Checks the signature over the raw bytes in constant time, then the age, and only then parses the body.
  *
  * @throws WebhookNotVerified
  */
@@ -65,7 +65,7 @@ export function verifyWebhook({ body, headers, secrets, now, toleranceSeconds = 
   const signatures = sent.split(',').flatMap((entry) => (entry.trim().startsWith('v1=') ? [Buffer.from(entry.trim().slice('v1='.length), 'hex')] : []))
   const expected = secrets.map((secret) => createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest())
   let matches = false
-  // Every pair is compared, so the time taken says nothing about which one fits.
+  // All pairs are compared, so the time does not reveal which one matches.
   for (const one of expected) for (const signature of signatures) matches = (signature.length === one.length && timingSafeEqual(signature, one)) || matches
   if (!matches) throw new WebhookNotVerified('signature_mismatch', 'No signature fits.')
   const seconds = (now ?? systemClock.now()) / 1_000

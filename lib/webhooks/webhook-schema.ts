@@ -1,4 +1,4 @@
-/** Callbacks to integrators: endpoints and what was delivered to them. */
+/** Schemas of callbacks to integrators: endpoints and their deliveries. */
 import Type, { type Static } from 'typebox'
 import { CUSTOMER_EVENT_TYPES, EVENT_TYPES } from './event-types.ts'
 import { list } from '../contract/list.ts'
