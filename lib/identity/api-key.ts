@@ -11,7 +11,7 @@ const SHOWN_CHARACTERS = 8
 const SECRET_CHARACTERS = 32
 /** Six base62 digits hold any CRC-32. */
 const CHECKSUM_CHARACTERS = 6
-/** `svc_live_` and the 8 characters after it: what lists of keys show. */
+/** `svc_live_` and the 8 characters after it: the part of a key that lists show. */
 const PREFIX_CHARACTERS = 17
 const KEY_CHARACTERS = PREFIX_CHARACTERS + SECRET_CHARACTERS + CHECKSUM_CHARACTERS
 const KEY_FORMAT = /^svc_(?:live|test)_[0-9A-Za-z]{46}$/

@@ -1,12 +1,13 @@
 /**
- * Money that arrives from outside: as it is kept, and as its customer and the operator's people see it.
+ * Money that arrives from outside: its stored form, and its forms for the customer and for the operator's staff.
  *
- *   (nobody's)  unallocated ──allocate──▶ received ──recall accepted──▶ returned
+ *   (no owner)  unallocated ──allocate──▶ received ──recall accepted──▶ returned
  *                    └──────give back──▶ returned
  *   (screened)  under_review ──release──▶ received
  *                    └────────block─────▶ returned
  *
- * Its customer sees it from when it came to the balance. What is sent back before that never existed for them.
+ * The customer sees an incoming payment from the time when the balance is credited, and never one that was sent back
+ * before.
  */
 import { timestamp } from '../base/clock.ts'
 import type { CurrencyCode } from '../base/currency.ts'

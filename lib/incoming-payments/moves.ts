@@ -143,7 +143,7 @@ export function rejectRecall(record: IncomingRecord, rejectionCode: string, { no
   }
 }
 
-// ── Going back ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Returns ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Settles the return (L11): the money has left the partner. */
 export function settleReturn(record: IncomingRecord, context: MoveContext): IncomingMove {

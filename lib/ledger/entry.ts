@@ -31,7 +31,7 @@ export interface EntryOptions {
   readonly valueDate: string
 }
 
-/** For rules that touch no customer's balance. */
+/** The balances of a rule that touches no customer's balance. */
 export const NO_BALANCE: EntryOptions['balances'] = { from: '', to: { id: '', fence: 'open' } }
 
 /**

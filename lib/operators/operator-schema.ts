@@ -39,7 +39,7 @@ const exchange = {
 }
 const payments = { fourEyesExceptions: Type.Boolean({ description: 'Two people resolve an exception.' }) }
 
-/** More than there are rails: each is named once. */
+/** More than the number of rails: each rail is named once. */
 const RAIL_LIMITS_MAX = 60
 const rails = {
   limits: Type.Array(Type.Object({

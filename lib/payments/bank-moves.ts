@@ -18,8 +18,8 @@ import type { MoveContext, PartnerMessage, PaymentCommand, PaymentDecision, Paym
 const handOverEntryId = ({ id }: PaymentState): string => id
 
 /**
- * Hands the payment over (P17): posts L10, captures the hold and ends the wait in the queue (`processing` is no longer
- * shown). Committed before the partner is called. Writes no event.
+ * Hands the payment over (P17): posts L10, captures the hold and ends its place in the queue (`processing` is no
+ * longer shown). Committed before the partner is called. Writes no event.
  */
 export function handOver(payment: PaymentState, context: MoveContext, now: number): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, sent: true }

@@ -7,9 +7,12 @@
  *   processing (waits for its exchange, conversion.ts) ──funded──▶ processing (queued)
  *                                          └──────────unfunded──▶ failed
  *
- *   processing (queued) ──book──▶ completed, ──payee_closed──▶ failed: on the rail `internal`, in place of hand_over (internal-moves.ts)
+ *   on the rail `internal`, in place of hand_over (internal-moves.ts):
+ *   processing (queued) ──book──▶ completed
+ *          └──payee_closed──▶ failed
  *
- *   draft ──▶ and scheduled ──▶ processing (queued), failed: decided by the paying balance (create-payment.ts, release-payment.ts)
+ *   The paying balance decides the moves from `draft` (create-payment.ts) and from `scheduled` to `processing` (queued)
+ *   or `failed` (release-payment.ts).
  *
  *   processing (queued) ──hold──▶ on_hold ──release──▶ processing (queued)
  *                                    └──────block────▶ failed
@@ -20,11 +23,11 @@
  *                                        │   └──timeout, unclear──▶ exception ──settled──▶ completed
  *                                        │                              ├──────rejected──▶ failed
  *                                        │                              ├──────returned──▶ returned
- *                                        │                              └──────accepted──▶ processing (the partner has it)
+ *                                        │                              └──────accepted──▶ processing (submitted)
  *                                        └──refused (definite, before acceptance)──▶ failed
  *
- * A message that fits no row changes nothing: partners repeat themselves, are late, and contradict themselves. What each move writes is
- * in waiting-moves.ts, until the partner has the payment, and in bank-moves.ts from then on.
+ * A message that fits no row changes nothing: messages of partners are repeated, late and contradictory. The effects of
+ * the moves are in waiting-moves.ts until the partner has the payment, and in bank-moves.ts from then on.
  */
 import { fail, giveBack, handOver, resume, settle, suspend, TIMED_OUT, UNCLEAR } from './bank-moves.ts'
 import { book, refuseClosed } from './internal-moves.ts'

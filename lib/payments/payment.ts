@@ -99,13 +99,13 @@ export interface PaymentDetails {
   readonly original?: { readonly internalNote: string | null; readonly metadata: Readonly<Record<string, string>>; readonly documentIds?: readonly string[] }
 }
 
-/** Why a payment was rejected, cancelled or returned. */
+/** The reason of a rejection, cancellation or return. */
 export interface StatusReason {
   readonly code: string
   readonly message: string
 }
 
-/** Why a payment failed, and when. */
+/** The reason and the time of a failure. */
 export interface Failure extends FailureReason {
   /** RFC 3339. */
   readonly at: string

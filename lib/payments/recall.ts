@@ -1,11 +1,11 @@
 /**
- * A recall: the customer asks the recipient's bank to send back what has arrived. It changes nothing of the payment by itself.
+ * A recall: the customer asks the recipient's bank to send the money back. A recall alone does not change the payment.
  *
  *   (none) ──request──▶ requested ──returned (payment-moves.ts)──▶ accepted, with the money
  *                          ├────────recall_rejected──────────────▶ rejected
  *                          └────────recall_expired───────────────▶ expired
  *
- * A payment is asked back once. As with its moves, a message that fits no row changes nothing.
+ * A payment can be recalled once. A message that fits no row changes nothing.
  */
 import { timestamp } from '../base/clock.ts'
 import type { Effects } from '../decisions/effects.ts'

@@ -1,10 +1,10 @@
 /**
  * The decision on a scheduled payment whose day has come, taken by the paying balance.
  *
- *   scheduled ──▶ processing (queued)   the money is there: it is held
- *       ├──▶ scheduled                  it is not: looked at again later
- *       ├──▶ failed                     and no longer waited for
- *       └──▶ cancelled                  its recipient is not what it was
+ *   scheduled ──▶ processing (queued)   the funds are sufficient: they are held
+ *       ├──▶ scheduled                  the funds are missing: decided again later
+ *       ├──▶ failed                     the funds are missing at the end of the wait
+ *       └──▶ cancelled                  the recipient has changed
  */
 import { brokenLimit, countOutflow } from '../customers/limits.ts'
 import type { BalanceState } from '../balances/balance.ts'

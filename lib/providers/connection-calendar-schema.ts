@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { CalendarDate, Nullable, Rail, Timestamp, Uuid } from '../contract/primitives.ts'
 
-/** More than there are rails: each is named once. */
+/** More than the number of rails: each rail is named once. */
 const RAILS_MAX = 60
 /** Per rail; the holidays of its calendar do not count. */
 const CLOSED_DAYS_MAX = 200

@@ -348,9 +348,9 @@ export type RailChoice =
 const SPEEDS: readonly Speed[] = ['instant', 'same_day', 'batch', 'international']
 
 /**
- * Chooses the rail of a payment: `internal` when the recipient's account is on this platform, else the cheapest instant rail that
- * fits the amount and is reachable, else the cheapest same-day one, else batch, else swift. A requested rail is taken or refused,
- * never replaced; `internal` is refused for an account that is not on this platform.
+ * Chooses the rail of a payment: `internal` when the recipient's account is on this platform, else the cheapest instant
+ * rail that fits the amount and reaches the bank, else the cheapest same-day rail, else batch, else swift. A requested
+ * rail is taken or refused, never replaced; `internal` is refused for an account that is not on this platform.
  */
 export function chooseRail(question: RailQuestion, rails: RailTable = RAILS): RailChoice {
   const { requested } = question

@@ -86,7 +86,7 @@ export const Recipient = Type.Object({
 }, { title: 'Recipient' })
 export type Recipient = Static<typeof Recipient>
 
-// ── What clients send ─────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Requests ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Leaves room for the spaces and dashes that people write; the form of an identifier depends on its market. */
 const IDENTIFIER_MAX = 64

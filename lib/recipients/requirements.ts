@@ -278,7 +278,7 @@ export function verificationOf(currency: CurrencyCode, country: string): { reado
   return { scheme: 'none', mandatory: false }
 }
 
-// ── The same, shown ───────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The requirements as the API shows them ────────────────────────────────────────────────────────────────────────────
 
 export interface RequirementField {
   /** JSON Pointer into the body. */

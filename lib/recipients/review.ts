@@ -1,8 +1,8 @@
 /**
- * The life of a recipient, without the reviews' own: what making, changing and deleting one leads to, and what the end of a
- * review leads to.
+ * The statuses of a recipient: the effects of its creation, change and deletion, and of the end of a review. The stages
+ * of the review itself are elsewhere.
  *
- *   none ──create──▶ active                    nobody has to look at it
+ *   none ──create──▶ active                    no review needed
  *     └────────────▶ pending_approval ──approved──▶ active ──reviewed member changed──▶ pending_approval
  *                        │  ▲ changed again             └──operator blocks──▶ blocked
  *                        └──rejected, expired──▶ rejected ──reviewed member changed──▶ pending_approval

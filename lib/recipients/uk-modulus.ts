@@ -12,14 +12,14 @@ interface Weights {
   readonly from: string
   readonly to: string
   readonly method: 'MOD10' | 'MOD11' | 'DBLAL'
-  /** For u v w x y z a b c d e f g h. */
+  /** The weights of the digits u v w x y z a b c d e f g h. */
   readonly weights: readonly number[]
-  /** 0 for none. */
+  /** The number of the exception; 0 for none. */
   readonly exception: number
 }
 
 export interface UkModulusTable {
-  /** In the order of the file. */
+  /** The rows in the order of the file. */
   readonly rows: readonly Weights[]
   readonly substitutes: ReadonlyMap<string, string>
 }

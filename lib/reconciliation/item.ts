@@ -1,11 +1,12 @@
 /**
- * Where the partner's book and ours differ, as the operator's people work on it.
+ * An item of reconciliation: a difference between the partner's statement and the ledger, which staff resolve.
  *
  *   timing ──▶ open ──▶ in_suspense ──▶ resolved        at any time until both sides agree: ──▶ matched
  *                 └──────────────────────▶ resolved
  *
- * An item is timing on the day on which it is found: what one side booked before midnight and the other after it. A day later it
- * is a break. What only the partner has is then booked to suspense, so that the ledger says what is at the bank.
+ * An item is `timing` on the day on which it is found, because one side may have booked before midnight and the other
+ * after it. A day later it is a break (`open`). An entry that only the partner has is then booked to suspense, so that
+ * the ledger agrees with the bank.
  */
 import type { Direction } from './statement.ts'
 

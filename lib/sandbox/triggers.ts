@@ -33,7 +33,7 @@ export interface PlanStep {
   readonly event: BankEvent
   /** The scheme's reason, for events that have one. */
   readonly schemeCode: string | null
-  /** Minor units that came back; null unless the event is `returned`. */
+  /** The minor units that came back; null unless the event is `returned`. */
   readonly amountMinor: bigint | null
 }
 

@@ -1,13 +1,14 @@
 /**
- * A scheduled payment as a state machine. Every function is pure: time, and the calendar of the rail, travel with the call.
+ * A scheduled payment as a state machine. Every function is pure: the caller passes the time and the rail's calendar.
  *
- *   none ──open──▶ active ──pause──▶ paused ──resume──▶ active         resume with nothing left to come: completed
+ *   none ──open──▶ active ──pause──▶ paused ──resume──▶ active         resume without a further occurrence: completed
  *                    ├─ an occurrence was begun ─▶ active, or completed when it was the last
  *                    ├─ the third failure in a row ─▶ failed
  *                    ├─ its recipient is blocked ─▶ paused
  *                    └─ cancel ─▶ cancelled ◀─ cancel ─ paused
  *
- * What is due while a schedule is active is made, also late. What would have been due while it is paused is passed over.
+ * A payment that becomes due while the schedule is active is made, even if late. Occurrences that fall into a pause are
+ * skipped.
  */
 import type { FieldErrorCode } from '../base/problems.ts'
 import { countsMonths, occurrenceAfter, occurrenceFrom, placeNear, type Occurrence, type Series, type WorkingDays } from './occurrences.ts'

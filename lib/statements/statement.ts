@@ -27,7 +27,10 @@ export interface StatementHolder {
   readonly bankName: string | null
 }
 
-/** The head of a statement. Amounts are minor units, times epoch milliseconds, days `YYYY-MM-DD` in UTC, both included. */
+/**
+ * The head of a statement. Amounts are minor units, times epoch milliseconds; days are `YYYY-MM-DD` in UTC, both ends
+ * included.
+ */
 export interface StatementHead {
   readonly id: string
   readonly kind: StatementKind

@@ -1,13 +1,15 @@
 /**
- * Transfers that travel by the partner, after they were made: what its words make of one, of the money and of its hold.
+ * The moves of a transfer that the partner makes: the effect of the partner's messages on the transfer, its money and
+ * its hold.
  *
  *   processing ──confirm──▶ completed    L20 (and L21 between two connections), the hold captured (T3)
  *    │   └─────refuse─────▶ failed       the hold released (T4)
- *    └──timeout──▶ exception             the hold stays: nobody knows (T5)
+ *    └──timeout──▶ exception             the hold stays: the outcome is unknown (T5)
  *                   ├──confirm──▶ completed
  *                   └──refuse───▶ failed (T6)
  *
- * The gate comes before all of it (transfer-review.ts). Every other move is none: the partner repeats itself, and may be late.
+ * The review comes before these moves (transfer-review.ts). Every other message changes nothing, because messages of
+ * the partner may be repeated or late.
  */
 import { timestamp } from '../base/clock.ts'
 import { endsException, opensException } from '../compliance/exception.ts'

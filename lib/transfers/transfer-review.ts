@@ -1,10 +1,10 @@
 /**
- * Transfers under review: the compliance gate holds one before the partner is told of it, and staff let it go on or stop it.
+ * Transfers under review: screening holds a transfer before the partner is told of it, and staff release or block it.
  *
  *   processing ──hold──▶ on_hold ──release──▶ processing    told to the partner again (T7, T8)
  *                           └──────block────▶ failed
  *
- * Customers read no more than that it is under review, and that it was declined.
+ * Customers only see that the transfer is under review, or that it was declined.
  */
 import { timestamp } from '../base/clock.ts'
 import { endsException, opensException } from '../compliance/exception.ts'

@@ -44,7 +44,7 @@ export function nextAttemptAt({ endedAt, attempts, windowEndsAt, retryAfterMs, c
 export function retryAfterMs(header: string | undefined, now: number): number | null {
   if (header === undefined) return null
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
-  // Date.parse also takes numbers for years.
+  // Date.parse also reads a plain number as a year, so only texts with letters are parsed.
   const at = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN
   return Number.isNaN(at) ? null : Math.max(0, at - now)
 }

@@ -1,5 +1,5 @@
 /**
- * For receivers: is a callback really from the service, and is it new?
+ * For receivers of callbacks: verifies that a callback comes from the service and is recent.
  *
  *   const event = verifyWebhook({ body: rawBytes, headers: request.headers, secrets: [process.env.WEBHOOK_SECRET] })
  *   if (await seen(event.id)) return   // the same event may come more than once
