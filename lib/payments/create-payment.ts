@@ -52,7 +52,7 @@ export interface CreatePayment extends Recorded {
   readonly createdBy: string
   readonly createdByName: string
   readonly createdVia: PaymentRecord['createdVia']
-  /** Ids of other people and keys that changed the terms; the approval must not be given by them. */
+  /** Ids of other people and keys that changed the terms; they count as requesters of the approval. */
   readonly shapedBy?: readonly string[] | undefined
   /** The person or key that set the amount, where that is not `createdBy`: the payment counts for their limits. */
   readonly spenderId?: string | undefined
