@@ -1,9 +1,9 @@
 /**
- * Account details on their way, looked after where their shard is at home: the partner is asked for the account until it has
- * opened it or refused, and to close it until nothing comes in by it any more. Our reference names the account, so asking again,
- * also from another node, opens no second one.
+ * Opens and closes accounts at the partner, on the node that owns their shard. The partner is asked for an account
+ * until it has opened or refused it, and to close an account until that has happened. Our reference names the account,
+ * so a repeated request, also from another node, opens no second account.
  *
- * What comes of it is written under the lock of the balance, with its event.
+ * The result is written under the lock of the balance, together with its event.
  */
 import { changeKind, OPEN_DETAILS, replacedBy, REPLACED_FOR_MS, standingOf, type DetailsChangeKind, type KnownDetails } from '../../lib/accounts/requests.ts'
 import type { AccountTerms } from '../../lib/accounts/details.ts'
@@ -19,12 +19,14 @@ import { inTransaction, type TransactionClient } from '../../storage/db/transact
 import type { AccountPartner } from '../providers/account-partner.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
 
-/** How often a node looks, and how many it takes at a time. */
+/** The poll interval, and the number of account details taken per poll. */
 const TICK_MS = 500
 const TAKEN_MAX = 64
-/** Details whose node died while their partner was asked are taken up by another after this. A call of the partner takes 10 s at most. */
+/**
+ * The claim time: after it, another node takes the details of a dead node. A call of the partner takes 10 s at most.
+ */
 const TAKEN_MS = 15_000
-/** When the partner is asked again. */
+/** The delay before the partner is asked again. */
 const ASK_MS = 1_000
 
 export interface AccountDetailsUpkeepOptions {
@@ -60,7 +62,9 @@ export class AccountDetailsUpkeep extends DueRowPoller<DueDetails> {
     await askDetailsAt(database, reference, clock.now() + ASK_MS)
   }
 
-  /** Writes what the partner has said, unless the details have been moved since it was asked: then it is asked again. */
+  /**
+   * Writes the partner's answer, unless the details have changed since the question: then the partner is asked again.
+   */
   async #settle(details: DueDetails, from: KnownDetails['status'], write: (client: TransactionClient, known: readonly KnownDetails[], balance: BalanceRecord) => Promise<void>): Promise<void> {
     const { database, clock } = this.#options
     await inTransaction(database, async (client) => {
@@ -88,14 +92,14 @@ export class AccountDetailsUpkeep extends DueRowPoller<DueDetails> {
   }
 }
 
-/** A balance whose last account is closed is closed, unless something has come back to it meanwhile. */
+/** Closes a closing balance when its last account is closed, unless money has come back to it meanwhile. */
 async function finishClosing(client: TransactionClient, balance: BalanceRecord, known: readonly KnownDetails[], now: number): Promise<void> {
   if (balance.status !== 'closing' || balance.posted !== 0n || balance.held !== 0n) return
   if (known.some(({ status }) => OPEN_DETAILS.includes(status)) || !known.some(({ status }) => status === 'closed')) return
   await closeBalance(client, balance.id, 'closed', now)
 }
 
-/** Tells that the identifiers of a balance have changed, in the transaction of the change. */
+/** Writes the event that the account details of a balance have changed, in the transaction of the change. */
 async function tellOfChange(client: TransactionClient, balance: BalanceRecord, kind: DetailsChangeKind, { id, now }: { readonly id: string; readonly now: number }): Promise<void> {
   await writeEvent(client, {
     id, createdAt: now, customerId: balance.customerId, operatorId: balance.operatorId, shard: balance.shard, type: 'balance.details_changed', object: 'balance',
@@ -104,10 +108,10 @@ async function tellOfChange(client: TransactionClient, balance: BalanceRecord, k
 }
 
 /**
- * Begins to close a locked balance that is empty: its accounts are closed at the partner, and it with the last of them; at once
- * where it has none.
+ * Begins to close a locked balance that is empty. Its accounts are closed at the partner, and the balance closes with
+ * the last of them; a balance without accounts closes at once.
  *
- * @returns what the balance is now
+ * @returns the new status of the balance
  */
 export async function beginClosing(client: TransactionClient, balance: BalanceRecord, { ids, now }: { readonly ids: IdSource; readonly now: number }): Promise<'closing' | 'closed'> {
   const known = await lockDetails(client, balance.id)

@@ -1,4 +1,4 @@
-/** What people do to balances: open, change and close them, and ask for the accounts behind them. */
+/** The operations on balances: open, change and close balances, and request the accounts behind them. */
 import { closeBalance, type CloseBalanceDeps } from './close-balance.ts'
 import type { AccountPartner } from '../providers/account-partner.ts'
 import type { AccountDetailsJson } from '../../lib/accounts/details.ts'
@@ -21,7 +21,10 @@ import { fitsMetadata } from '../../lib/contract/primitives.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
-/** Of one customer, those that are not closed: more than any treasury keeps apart, few enough to be read at once. */
+/**
+ * The maximum number of balances of one customer that are not closed: more than a treasury needs, few enough to read at
+ * once.
+ */
 const BALANCES_MAX = 200
 
 export interface BalanceDeps extends CloseBalanceDeps {
@@ -29,7 +32,7 @@ export interface BalanceDeps extends CloseBalanceDeps {
   readonly queries: { getBalance(tenant: Tenant, id: string): Promise<Versioned<Balance> | null> }
 }
 
-/** Writes. Everything that is refused is thrown as a problem. */
+/** The writes. Every refusal is thrown as a problem. */
 export interface BalanceCommands {
   open(by: ByInTenant, body: BalanceOpen): Promise<Versioned<Balance>>
   update(by: ByInTenant, id: string, body: BalanceUpdate, expected: number | bigint | null): Promise<Versioned<Balance>>
@@ -40,7 +43,7 @@ export interface BalanceCommands {
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
 const wrong = (field: string, code: FieldErrorCode, message: string): never => refuse('validation-error', message, { errors: [{ field, code, message }] })
 
-/** What the trail keeps of a balance. */
+/** The part of a balance that the trail keeps. */
 function state({ currency, name, parentBalanceId, status, isDefault, lowBalanceThreshold, metadata }: Pick<BalanceRecord, 'currency' | 'name' | 'parentBalanceId' | 'status' | 'isDefault' | 'lowBalanceThreshold' | 'metadata'>): object {
   return { currency, name, parentBalanceId, status, isDefault, lowBalanceThreshold: lowBalanceThreshold?.toString() ?? null, metadata }
 }
@@ -60,7 +63,8 @@ export function createBalanceCommands(world: BalanceDeps): BalanceCommands {
     if (!isCurrencyCode(currency)) wrong('/currency', 'invalid_value', 'No such currency.')
     if (WITHDRAWN_CURRENCIES[currency as CurrencyCode] !== undefined) wrong('/currency', 'currency_withdrawn', `${currency} has ended.`)
     if (!OFFERED_CURRENCIES.has(currency as CurrencyCode)) wrong('/currency', 'invalid_value', `${currency} is not offered.`)
-    // Shared with whoever enables and disables them, so that none is disabled while a balance in it is opened.
+    // The setting is locked, shared with commands that change it, so that no currency is disabled while a balance in it
+    // is opened.
     const setting = await readSetting(client, customerId, 'currencies', true)
     if (setting !== null && !(setting.value as { enabled: string[] }).enabled.includes(currency)) wrong('/currency', 'inactive', `${currency} is not enabled.`)
   }
@@ -142,7 +146,7 @@ function checkParent(parent: BalanceRecord, currency: string): void {
   if (parent.status !== 'active') wrong('/parentBalanceId', 'inactive', `The balance is ${parent.status}.`)
 }
 
-/** Each currency has one default, which is never a sub-balance. */
+/** Checks the default: each currency has one default balance, which is never a sub-balance. */
 function checkDefault(before: BalanceRecord, isDefault: boolean): void {
   if (isDefault && before.type === 'sub') wrong('/isDefault', 'not_applicable', 'A sub-balance is not a default.')
   if (before.isDefault && !isDefault) wrong('/isDefault', 'invalid_value', 'Make another balance of the currency the default.')

@@ -1,4 +1,4 @@
-/** What the HTTP layer asks of approvals and policies, and how it is brought to them. */
+/** The operations on approvals and approval policies for the HTTP layer. */
 import type { Approvals } from './approvals.ts'
 import { changePolicy } from './change-policy.ts'
 import { isCurrencyCode } from '../../lib/base/currency.ts'
@@ -16,7 +16,7 @@ import type { ApprovalPolicy, ApprovalPolicyWrite } from '../../lib/approvals/ap
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
-/** Reads. Null means: no such row in this tenant. */
+/** The reads. Null means: no such row in this tenant. */
 export interface ApprovalReads {
   listApprovals(query: ListQuery<typeof approvalList>, principal: Principal): Promise<ListResult<Approval>>
   getApproval(tenant: Tenant, id: string, principal: Principal): Promise<Versioned<Approval> | null>
@@ -25,11 +25,11 @@ export interface ApprovalReads {
   getApprovalPolicy(tenant: Tenant, customerId: string, kind: PolicyKind): Promise<Versioned<ApprovalPolicy> | null>
 }
 
-/** Writes. Everything that is refused is thrown as a problem. */
+/** The writes. Every refusal is thrown as a problem. */
 export interface ApprovalCommands {
   decide(by: ByInTenant, approvalId: string, body: DecisionCreate, expected: number | bigint | null): Promise<Versioned<Approval>>
   remind(by: ByInTenant, approvalId: string): Promise<void>
-  /** The policy, and the approval that its change waits for; null when the change is effective. */
+  /** Returns the policy, and the approval that its change waits for; null when the change is effective. */
   changePolicy(by: ByInTenant, kind: PolicyKind, body: ApprovalPolicyWrite, expected: number | bigint | null): Promise<{ readonly policy: Versioned<ApprovalPolicy>; readonly approvalId: string | null }>
 }
 
@@ -40,18 +40,18 @@ export interface ApprovalDeps {
   readonly clock: { now(): number }
 }
 
-/** Comments are for those who make what is approved, those who approve it, and the operator. */
+/** The capabilities that may read comments: requesters, approvers and the operator's staff. */
 const COMMENT_READERS = ['payments.create', 'approvals.decide', 'customers.manage', 'operations.manage'] as const
 
-/** Who looks when only existence matters. */
+/** The viewer for checks of existence. */
 const NOBODY = { id: '00000000-0000-0000-0000-000000000000', showsComments: false }
 
-/** Who looks at approvals, as storage wants to know. */
+/** Describes the viewer of approvals for storage. */
 export function viewerOf(principal: Principal) {
   return { id: principal.id, showsComments: COMMENT_READERS.some((capability) => principal.capabilities.has(capability)) }
 }
 
-/** The reads of approvals. */
+/** Creates the reads of approvals. */
 export function createApprovalReads({ database }: Pick<ApprovalDeps, 'database'>): ApprovalReads {
   const db = readDatabase(database)
   const own = (tenant: Tenant, customerId: string) => tenant.kind === 'customer' && tenant.id === customerId
@@ -64,7 +64,7 @@ export function createApprovalReads({ database }: Pick<ApprovalDeps, 'database'>
   }
 }
 
-/** The commands of approvals. */
+/** Creates the commands of approvals. */
 export function createApprovalCommands(world: ApprovalDeps, reads: ApprovalReads): ApprovalCommands {
   const { approvals } = world
   return {
@@ -91,7 +91,7 @@ async function found<View>(reading: Promise<View | null>, what: string): Promise
   return view
 }
 
-/** A policy as it was sent, with everything that was left out filled in. */
+/** Reads a policy from a request body, with defaults for absent members. */
 function termsOfBody(kind: PolicyKind, body: ApprovalPolicyWrite): PolicyTerms {
   const { enabled, currency, appliesTo, exemptOwnAccounts = true, recipientMode = 'none' } = body
   if (!isCurrencyCode(currency)) refuseField('/currency', 'invalid_value', 'No such currency.')

@@ -1,18 +1,19 @@
 /**
- * The approval's actor: one decision after the other, each a transaction of its own under the lock of the approval's row.
+ * The actor of an approval. Takes decisions one after another, each in its own transaction under the lock of the
+ * approval's row.
  *
- * What it promises
- *  * One mailbox for an approval where its shard lives, so that many approvers at once cost one connection. On several
- *    nodes the lock of the row does the same: whoever comes second decides on what the first has left (I3).
- *  * What a decision does to its subject (a payment goes on, its hold is released, a policy becomes effective), its events,
- *    its trail and its notices are written with it or not at all (I1, I5).
- *  * Time is rows: `wake_at` says when an approval is looked at next, and whoever owns its shard looks. A decision that
- *    time makes goes through the same lock as one that a person makes, so it does not matter how often it is tried.
+ * Promises:
+ *  * Each approval has one mailbox, on the node that owns its shard, so that many approvers at once use one connection.
+ *    Across nodes the row lock has the same effect: a second decision starts from the result of the first (I3).
+ *  * The effects of a decision on its subject (a payment goes on, its hold is released, a policy becomes effective),
+ *    its events, its trail entries and its notices are written with the decision or not at all (I1, I5).
+ *  * Timers are stored in rows: `wake_at` says when an approval is due next, and the node that owns its shard polls for
+ *    it. A timed decision takes the same lock as a person's decision, so repeated attempts do no harm.
  *
- * Timers are not a job library's here: the moment is a column of the approval itself, written by the transaction that
- * opens it, and what is to be done is found on the row. A job would be a second row that says the same, to be written,
- * cancelled and cleaned up with the first, and it would still have to take this lock. One indexed look a second for the
- * shards of a node replaces it; with nothing due it reads one empty index page.
+ * No job library is used for timers. The due time is a column of the approval, written by the transaction that opens
+ * it. A job would be a second row with the same fact, which would have to be written, cancelled and cleaned up together
+ * with the approval, and would still need this lock. One indexed query per second for the shards of a node replaces it;
+ * when nothing is due, the query reads one empty index page.
  */
 import { afterDecision, warningAt, type ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { SANDBOX_DECISION_MS, type SubjectType } from '../../lib/approvals/opening.ts'
@@ -35,33 +36,41 @@ import { decideInTransaction, type Afterwards } from './decision-transaction.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** How often a node looks for approvals that are due, and how many it takes at a time. */
+/** The interval between two polls for due approvals, and the number of approvals taken per poll. */
 const TICK_MS = 1_000
 const DUE_MAX = 256
-/** One reminder an hour. */
+/** The minimum time between two reminders: one hour. */
 const REMINDER_MS = 3_600_000
 
-/** Who decides in the name of a sandbox, and who ends approvals in the name of time. Ids that no person can have. */
+/**
+ * The actor recorded for automatic decisions of a sandbox and for approvals that end by time. No person can have this
+ * id.
+ */
 export const SANDBOX_APPROVER = { id: '00000000-0000-4000-8000-00000000a99f', name: 'Sandbox approver' } as const
 
-/** What the end of an approval wants written with it, and what follows once it is. */
+/** The effects to write together with the end of an approval, and a callback to run after the commit. */
 export interface SubjectOutcome {
   readonly effects?: Effects
   readonly after?: () => void
 }
 
-/** What one kind of subject does when its approval ends. Everything here happens within the transaction of the decision. */
+/**
+ * The behaviour of one kind of subject when its approval ends. Each method runs within the transaction of the decision.
+ */
 export interface ApprovalSubject {
-  /** Why nobody may decide just now; null when somebody may. */
+  /** Returns the reason why the approval cannot be decided now; null when it can be decided. */
   blocked?(tx: ApprovalTx, approval: ApprovalRecord): Promise<Problem | null>
   /**
-   * Whether the subject is still what the approvers were shown, asked before an approval goes through. When it is not,
-   * the approval is withdrawn for that reason, and the approver is told.
+   * Checks, before an approval goes through, whether the subject still has the terms that the approvers were shown.
+   * Returns null when it does. Otherwise the approval is withdrawn for the returned reason, and the approver is told.
    */
   changed?(tx: ApprovalTx, approval: ApprovalRecord): Promise<{ readonly reason: string; readonly currentMaskedIdentifier: string | null } | null>
-  /** Who has shaped the terms since the approval opened, beside those it knows: ids of people and keys. */
+  /**
+   * Returns the ids of the people and keys that have shaped the terms since the approval opened, in addition to those
+   * stored with it.
+   */
   shapedBy?(tx: ApprovalTx, approval: ApprovalRecord): Promise<readonly string[]>
-  /** The approval has ended. */
+  /** Applies the end of the approval to the subject. */
   ended(tx: ApprovalTx, approval: ApprovalRecord, ending: Ending): Promise<SubjectOutcome>
 }
 
@@ -78,16 +87,16 @@ export interface ApprovalsOptions {
 export interface DecideRequest extends Pick<NewDecision, 'userId' | 'userName' | 'decision' | 'comment'> {
   readonly customerId: string
   readonly approvalId: string
-  /** The version of the approval that the approver was shown; null for whichever is there. */
+  /** The version of the approval that the approver was shown; null accepts any version. */
   readonly expected?: number | bigint | null
-  /** What the approver was shown; null for what they did not send back. */
+  /** The details that the approver was shown; null for a detail that the approver did not send back. */
   readonly shown: { readonly recipientMaskedIdentifier: string | null; readonly amount: { readonly amountMinor: string; readonly currency: string } | null }
   readonly by: AuditBy
 }
 
 export class Approvals extends Poller {
   readonly #options: ApprovalsOptions
-  /** The last transaction of each approval that is being decided here, and how many wait behind it. */
+  /** For each approval that is being decided here: its last transaction, and the number of transactions that wait. */
   readonly #mailboxes = new Map<string, { tail: Promise<unknown>; waiting: number }>()
   readonly #work = new Set<Promise<unknown>>()
 
@@ -96,18 +105,18 @@ export class Approvals extends Poller {
     this.#options = options
   }
 
-  /** Stops looking; what was begun is finished. */
+  /** Stops polling, and waits for the decisions that have begun. */
   override async stop(): Promise<void> {
     await super.stop()
     await Promise.allSettled(this.#work)
   }
 
   /**
-   * One person's decision.
+   * Records the decision of one person.
    *
-   * @throws ProblemError `not-found`, `insufficient-scope` when they are no approver of it, `invalid-transition` when it has
-   *   ended or they have decided, `approval-subject-changed`; nothing was written then, except that an approval whose
-   *   subject has changed is withdrawn
+   * @throws ProblemError `not-found`; `insufficient-scope` when the person is not an approver of this approval;
+   *   `invalid-transition` when the approval has ended or the person has already decided; `approval-subject-changed`.
+   *   Nothing was written then, except that an approval whose subject has changed is withdrawn
    */
   async decide(request: DecideRequest): Promise<void> {
     const problem = await this.#within(request.approvalId, async (tx, approval, afterwards): Promise<Problem | null> => {
@@ -119,9 +128,9 @@ export class Approvals extends Poller {
   }
 
   /**
-   * Ends the approval that a subject waits for, and the subject with it, because the customer withdraws it.
+   * Ends an approval and its subject, because the customer withdraws the subject.
    *
-   * @returns false when the subject waits for no approval
+   * @returns false when the approval does not exist or is no longer pending
    */
   async cancel(request: { readonly approvalId: string; readonly reason: string; readonly by: AuditBy; readonly effects?: (now: number) => Effects }): Promise<boolean> {
     return await this.#within(request.approvalId, async (tx, approval, afterwards) => {
@@ -132,9 +141,10 @@ export class Approvals extends Poller {
   }
 
   /**
-   * Reminds those who may still decide.
+   * Sends a reminder to the approvers who may still decide.
    *
-   * @throws ProblemError `not-found`, `invalid-transition` when it has ended, `rate-limited` within an hour of the last time
+   * @throws ProblemError `not-found`; `invalid-transition` when the approval has ended; `rate-limited` within one hour
+   *   of the last reminder
    */
   async remind({ approvalId, customerId }: { readonly approvalId: string; readonly customerId: string }): Promise<void> {
     await this.#within(approvalId, async (tx, approval, afterwards) => {
@@ -151,7 +161,7 @@ export class Approvals extends Poller {
 
   // ── A decision ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Whether this person may decide this now. @throws ProblemError when they may not */
+  /** Checks that this person may decide this approval now. @throws ProblemError when the person may not */
   async #admit(tx: ApprovalTx, asked: ApprovalRecord, { userId, decision, shown, expected = null }: DecideRequest): Promise<ApprovalRecord> {
     if (expected !== null && BigInt(expected) !== BigInt(asked.version)) refuse('precondition-failed', 'The approval has changed since it was read.')
     const approval = await addRequesters(tx.client, asked, await this.#subject(asked).shapedBy?.(tx, asked) ?? [])
@@ -173,9 +183,12 @@ export class Approvals extends Poller {
     return approval
   }
 
-  /** Writes a decision and what it leads to. @returns why the approver has to be told no although something was written */
+  /**
+   * Writes a decision and its consequences. @returns the problem to answer with when a write happened but the approver
+   * is refused
+   */
   async #take(tx: ApprovalTx, approval: ApprovalRecord, decision: NewDecision, by: AuditBy, afterwards: Afterwards): Promise<Problem | null> {
-    // Approvals given by people who could no longer give them do not count, however many were received.
+    // Approvals given by people who may no longer approve do not count, even when they were received in time.
     const counted = approvalsThatCount(await givenApprovals(tx.client, approval.id), approval.tier)
     await noteCounted(tx.client, approval, counted)
     const { status, received } = afterDecision({ received: counted.length, required: approval.required }, decision.decision)
@@ -192,7 +205,7 @@ export class Approvals extends Poller {
     return null
   }
 
-  /** The approval and its subject end together. */
+  /** Ends the approval together with its subject. */
   async #end(tx: ApprovalTx, approval: ApprovalRecord, ending: Ending, by: AuditBy, afterwards: Afterwards, further: Effects = {}): Promise<void> {
     const { effects = {}, after } = await this.#subject(approval).ended(tx, approval, ending)
     const { events } = await endApproval(tx, approval, ending, by)
@@ -200,7 +213,7 @@ export class Approvals extends Poller {
     const words = { approved: 'approved', rejected: 'rejected', expired: 'not decided in time', cancelled: 'withdrawn' } as const
     await this.#tell(tx, [approval.requestedBy], {
       tenantId: approval.customerId, type: 'approval_decided', title: `${approval.subject.title}: ${words[ending.status]}`,
-      // Only a rejection has words of a person; other reasons are codes.
+      // Only a rejection has a text written by a person; all other reasons are codes.
       text: ending.status === 'rejected' && ending.reason !== null ? ending.reason : `The approval was ${words[ending.status]}.`, object: { type: 'approval', id: approval.id },
     }, afterwards)
     if (after !== undefined) afterwards.push(after)
@@ -216,7 +229,7 @@ export class Approvals extends Poller {
 
   async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
-    // One after the other: no request waits for them, and they must leave the connections to the requests.
+    // One after another: these decisions belong to no request, and must not take the connections that requests need.
     for (const id of await dueApprovals(database, { now: clock.now(), owned: shards.owned(), max: DUE_MAX })) {
       await this.#within(id, (tx, approval, afterwards) => this.#wake(tx, approval, afterwards)).catch((error: unknown) => onError(error, `approval ${id}`))
     }
@@ -249,7 +262,7 @@ export class Approvals extends Poller {
     await noteWake(tx.client, approval.id, { ...approval, announcedAt, warnedAt, wakeAt: Math.min(...next.filter((time) => time !== null)) })
   }
 
-  /** The sandbox's own approver gives every decision that is missing. */
+  /** Makes the sandbox approver give every decision that is missing. */
   async #decideForSandbox(tx: ApprovalTx, approval: ApprovalRecord, decision: 'approved' | 'rejected', afterwards: Afterwards): Promise<void> {
     const word: NewDecision = {
       userId: SANDBOX_APPROVER.id, userName: SANDBOX_APPROVER.name, decision, comment: decision === 'rejected' ? 'Rejected by the sandbox.' : null, stepUpMethod: null,
@@ -288,7 +301,10 @@ export class Approvals extends Poller {
 
   // ── The mailbox ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Runs one transaction under the lock of an approval, after those that came before it here. @throws Overloaded when too many wait */
+  /**
+   * Runs one transaction under the lock of an approval, after the earlier ones of this node. @throws Overloaded when
+   * too many wait
+   */
   async #within<Result>(id: string, work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>): Promise<Result> {
     const mailbox = this.#mailboxes.get(id) ?? { tail: Promise.resolve(), waiting: 0 }
     if (mailbox.waiting >= LIMITS.approvalMailboxMax) throw new Overloaded('Too many decisions are waiting; try again shortly.')

@@ -1,4 +1,7 @@
-/** The transaction of a decision of people: made again on fresh rows when somebody else was quicker, followed up when it is written. */
+/**
+ * The transaction of a decision by people: repeated on fresh rows when another change came first, with follow-up work
+ * after the commit.
+ */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
@@ -7,13 +10,13 @@ import type { Database } from '../../storage/db/database.ts'
 import { lostRace } from '../../storage/db/sqlstates.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 
-/** What is done once the decision is written: mails, the queue. */
+/** The work to do after the commit: mails, the payment queue. */
 export type Afterwards = (() => void)[]
 
 /**
- * Runs the work in one transaction, and what it leaves for afterwards when that has committed.
+ * Runs the work in one transaction, and its follow-up work after the commit.
  *
- * @throws what the work throws; CommitConflict and the driver's errors when they do not end
+ * @throws the errors of the work; CommitConflict and database errors when they persist
  */
 export async function decideInTransaction<Result>(
   { database, clock, ids }: { readonly database: Database; readonly clock: Clock; readonly ids: IdSource },

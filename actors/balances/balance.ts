@@ -1,4 +1,4 @@
-/** The balance's actor: it alone decides what may leave the balance. It asks nobody. */
+/** The actor of a balance: it alone decides which money may leave the balance, and it asks no other actor. */
 import { bookExchange, type BookExchange, type ExchangeBooked } from '../../lib/exchange/book-exchange.ts'
 import { drawContract, type ContractDrawn, type DrawContract } from '../../lib/exchange/draw-contract.ts'
 import { moveContractOf, type ContractMovedReply, type MoveContract } from '../../lib/exchange/move-contract.ts'
@@ -15,10 +15,10 @@ import type { ActorKind } from '../runtime/actor.ts'
 export type BalanceCommand = CreatePayment | ReleasePayment | CreateTransfer
 export type BalanceReply = PaymentCreated | RailsChanged | PaymentReleased | TransferCreated | Refused
 
-/** A spot. */
+/** The reply to a booked spot exchange. */
 export type ExchangeBookReply = ExchangeBooked | Refused
 
-/** What is asked of a balance about a contract: to open it, to draw from it, and what it pays or takes. */
+/** The commands about contracts: open a contract, draw from it, pay a deposit or take a returned one. */
 export type ContractCommand = OpenContract | DrawContract | MoveContract
 export type ContractReply = ContractOpened | ContractDrawn | ContractMovedReply | Refused
 
@@ -43,7 +43,7 @@ const actor: ActorKind<BalanceState, BalanceCommand | ReceiveCredit | BookExchan
     switch (command.kind) {
       case 'create_transfer': return [command.toBalanceId]
       case 'book_exchange': return [command.exchange.buyBalanceId]
-      // What is left of the deposit goes back to the contract's own balance.
+      // The rest of the deposit returns to the contract's own balance.
       case 'draw_contract': return [command.order.buyBalanceId, command.contract.sellBalanceId]
       case 'move_contract': return [command.contract.sellBalanceId]
       default: return []
@@ -52,11 +52,11 @@ const actor: ActorKind<BalanceState, BalanceCommand | ReceiveCredit | BookExchan
   committed: (state, after) => ({ ...state, available: after.posted - after.held, version: after.version }),
 }
 
-/** To those who want something of a balance. */
+/** The balance actor for commands that debit a balance. */
 export const balanceActor = actor as ActorKind<BalanceState, BalanceCommand, BalanceReply>
-/** To those who bring money: the same actor, which never says no to them. */
+/** The same actor for credits, which it never refuses. */
 export const creditedBalance = actor as unknown as ActorKind<BalanceState, ReceiveCredit, CreditReceived>
-/** To those who exchange at the rate of a quote. */
+/** The same actor for exchanges at the rate of a quote. */
 export const exchangingBalance = actor as unknown as ActorKind<BalanceState, BookExchange, ExchangeBookReply>
-/** To those who look after contracts. */
+/** The same actor for commands about contracts. */
 export const contractBalance = actor as unknown as ActorKind<BalanceState, ContractCommand, ContractReply>

@@ -1,4 +1,6 @@
-/** What becomes of the payments of a file when their one approval ends: each goes the way of a payment with an approval of its own. */
+/**
+ * Follows the end of a file's approval: each payment of the file moves as a payment with an approval of its own would.
+ */
 import { AFTER_RUN } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import { together } from '../../lib/decisions/merge.ts'
@@ -14,10 +16,10 @@ import { dueOf, withdrawalOf } from '../payments/approve-payment.ts'
 import type { Afterwards } from '../approvals/decision-transaction.ts'
 import type { PaymentQueue } from '../payments/payment-queue.ts'
 
-/** Payments that are moved in one transaction: as few as a commit takes anyway. */
+/** The number of payments moved in one transaction: small enough for one commit. */
 const LOT = 64
 
-/** Bulk payments as the subjects of approvals. `nudge`: there is something to follow. */
+/** The behaviour of bulk payments as subjects of approvals. `nudge` is called when there are payments to follow. */
 export function bulkPaymentSubject({ nudge }: { readonly nudge: () => void }): ApprovalSubject {
   return {
     async blocked({ client }, { subjectId }) {
@@ -26,12 +28,13 @@ export function bulkPaymentSubject({ nudge }: { readonly nudge: () => void }): A
         : { slug: 'invalid-transition', detail: 'Its payments are still being made.', extra: { currentStatus: bulk.status, allowed: AFTER_RUN } }
     },
     async shapedBy({ client }, { subjectId }) {
-      // Its payments are made, of the payees as they were then.
+      // Edits of payees count from the creation of the bulk payment, because its payments use the payees as they were
+      // then.
       const bulk = await lockBulk(client, subjectId)
       return bulk === null ? [] : await editorsOfPayees(client, subjectId, bulk.createdAt)
     },
     async ended({ client, now }, { subjectId }) {
-      // Its payments follow by and by: there may be a hundred thousand.
+      // The payments follow later, in lots, because there may be a hundred thousand.
       await wakeBulk(client, subjectId, now)
       return { after: nudge }
     },
@@ -44,14 +47,14 @@ export interface FollowDeps {
 }
 
 /**
- * Moves the next payments that waited for an approval which has ended. Together they are one commit, with the versions as
- * fences, and how far this has come is written with it; the next are due then.
+ * Moves the next payments that waited for an ended approval. One commit moves them all, with their versions as fences,
+ * and records the progress; the following payments are due at `dueAt`.
  *
- * @returns false when none waits any more
+ * @returns false when no payment waits any more
  */
 export async function followApproval(world: FollowDeps, tx: ApprovalTx, bulkPaymentId: string, dueAt: number, afterwards: Afterwards): Promise<boolean> {
   const { client } = tx
-  // Under its lock no approval ends that would want it looked at again.
+  // While this lock is held, no approval can end and make the bulk payment due again.
   const bulk = await lockBulk(client, bulkPaymentId)
   const ending = bulk === null || bulk.approvalId === null ? null : await endingOf(client, bulk.approvalId)
   const waiting = ending === null ? [] : await waitingPayments(client, bulkPaymentId, LOT)
@@ -84,7 +87,7 @@ async function move({ queue, sandbox }: FollowDeps, { client, ids, now }: Approv
     ? { kind: 'approve', context: { ids, ...(due === null ? {} : { due }), ...(delayMs === 0 ? {} : { notBefore: now + delayMs }) } }
     : { kind: 'withdraw', from: 'pending_approval', withdrawal, context: { ids } }
   const { reply, effects } = movePayment(payment, command, now)
-  // Somebody has withdrawn it since it was found; then it waits no more.
+  // The payment was withdrawn meanwhile, so it no longer waits.
   if (reply.kind !== 'moved') return { effects: {}, after: null }
   const { id, shard, status } = reply.state
   return { effects: effects ?? {}, after: status === 'processing' && delayMs === 0 ? () => queue.offer(id, shard) : null }

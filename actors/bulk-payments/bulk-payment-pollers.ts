@@ -1,7 +1,7 @@
 /**
- * What time and approvals make of bulk payments: a run that stands still comes to its end (B7), one whose approval has ended
- * goes no further (B8), and payments follow the end of the approval that they waited for. A look that breaks off, with its
- * node even, is taken up where it was, by whoever owns the shard then.
+ * The poller of bulk payments: ends a run that stands still (B7), stops a run whose approval has ended (B8), and moves
+ * the payments that waited for an ended approval. When a poll breaks off, even with its node, the node that owns the
+ * shard then continues where it was.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -15,9 +15,9 @@ import { decideInTransaction } from '../approvals/decision-transaction.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
 
 const TICK_MS = 1_000
-/** Bulk payments that are followed at a time: each takes a connection. */
+/** The number of bulk payments followed at a time: each takes a connection. */
 const DUE_MAX = 2
-/** One whose node has died is taken up by another after this. It is said anew with each lot of payments. */
+/** The claim time: after it, another node takes over from a dead one. Each lot of payments renews the claim. */
 const TAKEN_MS = 20_000
 
 export interface BulkPaymentsOptions extends FollowDeps {
@@ -40,7 +40,7 @@ export class BulkPayments extends DueRowPoller<BulkRecord> {
     this.#options = options
   }
 
-  /** Stops looking; what is under way ends with the payments that are being moved, for another node to go on. */
+  /** Stops polling. Work in progress ends after the current lot; another node continues. */
   override async stop(): Promise<void> {
     this.#stopping = true
     await super.stop()
@@ -58,7 +58,7 @@ export class BulkPayments extends DueRowPoller<BulkRecord> {
   async #oversee(id: string): Promise<void> {
     await decideInTransaction(this.#options, async (tx) => {
       const run = await lockRun(tx.client, id)
-      // Its end, which came in between, has said when it is looked at next; the claim has written over that.
+      // The bulk payment ended in between and set its next due time, which the claim has overwritten.
       if (run === null) return
       const next = run.bulk.status === 'submitting' ? await overseeRun(tx, run) : tx.now
       if (next !== null) await wakeBulk(tx.client, id, next)

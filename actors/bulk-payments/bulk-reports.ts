@@ -1,7 +1,7 @@
 /**
- * Templates and reports of bulk payments. A report is written when somebody asks for it, as a file that is lent for an hour, and is
- * the same file until something has changed that it shows, or for half a minute while its payments are being made. Those who ask at
- * the same time wait for one writing; who asks for a large one while it is written is told to come back.
+ * Templates and reports of bulk payments. A report is written on request, as a file that is stored for an hour. The
+ * same file is served until the data that it shows changes, or, while payments are being made, for half a minute.
+ * Requests at the same time wait for one write; a request that waits too long for a large report is told to come back.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { writeDocuments } from '../jobs/write-files.ts'
@@ -25,13 +25,18 @@ import type { Answer } from '../../lib/commands/answer.ts'
 import type { DownloadLink } from '../../lib/contract/download-link.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Reports of one node that are written at a time: each holds a connection, and a thread while it writes. */
+/**
+ * The maximum number of reports that one node writes at a time: each holds a connection, and a thread while it writes.
+ */
 const WRITTEN_MAX = 2
-/** While its payments are being made a report is old at once; one of so long ago is new enough, or nobody would ever get one. Milliseconds. */
+/**
+ * While its payments are being made, a report is stale at once. A report up to this age is served all the same, because
+ * otherwise no request would ever get one. Milliseconds.
+ */
 const MOVING_MS = 30_000
-/** A caller waits for so long; milliseconds. */
+/** The maximum time that a caller waits; milliseconds. */
 const WAIT_MS = 8_000
-/** A report that takes longer is given up: a hundred thousand rows take a few seconds. */
+/** The time limit for writing a report: a hundred thousand rows take a few seconds. */
 const WRITING_MS = 120_000
 
 export interface BulkReportReads {
@@ -42,7 +47,9 @@ export interface BulkReportReads {
 
 export interface BulkReportDeps {
   readonly database: Database
-  /** For reading all rows of a report as they are at one moment. Not `database`: the file is written through that meanwhile. */
+  /**
+   * Reads all rows of a report in one snapshot. Separate from `database`, through which the file is written meanwhile.
+   */
   readonly snapshots: Database
   readonly clock: Clock
   readonly ids: IdSource
@@ -50,17 +57,17 @@ export interface BulkReportDeps {
   readonly downloads: DownloadReads
 }
 
-/** The reads of templates and reports. */
+/** Creates the reads of templates and reports. */
 export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
   const { database, snapshots, clock, ids, documents, downloads } = world
   const templates = new Map<TemplateFormat, Promise<Answer>>()
-  /** Reports that are being written, by bulk payment and format, and by state where it stands still. */
+  /** The reports being written, by bulk payment and format, and by state once no payments are being made. */
   const underWay = new Map<string, Promise<StoredFile>>()
 
   async function reportFile(bulk: BulkRecord, format: ReportFormat): Promise<StoredFile> {
     const state = await reportState(database, bulk.id)
     const last = await keptReport(database, bulk.id, format)
-    // One that goes before its link does is written anew.
+    // A file that expires before its link does is written again.
     const kept = last === null ? null : await findFile(database, last.fileId, clock.now() + LINK_MS)
     const isMoving = bulk.status === 'submitting'
     if (kept !== null && (last?.state === state || (isMoving && kept.createdAt + MOVING_MS > clock.now()))) return kept
@@ -79,7 +86,7 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
     if (underWay.size >= WRITTEN_MAX) refuse('document-not-ready', 'Other reports are being written.', { retryAfterSeconds: 2 })
     const writing = make().finally(() => underWay.delete(key))
     underWay.set(key, writing)
-    // Whoever still waits hears of it.
+    // Callers that still wait get the error.
     writing.catch(() => undefined)
     return writing
   }
@@ -100,7 +107,7 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
     return file!
   }
 
-  /** What kind of message it was, which it says at its beginning. */
+  /** Reads the message type that the file states at its beginning. */
   async function messageName({ fileId }: BulkRecord): Promise<string> {
     const file = await findFile(database, fileId, clock.now())
     if (file !== null) for await (const piece of readFile(database, file)) return /:xsd:(pain\.001\.001\.\d{2})/.exec(Buffer.from(piece).toString('latin1'))?.[1] ?? 'pain.001'
@@ -118,7 +125,7 @@ export function createBulkReportReads(world: BulkReportDeps): BulkReportReads {
     async template(format) {
       const made = templates.get(format) ?? template(format)
       templates.set(format, made)
-      // One that broke is made again by whoever asks next.
+      // After an error, the next request makes the template again.
       made.catch(() => templates.delete(format))
       return await made
     },

@@ -1,4 +1,4 @@
-/** Everything about bulk payments, put together: the jobs that check and pay them, and what routes read and command. */
+/** The bulk payment service: the jobs that check and pay the rows, and the reads and commands for routes. */
 import type { PayDeps } from '../payments/submit-payment.ts'
 import { bulkSubmissionJob } from './bulk-submission.ts'
 import { bulkValidationJob } from './bulk-validation.ts'
@@ -15,7 +15,7 @@ import type { RecipientCommands } from '../recipients/recipient-operations.ts'
 
 export interface BulkServiceOptions {
   readonly database: Database
-  /** What payments are made with, one as many. */
+  /** The dependencies for making payments, the same as for a single payment. */
   readonly paying: PayDeps
   readonly validation: ValidationDeps
   readonly recipients: Pick<RecipientCommands, 'make'>
@@ -24,20 +24,20 @@ export interface BulkServiceOptions {
 
 export interface BulkService {
   readonly reads: BulkPaymentReads
-  /** What jobs of bulk payments do. */
+  /** The jobs of bulk payments. */
   readonly jobs: Readonly<Partial<Record<JobKind, JobWork>>>
   commands(world: BulkPaymentDeps & BulkUploadDeps): BulkPaymentCommands & BulkUploadCommands
-  /** Lets the reader's thread go. */
+  /** Ends the thread that reads files. */
   close(): Promise<void>
 }
 
-/** Puts it together. Opens the thread that reads files when the first one comes. */
+/** Creates the service. The thread that reads files starts with the first file. */
 export function createBulkService({ database, paying, validation, recipients, problemBase }: BulkServiceOptions): BulkService {
   const files = createBulkFiles()
   const world = {
     ...paying, database, validation, files, problemStatus,
     recipientFactory: recipients,
-    // The answer that a row's payment leaves under its key; nobody else asks for it.
+    // The answer recorded under the key of a row's payment; only the job itself reads it.
     problemText: (problem: Problem) => problemBody(problem, { problemBase, instance: '/v1/payments', requestId: paying.ids.next() }),
   }
   return {

@@ -1,11 +1,12 @@
 /**
- * The job that makes payments of a file's rows (B5, W2), each on the path of every other payment: the same questions, the same
- * decision, the same group commit. A run that dies or stands still is taken up where it was: a row has the id of its payment,
- * and the key under which it is asked for, before it is asked for, so asking again finds the payment and makes no other.
+ * The job that turns the rows of a file into payments (rules B5 and W2). Each payment takes the path of every other
+ * payment: the same checks, the same decision, the same group commit. The payment's id and key are written to the row
+ * before the payment is requested. So a run that died or stalled continues where it was: a second request finds the
+ * first payment and makes no other.
  *
- * A run leaves the node to others. Its rows go in small lots, one after the other: as many as fill a commit, and no more, so
- * that whoever else pays waits behind one lot and not behind the file; smaller ones, with a pause, while others pay. After a
- * while it stands back in the line of jobs, behind whoever waits there.
+ * A run leaves capacity for other work. Alone, it sends lots that fill one commit, one after another, so that another
+ * payer waits for one lot and not for the whole file. While others pay, it sends smaller lots with a pause between
+ * them. After a number of rows it returns to the queue of jobs, behind the jobs that wait there.
  */
 import { requestersOf } from '../../lib/approvals/requesters.ts'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -27,18 +28,21 @@ import { type PayDeps, submitPayment } from '../payments/submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
 import { JobPaused, type JobContext, type JobOutcome, type JobWork } from '../jobs/jobs.ts'
 
-/** Rows asked for at a time, alone and while others pay. */
+/** The number of rows per lot, alone and while others pay. */
 const LOT = 256
 const LOT_BESIDE_OTHERS = 32
-/** Beside others it rests for as long as a lot took, times this. */
+/** While others pay, the pause after a lot is this factor times the duration of the lot. */
 const REST = 1
-/** Others are still there when they were there so long ago, milliseconds: who pays once a second is not alone in between. */
+/**
+ * Other payers count as present for this long after their last payment, milliseconds, so that one payment per second
+ * still counts.
+ */
 const ALONE_AFTER_MS = 2_000
-/** Rows after which other jobs that wait have their turn. */
+/** The number of rows after which other waiting jobs get their turn. */
 const ROWS_IN_A_ROW = 4_096
-/** A run that a sandbox lets stall waits for so long that something else happens first, milliseconds. */
+/** The wait of a run that a sandbox lets stall, milliseconds: so long that another event ends it first. */
 const STALL_MS = 86_400_000
-/** A lot that nobody could decide just now is asked for again after this, milliseconds. */
+/** The delay before a lot that could not be decided is sent again, milliseconds. */
 const AGAIN_MS = 250
 
 export interface BulkSubmissionDeps extends PayDeps {
@@ -50,7 +54,7 @@ export interface BulkSubmissionDeps extends PayDeps {
 export function bulkSubmissionJob(world: BulkSubmissionDeps): JobWork {
   const { database, ids } = world
   return {
-    // A run that stands still is cancelled through its bulk payment, others not at all.
+    // A run that stalls is cancelled through its bulk payment; a run that makes progress is never cancelled.
     cancellable: false,
     async run(job, context) {
       const bulk = await findBulk(database, job.subject!.id)
@@ -64,20 +68,23 @@ export function bulkSubmissionJob(world: BulkSubmissionDeps): JobWork {
   }
 }
 
-/** Whether a bulk payment is being submitted by this job; it may have been cancelled or given up meanwhile. */
+/** Checks whether this job is submitting the bulk payment; it may have been cancelled or given up meanwhile. */
 const isUnderWay = (bulk: BulkRecord, jobId: string): boolean => bulk.status === 'submitting' && bulk.jobId === jobId
 
-/** What is next: rows to ask for; none: all are through, or nobody can approve them any more; null: it is no longer this job's. */
+/**
+ * The next rows to submit. No rows: all rows are done, or no person can approve them any more. Null: the job has lost
+ * the bulk payment.
+ */
 type Turn = { readonly rows: readonly RowToSubmit[]; readonly isLost: boolean } | null
 
-/** One go at the rows of one bulk payment. */
+/** One run through the rows of one bulk payment. */
 class Submission {
   readonly #world: BulkSubmissionDeps
   readonly #bulk: BulkRecord
   readonly #jobId: string
   readonly #stalls: boolean
   #counts: RowCounts
-  /** The first row that may be left. */
+  /** The first row that may still be open. */
   #from = 1
 
   constructor(world: BulkSubmissionDeps, bulk: BulkRecord, jobId: string) {
@@ -88,7 +95,9 @@ class Submission {
     this.#stalls = world.sandbox && bulk.name?.includes(STALL_TOKEN) === true && bulk.counts.submitted + bulk.counts.failed === 0
   }
 
-  /** Asks for row after row. @throws JobPaused when others are to have their turn, or a sandbox wants it to stall */
+  /**
+   * Submits the rows, lot by lot. @throws JobPaused when other jobs should have their turn, or a sandbox wants a stall
+   */
   async run({ progress, signal }: JobContext): Promise<JobOutcome> {
     const { system, clock } = this.#world
     let [lot, done, ends] = [this.#stalls ? 1 : LOT_BESIDE_OTHERS, 0, [] as readonly RowEnd[]]
@@ -97,7 +106,7 @@ class Submission {
       signal.throwIfAborted()
       const hasToPause = done > 0 && (this.#stalls || done >= ROWS_IN_A_ROW)
       const turn = await this.#turn(ends, hasToPause ? 0 : lot)
-      // What it has become since is written.
+      // The status of the bulk payment is already written.
       if (turn === null) return { result: NO_RESULT, fileId: null }
       const processed = this.#counts.submitted + this.#counts.failed
       progress(processed, this.#counts.total - this.#counts.invalid)
@@ -116,7 +125,7 @@ class Submission {
     }
   }
 
-  /** Writes what became of a lot, and takes the next one. */
+  /** Writes the results of a lot and takes the next lot. */
   async #turn(ends: readonly RowEnd[], max: number): Promise<Turn> {
     const { database, clock, ids } = this.#world
     const { id, approvalId } = this.#bulk
@@ -136,13 +145,13 @@ class Submission {
     })
   }
 
-  /** Makes the payments of a lot. @returns what became of those rows that could be decided */
+  /** Makes the payments of a lot. @returns the results of the rows that could be decided */
   async #submit(rows: readonly RowToSubmit[]): Promise<readonly RowEnd[]> {
     const read = new Map(await this.#world.recipients.findMany(rows.map(({ recipientId }) => recipientId)))
     const { recipients } = this.#world
     const world: BulkSubmissionDeps = {
       ...this.#world,
-      // Read for the lot, so that each row does not read its own.
+      // Read once for the lot, so that rows do not read their recipients one by one.
       recipients: { find: async (id) => read.get(id) ?? await recipients.find(id), findMany: (ids) => recipients.findMany(ids), forget: (id) => { read.delete(id); recipients.forget(id) } },
     }
     const found = await Promise.all(rows.map((row) => (row.paid ? { rowNumber: row.rowNumber, failure: null, errors: [] } : submitRow(world, this.#bulk, row))))
@@ -164,14 +173,16 @@ class Submission {
   }
 }
 
-/** Makes one payment. @returns what became of the row; null when that could not be decided, and has to be asked again */
+/**
+ * Makes one payment. @returns the result of the row; null when it could not be decided and has to be submitted again
+ */
 async function submitRow(world: BulkSubmissionDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
   const { clock, problemText, problemStatus } = world
   const { instruction, rowNumber } = row
   const caller: Caller = {
     customerId: bulk.customerId, shard: bulk.shard, createdBy: bulk.submittedBy!, createdByName: bulk.submittedByName ?? '', createdVia: 'bulk', paymentId: row.paymentId,
     shapedBy: requestersOf([bulk.createdBy], bulk.editors.map((editor) => editor.id)), termsSince: bulk.createdAt, spenderId: bulk.createdBy,
-    // A row is asked for once in its life, so its id is its key, and its content: the row never changes any more.
+    // A row is submitted once and never changes, so its id serves as key and as fingerprint of its content.
     key: { id: row.id, fingerprint: row.id }, deadline: clock.now() + LIMITS.requestDeadlineMs, problemText, problemStatus,
     bulk: { bulkPaymentId: bulk.id, bulkRowId: row.id }, skipPayeeVerification: bulk.options.skipPayeeVerification, ...(bulk.approvalId === null ? {} : { batchApprovalId: bulk.approvalId }),
   }
@@ -195,7 +206,7 @@ async function submitRow(world: BulkSubmissionDeps, bulk: BulkRecord, row: RowTo
   }
 }
 
-/** A problem as it was told, and as it is kept. */
+/** A problem as it was answered, and as it is stored. */
 type RecordedProblem = Partial<Problem> & { readonly code?: string }
 
 const FAILURES: Readonly<Record<string, RowFailure>> = {

@@ -1,10 +1,10 @@
 /**
- * Bulk payments on their way in: a file in a form, or rows in a request.
+ * Incoming bulk payments: a file in a form, or rows in a request.
  *
- *  * The file goes to storage as it arrives and is hashed on the way; no process holds it whole. Until a row keeps it, it is
- *    lent, so whatever is refused leaves nothing behind.
- *  * A key stands for the fields and the content of the file, however the form was cut into parts.
- *  * What makes a whole file unusable, or a row, is no answer to the upload: a job looks for it, and the bulk payment says it.
+ *  * The file is streamed to storage and hashed on the way; no process holds all of it. Until a row refers to it the
+ *    file is temporary, so a refused upload leaves no file behind.
+ *  * An idempotency key covers the fields and the content of the file, whatever parts the form has.
+ *  * Faults of the file or of its rows do not refuse the upload: a job finds them, and the bulk payment reports them.
  */
 import type { Jobs } from '../jobs/jobs.ts'
 import { beginValidation } from './bulk-validations.ts'
@@ -38,18 +38,24 @@ export interface BulkUploadDeps extends RunOnceDeps {
   readonly clock: { now(): number }
   readonly problemBase: string
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
-  /** Told of what was asked for here. */
+  /** Notified of jobs that are requested on this node. */
   readonly jobs: Pick<Jobs, 'nudge'>
 }
 
-/** What comes in. Everything that is refused is thrown as a problem, but for what a key remembers. */
+/**
+ * The commands for uploads. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency
+ * key.
+ */
 export interface BulkUploadCommands {
-  /** @throws ProblemError `payload-too-large`, `validation-error`; `duplicate-file` is kept under its key */
+  /** @throws ProblemError `payload-too-large`, `validation-error`; `duplicate-file` is recorded under its key */
   upload(by: ByCaller, command: Omit<Command<null>, 'body'>, read: ReadUpload): Promise<CommandAnswer>
   create(by: ByCaller, command: Command<BulkPaymentCreate>): Promise<CommandAnswer>
 }
 
-/** Of a file, kept in memory while the rest goes to storage: enough to know its format and the name of a message. */
+/**
+ * The first bytes of a file that stay in memory while the rest goes to storage: enough to find its format and the id of
+ * a message.
+ */
 const BEGINNING_BYTES = 64 * 1024
 const BOOLEANS = ['requireAllValid', 'allowDuplicate', 'createMissingRecipients', 'skipPayeeVerification'] as const
 
@@ -57,7 +63,7 @@ const fieldsValidator = compileBody(BulkPaymentFields, undefined)
 
 type Options = Omit<BulkPaymentCreate, 'rows'> & Pick<BulkPaymentFields, 'delimiter'>
 
-/** A file that has arrived, and what is known of it. */
+/** An uploaded file and the facts known about it. */
 interface Arrived {
   readonly file: StoredFile
   readonly fileName: string | null
@@ -71,7 +77,7 @@ export function createBulkUploads(world: BulkUploadDeps): BulkUploadCommands {
   const keep = (tenantId: string, fileName: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> =>
     writeFile(database, bytes, { id: ids.next(), tenantId, fileName, contentType: 'application/octet-stream', maxBytes: BULK_FILE_BYTES_MAX, now: clock.now() })
 
-  /** The bulk payment of a file, with the job that checks its rows. */
+  /** Creates the bulk payment of a file, with the job that checks its rows. */
   async function open(tx: ApprovalTx, by: ByCaller, { file, fileName, format, messageId }: Arrived, options: Options, number: bigint): Promise<BulkRecord> {
     const { client, now } = tx
     const customerId = by.tenant.id
@@ -127,7 +133,7 @@ export function createBulkUploads(world: BulkUploadDeps): BulkUploadCommands {
         keep(by.tenant.id, fileName, watched(bytes, (first) => { beginning = first })))
       const { value, errors } = fieldsValidator.validate(plainFields(fields), true)
       const idempotency = command.idempotency === null ? null : { ...command.idempotency, fingerprint: fingerprintOf('POST', command.instance, '', { fields, file: file.sha256 }) }
-      // A key that has an answer keeps it, whatever is wrong with the fields.
+      // A key with an answer keeps its answer, even when the fields are invalid.
       if (errors.length > 0 && (idempotency === null || await world.findIdempotencyRecord(idempotency.id) === null)) refuseFields(errors)
       const options = value as BulkPaymentFields
       const format = options.format ?? formatOf(beginning)
@@ -146,7 +152,7 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** The stream as it is; its first bytes are told when it ends, or goes beyond them. */
+/** Passes the stream through; reports its first bytes when it ends or exceeds them. */
 async function* watched(bytes: AsyncIterable<Uint8Array>, tell: (beginning: Uint8Array) => void): AsyncGenerator<Uint8Array> {
   const first: Uint8Array[] = []
   let length = 0
@@ -160,7 +166,7 @@ async function* watched(bytes: AsyncIterable<Uint8Array>, tell: (beginning: Uint
   tell(Buffer.concat(first).subarray(0, BEGINNING_BYTES))
 }
 
-/** The fields of a form as JSON would have them; one that is empty says nothing. */
+/** Turns the fields of a form into JSON values; an empty field counts as absent. */
 function plainFields(fields: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== '').map(([name, text]) =>
     [name, (BOOLEANS as readonly string[]).includes(name) && (text === 'true' || text === 'false') ? text === 'true' : text]))

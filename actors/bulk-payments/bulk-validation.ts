@@ -1,9 +1,10 @@
 /**
- * The job that reads a file of payments and checks its rows (B2, W1). A try that broke begins anew and finds the same rows.
+ * The job that reads a file of payments and checks its rows (B2, W1). A failed attempt starts again and finds the same
+ * rows.
  *
- *  * Each batch of rows is written with the counts that it makes, so a client that polls sees them move.
- *  * A batch is written only while its bulk payment is still being validated by this very job: what was cancelled, or is
- *    somebody else's by now, is left alone.
+ *  * Each batch of rows is written together with its counts, so a polling client sees them grow.
+ *  * A batch is written only while this very job validates the bulk payment: a cancelled bulk payment, or one that
+ *    another job has taken over, is left alone.
  */
 import { afterValidation, canMove, NO_ROWS, type CurrencyTotal, type RowCounts } from '../../lib/bulk-payments/bulk-payment.ts'
 import { columnOfMember, METADATA_PREFIX } from '../../lib/bulk-payments/columns.ts'
@@ -22,7 +23,7 @@ import { makeRecipientOfRow, type RecipientFactory } from './make-bulk-recipient
 import type { Caller } from '../commands/caller.ts'
 import type { JobContext, JobWork } from '../jobs/jobs.ts'
 
-/** In whose name rows are checked, and recipients made. */
+/** The person or key for whom rows are checked and recipients created. */
 export interface BulkValidationRequest {
   readonly actor: AuditBy['actor']
 }
@@ -32,10 +33,10 @@ export interface BulkValidationDeps extends BulkCheckDeps {
   readonly recipientFactory: RecipientFactory
 }
 
-/** Nothing is asked of a balance, so nothing is ever refused to anybody. */
+/** No balance is asked during validation, so no refusal has to be rendered. */
 const NO_REFUSAL = { problemText: () => '', problemStatus: () => 0 }
 
-/** The bulk payment is validated by this job no more. */
+/** Thrown when this job no longer validates the bulk payment. */
 class NoLongerOurs extends Error {
   override readonly name = 'NoLongerOurs'
 }
@@ -43,7 +44,7 @@ class NoLongerOurs extends Error {
 export function bulkValidationJob(world: BulkValidationDeps): JobWork {
   const { database, clock, ids } = world
   return {
-    // Whoever wants no more of it cancels the bulk payment.
+    // Cancelled only through the bulk payment.
     cancellable: false,
     async run(job, context) {
       const bulk = await findBulk(database, job.subject!.id)
@@ -100,7 +101,7 @@ async function readRows(world: BulkValidationDeps, bulk: BulkRecord, file: Store
   }
   const maker = { customerId: bulk.customerId, requester: { id: actor.id, name: actor.name, byKey: actor.type === 'key' }, trail: { actor, address: null, requestId: job.requestId } }
   const checker = new BulkRowChecker(world, bulk, caller, makeRecipientOfRow(world.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }))
-  // Rows that an earlier reading found are waiting until this one comes to them.
+  // Rows of an earlier attempt stay until this attempt reaches them.
   const known = bulk.counts.total === 0 ? null : bulk.counts.total
   let [counts, totals] = [NO_ROWS, [] as readonly CurrencyTotal[]]
   const onRows = async (rows: readonly BulkRow[]): Promise<void> => {
@@ -125,12 +126,14 @@ async function readRows(world: BulkValidationDeps, bulk: BulkRecord, file: Store
   }
   const result = await files.read({ bytes: readFile(database, file), task: { format: bulk.format, delimiter, decimalSeparator }, onRows, signal })
   if ('errors' in result) return { counts: NO_ROWS, totals: [], errors: result.errors }
-  // Whether the message was sent before is asked when it arrives, of what it says at its beginning.
+  // Repeats are detected on arrival, by the message id at the beginning of the file.
   if (result.facts.messageId === bulk.messageId) return { counts, totals, errors: [] }
   return { counts: NO_ROWS, totals: [], errors: [{ line: null, code: 'not_well_formed', message: 'GrpHdr with its MsgId does not stand at the beginning of the message.' }] }
 }
 
-/** The rows of a request, which are few, were checked for shape when they came, and were kept as they are. */
+/**
+ * Reads the rows of a JSON request. They are few, were checked for shape when they arrived, and were stored unchanged.
+ */
 async function rowsOfJson(bytes: AsyncIterable<Uint8Array>, decimalSeparator: DecimalSeparator, onRows: (rows: readonly BulkRow[]) => Promise<void>): Promise<void> {
   const rows = JSON.parse(Buffer.concat(await Array.fromAsync(bytes)).toString()) as readonly Readonly<Record<string, unknown>>[]
   const read = rows.map(({ metadata, ...members }, nth) => {

@@ -1,9 +1,10 @@
 /**
- * Rows of a file, checked as the payments that they would be: whom they pay is found, the same questions are asked and the same
- * decision is made as for a single payment, and nothing of it is written. Funds are not looked at: they are when it is paid.
+ * Checks the rows of a file as the payments that they would become: finds the payee, asks the same questions and makes
+ * the same decision as for a single payment, and writes no payment. Funds are not checked here; they are checked when
+ * the payment is made.
  *
- * Whatever hundreds of rows need from the database is asked for at once. Between small groups of rows the event loop gets
- * its turn, so a file of a hundred thousand keeps nobody else waiting.
+ * The data for hundreds of rows is read from the database at once. Between small groups of rows the event loop gets a
+ * turn, so that a file of a hundred thousand rows delays no other request.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BulkRow, Instruction, RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
@@ -23,11 +24,11 @@ import { examinePayment, type PaymentIssue } from '../payments/check-payment.ts'
 import type { PaymentInput, PayDeps } from '../payments/submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
 
-/** Rows between two turns of the event loop: some two milliseconds. */
+/** The number of rows between two turns of the event loop: about two milliseconds. */
 const ROWS_PER_TURN = 25
-/** Payments made within this time look like duplicates, milliseconds. */
+/** Payments made within this time can count as duplicates, milliseconds. */
 const DUPLICATE_MS = 10 * 86_400_000
-/** What is found wrong at the payment, not at the file. */
+/** The refusals that are left to the payment and are no fault of the file. */
 const LEFT_TO_PAYMENT: ReadonlySet<string> = new Set(['insufficient-funds'])
 
 export interface BulkCheckDeps extends PayDeps {
@@ -35,21 +36,21 @@ export interface BulkCheckDeps extends PayDeps {
   readonly validation: ValidationDeps
 }
 
-/** Makes a recipient that a row describes; what stands against it are faults of the row. */
+/** Creates a recipient from the description in a row; a refusal becomes faults of the row. */
 export type MakeRecipient = (instruction: Instruction) => Promise<{ readonly id: string } | { readonly faults: readonly RowFault[] }>
 
-/** A row on its way. */
+/** A row while it is checked. */
 interface Draft {
   readonly row: BulkRow
   readonly faults: RowFault[]
   readonly warnings: RowWarning[]
   recipientId: string | null
-  /** By `accountKey`, when an account says who it is. */
+  /** The account found in the row, looked up by `accountKey`; null when the row identifies its payee differently. */
   account: { readonly currency: string; readonly accountIdentity: string; readonly masked: string } | null
   sourceBalanceId: string | null
 }
 
-/** Checks the rows of one file, batch after batch; what one batch has is known to the next. */
+/** Checks the rows of one file, batch after batch; each batch knows the results of the batches before. */
 export class BulkRowChecker {
   readonly #world: BulkCheckDeps
   readonly #bulk: BulkRecord
@@ -67,7 +68,7 @@ export class BulkRowChecker {
     this.#makeRecipient = makeRecipient
   }
 
-  /** @throws what the driver throws; nothing that a row has wrong */
+  /** @throws only database errors; faults of a row are part of the result */
   async check(rows: readonly BulkRow[]): Promise<CheckedRow[]> {
     const drafts = rows.map((row): Draft => ({ row, faults: [...row.faults], warnings: [...row.warnings], recipientId: null, account: null, sourceBalanceId: null }))
     const payees = await this.#payees(drafts)
@@ -78,7 +79,7 @@ export class BulkRowChecker {
     const traits: (PaymentTraits | null)[] = []
     for (let at = 0; at < drafts.length; at += ROWS_PER_TURN) {
       if (at > 0) await breathe()
-      // Together, because banks are asked for names; what rows know of earlier ones they look at before they wait.
+      // In parallel, because banks are asked for names. A row reads the state that earlier rows left before it waits.
       for (const { row, alike } of await Promise.all(drafts.slice(at, at + ROWS_PER_TURN).map((draft) => this.#examine(draft, payees, owners)))) {
         checked.push(row)
         traits.push(alike)
@@ -87,7 +88,7 @@ export class BulkRowChecker {
     return await this.#withDuplicates(checked, traits)
   }
 
-  /** Finds whom the rows pay: by id, else by account, else by making them. */
+  /** Finds the payees of the rows: by id, else by account, else by creating them. */
   async #payees(drafts: readonly Draft[]): Promise<ReadonlyMap<string, PayableRecipient>> {
     const { database, recipients, validation } = this.#world
     const { customerId } = this.#bulk
@@ -99,7 +100,7 @@ export class BulkRowChecker {
       const input = recipientOfRow(instruction.recipientId === undefined ? instruction : { recipientName: 'By id', ...instruction }, draft.faults)
       const validated = validateRecipient(validation, input)
       if ('errors' in validated) {
-        // What is missing has been said already.
+        // Missing members have been reported already.
         if (draft.faults.length === before) draft.faults.push(...validated.errors.map(({ field, code, message }) => faultOfIssue({ field, code, message })))
       } else {
         const { accountIdentity, maskedIdentifier } = validated.recipient
@@ -137,7 +138,7 @@ export class BulkRowChecker {
     return await recipients.findMany(drafts.flatMap(({ recipientId }) => recipientId ?? []))
   }
 
-  /** Finds what the rows are paid from: what they say, else what the file says, else the default of their currency. */
+  /** Finds the balance that pays each row: named by the row, else by the file, else the default of the currency. */
   async #sources(drafts: readonly Draft[]): Promise<void> {
     const { database } = this.#world
     const { customerId, sourceBalanceId } = this.#bulk
@@ -216,7 +217,7 @@ export class BulkRowChecker {
     }
   }
 
-  /** Says of valid rows that something like them was paid, or stands above them. */
+  /** Adds a warning to valid rows when a similar payment was made before, or a similar row stands above. */
   async #withDuplicates(rows: readonly CheckedRow[], traits: readonly (PaymentTraits | null)[]): Promise<CheckedRow[]> {
     const asked = traits.filter((each) => each !== null)
     const paid = asked.length === 0 ? new Set<string>() : await paymentsAlike(this.#world.database, this.#bulk.customerId, asked, this.#world.clock.now() - DUPLICATE_MS)
@@ -231,7 +232,7 @@ export class BulkRowChecker {
   }
 }
 
-/** A row as the payment that it asks for. */
+/** Turns a row into the payment that it requests. */
 export function paymentInput(instruction: Instruction, { recipientId, sourceBalanceId, reference }: { readonly recipientId: string; readonly sourceBalanceId: string; readonly reference: string }): PaymentInput {
   const { amountMinor, currency, purposeCode, purpose, endToEndId, externalId, internalNote, notifyRecipient, metadata } = instruction
   return {

@@ -1,4 +1,7 @@
-/** A recipient that a row of a file describes, made as by hand: the same checks of its bank and its name, the same reviews. */
+/**
+ * Creates the recipient that a row of a file describes, as a request would: with the same checks of bank and name, and
+ * the same reviews.
+ */
 import { faultOfIssue, recipientOfRow } from '../../lib/bulk-payments/payment-of-row.ts'
 import type { Instruction, RowFault } from '../../lib/bulk-payments/instruction.ts'
 import type { Problem } from '../../lib/base/problems.ts'
@@ -6,15 +9,18 @@ import type { RecipientInput } from '../../lib/recipients/validation.ts'
 import type { MakeRecipient } from './check-bulk-rows.ts'
 import type { RecipientMaker } from '../recipients/review-recipient.ts'
 
-/** What makes a recipient. Asked again for one that is there, it answers `duplicate-recipient`. */
+/** Creates recipients. A repeated call for an existing recipient is answered with `duplicate-recipient`. */
 export interface RecipientFactory {
   make(maker: RecipientMaker, body: RecipientInput & { readonly email: string | null }, options: { readonly verify: boolean }): Promise<{ readonly id: string } | { readonly refused: Problem }>
 }
 
-/** Good enough to know a slip of the pen; whether somebody reads it shows when it is used. */
+/** Finds typing errors only; whether the address exists is not checked. */
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@.]+$/
 
-/** Makes recipients of rows in somebody's name. Whoever was faster, another row or another node, has made the same one. */
+/**
+ * Creates recipients of rows for the given maker. When another row or another node has created the same recipient
+ * first, that recipient is used.
+ */
 export function makeRecipientOfRow(factory: RecipientFactory, maker: RecipientMaker, options: { readonly verify: boolean }): MakeRecipient {
   return async (instruction: Instruction) => {
     const faults: RowFault[] = []

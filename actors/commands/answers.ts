@@ -1,4 +1,7 @@
-/** Answers of commands that actors decide: what was made becomes bytes, and a repeat under the same Idempotency-Key gets the same bytes (I5). */
+/**
+ * Answers of commands that actors decide: the result becomes bytes, and a repeat under the same Idempotency-Key gets
+ * the same bytes (I5).
+ */
 import type { Caller } from './caller.ts'
 import { bookedExchange } from '../../lib/exchange/book-exchange.ts'
 import { exchangeJson, type ExchangeRecord } from '../../lib/exchange/exchange.ts'
@@ -17,12 +20,12 @@ import type { Command, CommandAnswer, Idempotency, IdempotencyRecord } from '../
 import type { Database } from '../../storage/db/database.ts'
 import type { Refused } from '../../lib/balances/decision.ts'
 
-/** The 201 of a payment; the same bytes whenever it is given for the same payment. */
+/** The 201 of a payment; every repeat for the same payment has the same bytes. */
 export function paymentAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer {
   return created(`/v1/payments/${payment.id}`, JSON.stringify(paymentJson(payment, payment.details.queued)), replayed)
 }
 
-/** The 200 of a payment that was cancelled. It has come to its end, so a repeat finds the same. */
+/** The 200 of a cancelled payment. The payment is final, so a repeat has the same bytes. */
 export function cancelledAnswer(payment: PaymentRecord, replayed: boolean): CommandAnswer {
   return { status: 200, body: JSON.stringify(paymentJson(payment, null)), contentType: 'application/json', replayed }
 }
@@ -36,7 +39,7 @@ export function created(location: string, body: string, replayed: boolean): Comm
   return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location, replayed }
 }
 
-/** The 201 of a quote. A quote never changes, and was not used when it was made. */
+/** The 201 of a quote. A quote never changes, and was unused when it was created. */
 export function quoteAnswer(quote: QuoteRecord, replayed: boolean): CommandAnswer {
   return created(`/v1/exchanges/quotes/${quote.id}`, JSON.stringify(quoteJson(quote, false)), replayed)
 }
@@ -46,7 +49,7 @@ export function exchangeAnswer(exchange: ExchangeRecord, replayed: boolean): Com
   return created(`/v1/exchanges/${exchange.id}`, JSON.stringify(exchangeJson(exchange)), replayed)
 }
 
-/** What keeps its answers as they were given: where it is, and what its tag does not cover. */
+/** The resources whose first answer is stored: their path, and the members that their ETag does not cover. */
 export const KEPT = {
   recipient: { path: 'recipients', untagged: RECIPIENT_UNTAGGED },
   funds_request: { path: 'funds-requests', untagged: FUNDS_REQUEST_UNTAGGED },
@@ -55,10 +58,10 @@ export const KEPT = {
   job: { path: 'jobs', untagged: [] },
 } as const
 
-/** What a record answers to a repeat: the resource as it was created, or the words that were said, of a problem too. */
+/** Answers a repeat from the record: the resource as it was created, or the stored answer, which may be a problem. */
 export function storedAnswer({ status, answer, resource }: Pick<RecordedCommand, 'status' | 'answer' | 'resource'>): CommandAnswer {
   if (answer !== null) {
-    // Of a draft, which has been written over since, or is gone.
+    // The draft has been overwritten or deleted since, so its first answer is stored.
     if (status === 201 && resource?.kind === 'payment') return created(`/v1/payments/${resource.payment.id}`, answer, true)
     if (status === 201 && resource?.kind === 'exchange') return created(`/v1/exchanges/${resource.exchange.id}`, answer, true)
     const made = resource === null || !('id' in resource) ? {} : {
@@ -75,21 +78,21 @@ export function storedAnswer({ status, answer, resource }: Pick<RecordedCommand,
   }
 }
 
-/** What a decision comes to where it makes nothing: the same key was decided before, or a no. */
+/** The results of a decision that creates nothing: a recorded outcome or a refusal. */
 export type Unmade =
   | Refused
-  /** The same key was decided before. */
+  /** The key has a recorded outcome. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
-/** The way from a command to its answer, with everything that its Idempotency-Key asks for. */
+/** Leads a command to its answer, and applies the rules of its Idempotency-Key. */
 export interface Answers {
   /**
-   * Lets the domain decide, and puts what it has made into words.
+   * Submits the command to the domain, and renders the result as an answer.
    *
-   * @throws ProblemError for a no that is not kept, `idempotency-key-in-use` and `idempotency-key-reused`
+   * @throws ProblemError for a refusal that is not recorded, `idempotency-key-in-use` and `idempotency-key-reused`
    */
   answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer>
-  /** The answer that a key has already; null when it has none. */
+  /** Reads the answer recorded under a key; null when it has none. */
   recordedAnswer(idempotency: Idempotency): Promise<CommandAnswer | null>
   callerOf(command: Command<unknown>): Caller
 }
@@ -101,7 +104,7 @@ export interface AnswersDeps {
 }
 
 export function createAnswers(world: AnswersDeps): Answers {
-  /** Keys of commands that are being decided here. */
+  /** The keys of commands that are being decided on this node. */
   const underWay = new Set<string>()
 
   async function answer<Body, Made extends { readonly kind: string }>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<Made | Unmade>, render: (made: Made) => CommandAnswer): Promise<CommandAnswer> {
@@ -112,7 +115,7 @@ export function createAnswers(world: AnswersDeps): Answers {
     try {
       return await decide(command, submit, render)
     } catch (error) {
-      // What is wrong with the body is said only when the key is new: a key that has an answer keeps it.
+      // An invalid body is reported only for a new key: a key with an answer keeps its answer.
       if (error instanceof ProblemError) return await recordedAnswer(idempotency) ?? raise(error)
       throw error
     } finally {

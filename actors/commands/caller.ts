@@ -1,32 +1,35 @@
-/** Callers of use cases that decide about money: who asks, under which key, until when. */
+/** The caller of a use case that decides about money: the customer, the key and the deadline. */
 import type { CommandKey } from '../../lib/balances/decision.ts'
 import type { Problem } from '../../lib/base/problems.ts'
 
-/** Who asks, under which key, and how a refusal is put into words. */
+/** The caller, its key, and the rendering of refusals. */
 export interface Caller {
   readonly customerId: string
   readonly shard: number
   readonly createdBy: string
   readonly createdByName: string
   readonly createdVia: 'api_key' | 'web' | 'mobile' | 'schedule' | 'bulk'
-  /** Who else shaped the terms of what it is made from; ids of people and keys. */
+  /** Other people and keys that shaped the terms of the source; their ids. */
   readonly shapedBy?: readonly string[]
-  /** When what it is made from was made, epoch milliseconds: who has changed the recipient since then has shaped the terms, too. */
+  /**
+   * The creation time of the source (for example a schedule), epoch milliseconds: anyone who has changed the recipient
+   * since then has shaped the terms too.
+   */
   readonly termsSince?: number
-  /** Who set the amount, where that is not `createdBy`. */
+  /** The id of the person or key that set the amount, where it is not `createdBy`. */
   readonly spenderId?: string
-  /** The schedule in whose name it asks. */
+  /** The schedule for which the caller asks. */
   readonly scheduledPaymentId?: string
-  /** The file and the row for which it asks. */
+  /** The file and the row for which the caller asks. */
   readonly bulk?: { readonly bulkPaymentId: string; readonly bulkRowId: string }
-  /** The approval of the file, for which the payment waits with all others of it. */
+  /** The approval of the file; the payment waits for it together with the other payments of the file. */
   readonly batchApprovalId?: string
-  /** The recipient's bank is not asked for its name: the customer has waived it for this payment. */
+  /** True when the customer has waived the name check with the recipient's bank for this payment. */
   readonly skipPayeeVerification?: boolean
-  /** The id that the payment gets; made here where nobody has to know it before. */
+  /** The id that the payment gets; drawn by the flow when absent. */
   readonly paymentId?: string
   readonly key: CommandKey | null
-  /** Of the clock: what is not decided by then is refused undecided. */
+  /** The deadline by the clock: a command that is undecided by then is refused without a decision. */
   readonly deadline: number
   readonly problemText: (problem: Problem) => string
   readonly problemStatus: (problem: Problem) => number

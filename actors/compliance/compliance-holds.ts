@@ -1,13 +1,13 @@
 /**
- * The operator's queue of holds: people decide on one under the lock of its row, and what that makes of its subject is
- * written with it, with the events and the trail, or not at all.
+ * The operator's queue of compliance holds. Staff decide on a hold under the lock of its row. The effects on its
+ * subject, the events and the trail entry are written with the decision or not at all.
  *
- * A hold may be about anything. `HeldSubjects` is the small registry of what a release and a block do to each kind of
- * subject: payments are here; whatever else is put under review (an incoming payment, say) opens a hold with
- * `opensComplianceHold`, brings its own `HeldSubjectKind`, and has the staff's operations, the four eyes, the notes and the
- * trail for nothing.
+ * A hold may concern any kind of subject. `HeldSubjects` is the registry of the effects that a release and a block have
+ * on each kind. A further kind opens a hold with `opensComplianceHold` and adds its own `HeldSubjectKind`; staff
+ * operations, the rule of two people, notes and trail then work without more code.
  *
- * Time is a column, as with approvals: whoever owns a hold's shard looks at those that the sandbox is to decide on.
+ * Due times are a column, as with approvals: the node that owns a hold's shard polls for holds that the sandbox
+ * decides.
  */
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import { complianceHoldEvent, type ComplianceDecision, type HeldSubject } from '../../lib/compliance/hold.ts'
@@ -23,14 +23,14 @@ import type { SubjectOutcome } from '../approvals/approvals.ts'
 import { Poller } from '../runtime/poller.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
-/** How often a node looks for holds that are due, and how many it takes at a time. */
+/** The poll interval, and the number of due holds taken per poll. */
 const TICK_MS = 1_000
 const DUE_MAX = 256
 
-/** Who decides in the name of a sandbox: an id that no person can have. */
+/** The reviewer recorded for decisions of the sandbox: an id that no person can have. */
 export const SANDBOX_REVIEWER = { id: '00000000-0000-4000-8000-00000000a99e', name: 'Sandbox reviewer' } as const
 
-/** What a decision does to one kind of subject. Everything here happens within the transaction of the decision. */
+/** The effect of a decision on one kind of subject, within the transaction of the decision. */
 export interface HeldSubjectKind {
   decided(tx: ApprovalTx, hold: ComplianceHoldRecord, decision: ComplianceDecision, options: { readonly freezeFunds: boolean }): Promise<SubjectOutcome>
 }
@@ -46,7 +46,7 @@ export interface ComplianceHoldsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-/** One of the operator's people, and the hold they act on. */
+/** A member of the operator's staff, and the hold to act on. */
 interface Acting {
   readonly holdId: string
   readonly operatorId: string
@@ -68,11 +68,11 @@ export class ComplianceHolds extends Poller {
   }
 
   /**
-   * The decision of one person. Where the operator wants two, the first one's is noted, and another person's same decision
-   * ends the hold; one that differs takes the place of the first.
+   * Records the decision of one person. Where the operator requires two people, the first decision is stored as a
+   * proposal, and the same decision by another person ends the hold; a different decision replaces the proposal.
    *
-   * @returns `proposed` while it waits for a second person
-   * @throws ProblemError `not-found` when the operator has no such hold, `invalid-transition` when it has been decided on
+   * @returns `proposed` while a second person is needed
+   * @throws ProblemError `not-found` when the operator has no such hold, `invalid-transition` when it has been decided
    */
   async decide(request: HoldDecision): Promise<'decided' | 'proposed'> {
     const { decision, reason, freezeFunds, by } = request
@@ -89,7 +89,7 @@ export class ComplianceHolds extends Poller {
     })
   }
 
-  /** Writes down what somebody has to say about a hold, decided on or not. @throws ProblemError `not-found`, `limit-reached` */
+  /** Adds a note to a hold, open or decided. @throws ProblemError `not-found`, `limit-reached` */
   async note({ holdId, operatorId, by, text }: Acting & { readonly text: string }): Promise<void> {
     await decideInTransaction(this.#options, async (tx) => {
       const hold = await lockOf(tx, { holdId, operatorId })
@@ -110,7 +110,7 @@ export class ComplianceHolds extends Poller {
     return after
   }
 
-  /** The trail of the operator: that of the customer must not speak of holds. */
+  /** Writes the operator's trail; the customer's trail must not mention holds. */
   async #trail(tx: ApprovalTx, hold: ComplianceHoldRecord, by: AuditBy, what: string, before: object | null, after: object): Promise<void> {
     const about = { subjectType: hold.subjectType, subjectId: hold.subjectId, customerId: hold.customerId }
     await writeAudit(tx.client, {
@@ -144,7 +144,7 @@ async function lockOpen(tx: ApprovalTx, acting: Pick<Acting, 'holdId' | 'operato
   return hold
 }
 
-/** Whether somebody else has said the same before. */
+/** Checks whether another person has proposed the same decision before. */
 function isSecondWord({ proposal }: ComplianceHoldRecord, { decision, freezeFunds, by }: HoldDecision): boolean {
   return proposal !== null && proposal.by !== by.actor.id && proposal.decision === decision && proposal.freezeFunds === freezeFunds
 }

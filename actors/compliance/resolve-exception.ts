@@ -1,8 +1,8 @@
 /**
- * Exceptions, resolved by people: one says what became of the money and what that rests on, another one says the same, and
- * the ledger takes the step of the state that was reached, in the transaction that keeps who said so (P22).
+ * Resolves exceptions by staff: a first person proposes the outcome with evidence, a second person confirms it, and the
+ * ledger books the step to that outcome in the transaction that records both people (P22).
  *
- * The partner may have its word at any time in between; whoever comes second finds the exception resolved.
+ * The partner may report the outcome in between; the later of the two finds the exception resolved.
  */
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { ExceptionResolution } from '../../lib/compliance/exception.ts'
@@ -21,17 +21,18 @@ import { readPayment } from '../../storage/payments/payment-states.ts'
 import type { SubjectOutcome } from '../approvals/approvals.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
-/** What a payment has failed with when people say that it has. */
+/** The code of a payment that staff have resolved as failed. */
 const FAILED_CODE = 'TECH'
-/** What a payment came back with when people say that it has. */
+/** The code of a payment that staff have resolved as returned. */
 const RETURNED_CODE = 'NARR'
 
-/** What ends an exception. */
+/** The outcomes that end an exception. */
 type Outcome = Exclude<ExceptionResolution, 'resubmit_forbidden'>
 
 /**
- * What a resolution does to one kind of subject, within its transaction. `amount`: what came back, minor units. `suspenseId`: the credited
- * balance takes no money any more, so what comes to it waits for its owner under this id.
+ * The effect of a resolution on one kind of subject, within its transaction. `amount`: the amount returned, minor
+ * units. `suspenseId`: set when the credited balance is closed; the money then waits in suspense for its owner under
+ * this id.
  */
 export interface ExceptionSubjectKind {
   resolved(tx: ApprovalTx, exception: ExceptionRecord, outcome: Outcome, amount: bigint, suspenseId: string | undefined): Promise<SubjectOutcome>
@@ -59,13 +60,13 @@ export class Exceptions {
   constructor(options: ExceptionsOptions) { this.#options = options }
 
   /**
-   * What one person has found out. Where the operator wants two, the first one's word is noted, and another person's same
-   * word is booked; one that differs takes the place of the first. Each brings evidence of their own; the second one's is kept
-   * with the exception, both are in the trail.
+   * Records the outcome that one person reports. Where the operator requires two people, the first report is stored as
+   * a proposal, and the same report by another person books it; a different report replaces the proposal. Each person
+   * brings evidence: that of the second is stored with the exception, both are in the trail.
    *
-   * @returns `proposed` while it waits for a second person
-   * @throws ProblemError `not-found` when the operator has no such exception, `invalid-transition` when it is resolved or is
-   *   not theirs to resolve, `validation-error` when the amount does not fit
+   * @returns `proposed` while a second person is needed
+   * @throws ProblemError `not-found` when the operator has no such exception, `invalid-transition` when it is resolved
+   *   or may not be resolved by staff, `validation-error` when the amount does not fit
    */
   async resolve(request: Resolution): Promise<'resolved' | 'proposed'> {
     return await decideInTransaction(this.#options, async (tx, afterwards) => {
@@ -110,7 +111,7 @@ export class Exceptions {
   }
 }
 
-/** What came back: said only of a return, in the currency of the exception and no more than it is about. */
+/** Checks the returned amount: given only for a return, in the currency of the exception, and at most its amount. */
 function amountOf({ currency, amount: whole }: ExceptionRecord, { outcome, amount }: Resolution): bigint | null {
   if (amount === null) return outcome === 'returned' ? whole : null
   if (outcome !== 'returned') refuseField('/amount', 'not_applicable', 'Only what was returned has an amount.')
@@ -119,12 +120,12 @@ function amountOf({ currency, amount: whole }: ExceptionRecord, { outcome, amoun
   return amount.minor
 }
 
-/** Whether somebody else has said the same before. */
+/** Checks whether another person has proposed the same outcome before. */
 function isSecondWord(proposal: ResolutionProposal | null, { outcome, by }: Resolution, amountMinor: bigint | null): boolean {
   return proposal !== null && proposal.by !== by.actor.id && proposal.outcome === outcome && proposal.amountMinor === (amountMinor?.toString() ?? null)
 }
 
-/** Payments whose outcome was unknown: the step that the partner's own word would have led to. */
+/** Payments of unknown outcome: applies the same step as the partner's own message. */
 export function exceptionalPayment({ accounts }: { readonly accounts: Pick<InternalAccountCache, 'within'> }): ExceptionSubjectKind {
   return {
     async resolved({ client, ids, now }, { subjectId }, outcome, amount, suspenseId) {

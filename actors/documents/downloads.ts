@@ -1,9 +1,10 @@
 /**
- * Signed links to files: whoever holds one may download that file, without signing in, until the link expires. Links are for
- * browsers, which send no key; so they live shortly, and are made anew whenever somebody who may read the file asks.
+ * Signed links to files. The holder of a link may download the file, without signing in, until the link expires. Links
+ * are for browsers, which send no key. They live for a short time, and a new link is made for each request of a caller
+ * who may read the file.
  *
- * A link's token is the file's id, when it expires and an HMAC over both. Nothing is stored: every node honours what any of
- * them has signed, and a file that is removed takes its links with it.
+ * A link's token consists of the file's id, the expiry time and an HMAC over both. Nothing is stored: every node
+ * accepts links that any node has signed, and the links of a removed file stop working.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -15,34 +16,36 @@ import { resourceETag } from '../../lib/commands/etag.ts'
 import type { Answer } from '../../lib/commands/answer.ts'
 import type { DownloadLink } from '../../lib/contract/download-link.ts'
 
-/** Long enough to click, too short to be passed around; milliseconds. */
+/** The lifetime of a link: long enough to click, too short to be passed on; milliseconds. */
 export const LINK_MS = 5 * 60_000
 const ID_BYTES = 16
 const EXPIRY_BYTES = 6
 const SIGNED_BYTES = ID_BYTES + EXPIRY_BYTES
 const TOKEN_BYTES = SIGNED_BYTES + 32
 
-/** Beside the policy of every answer: no script of a file runs here, whatever a browser makes of it. */
+/**
+ * Added to the policy of every answer: no script in a file runs under our origin, even when a browser renders the file.
+ */
 const FILE_CONTENT_POLICY = 'sandbox'
 
-/** The part that reading routes use. */
+/** The reads for routes. */
 export interface DownloadReads {
-  /** A new link to a file that the caller may read. */
+  /** Creates a new link to a file that the caller may read. */
   link(file: Pick<StoredFile, 'id' | 'contentType' | 'fileName'>): DownloadLink
-  /** The file of a link. @throws ProblemError `not-found`, `link-expired` */
+  /** Opens the file of a link. @throws ProblemError `not-found`, `link-expired` */
   open(token: string): Promise<Answer>
 }
 
 export interface DownloadsDeps {
   readonly database: Database
   readonly clock: { now(): number }
-  /** What links are signed with, 32 bytes, the same on every node. */
+  /** The key that signs links, 32 bytes, the same on every node. */
   readonly linkKey: Uint8Array
-  /** Where the service can be reached, without `/v1`. */
+  /** The public address of the service, without `/v1`. */
   readonly origin: () => string
 }
 
-/** Links to files. */
+/** Creates signed links and opens them. */
 export function createDownloads({ database, clock, linkKey, origin }: DownloadsDeps): DownloadReads {
   const sign = (signed: Uint8Array): Buffer => createHmac('sha256', linkKey).update(signed).digest()
 

@@ -1,6 +1,7 @@
 /**
- * Moves of contracts that no balance has to decide: withdrawn, missed, called for more, overdue, expired. Money only goes back with
- * them. Each is one transaction, with the contract's version as its fence; what people have to know of it is told with it.
+ * Moves of contracts that need no decision of a balance: withdrawn, deposit missed, margin called, overdue, expired.
+ * These moves only return money. Each is one transaction with the contract's version as its fence; notices to people
+ * are written with it.
  */
 import { dateIn, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -17,7 +18,7 @@ import { readExchange } from '../../storage/exchange/exchanges.ts'
 import { insertNotices, peopleInRoles, type Notice } from '../../storage/notices/notices.ts'
 import { decideInTransaction, type Afterwards } from '../approvals/decision-transaction.ts'
 
-/** Who is told of what a contract needs: those who can do something about it. */
+/** The roles that are told when a contract needs action: those who can act. */
 const TOLD_ROLES = ['owner', 'admin']
 
 export interface EndsDeps {
@@ -37,10 +38,11 @@ const MESSAGES: Readonly<Record<QuietMove['kind'], string>> = {
 }
 
 /**
- * Makes a move within a transaction that is open.
+ * Makes a move within an open transaction.
  *
- * @returns the contract as it is from now on
- * @throws ProblemError when it is none of this contract; CommitConflict `exchange_stale` when somebody was quicker
+ * @returns the contract after the move
+ * @throws ProblemError when the contract does not allow the move; CommitConflict `exchange_stale` when another change
+ *   came first
  */
 export async function moveQuietly(tx: ApprovalTx, contract: Contract, move: QuietMove, { accounts, sandbox, by }: { readonly accounts: InternalAccounts; readonly sandbox: boolean; readonly by: 'member' | 'system' }): Promise<Contract> {
   const moved = moveContract(contract, move)
@@ -51,7 +53,10 @@ export async function moveQuietly(tx: ApprovalTx, contract: Contract, move: Quie
   return contractAfter(contract, moved, now)
 }
 
-/** The same by itself, with word of it to those who can do something about it; nothing when the contract is another by now. @throws as `moveQuietly` */
+/**
+ * Makes a due move in its own transaction, with notices to the people who can act; does nothing when the contract has
+ * changed. @throws as `moveQuietly`
+ */
 export async function moveWhenDue(world: EndsDeps, contract: Contract, move: QuietMove, accounts: InternalAccounts): Promise<void> {
   await decideInTransaction(world, async (tx, afterwards) => {
     if ((await readExchange(tx.client, contract.id))?.exchange.version !== contract.version) return

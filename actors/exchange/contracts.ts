@@ -1,9 +1,9 @@
 /**
- * What time and the market make of contracts, looked for where their shard is at home: deposits that were not paid (F3), margin
- * calls (F5), the last day of a forward (F6 to F8), held rates whose time is over (H3).
+ * Moves contracts that are due by time or market, on the node that owns their shard: missed deposits (F3), margin calls
+ * (F5), the last day of a forward (F6 to F8), expired held rates (H3).
  *
- * A contract's row says when it is looked at next. What is then decided rests on the row as it was read; two nodes that look at
- * once decide the same, and the version lets one of them write it.
+ * The row of a contract says when it is due next. Each decision rests on the row as it was read. Two nodes that poll at
+ * once decide the same, and the version lets only one of them write.
  */
 import { LIMITS } from '../../lib/base/limits.ts'
 import { isCalled, isContract, isOpen, keptOf, type Contract } from '../../lib/exchange/contract.ts'
@@ -22,14 +22,20 @@ import { moveWhenDue, type EndsDeps, type QuietMove } from './contract-ends.ts'
 import type { FxPartner } from '../providers/fx.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** How often a node looks, and how many contracts it takes at a time: with a look a minute at each, some fifteen thousand a node. */
+/**
+ * The poll interval, and the number of contracts per poll: with one check a minute per contract, about fifteen thousand
+ * contracts per node.
+ */
 const TICK_MS = 1_000
 const DUE_MAX = 256
-/** One that cannot be judged just now (its pair is not quoted, a drawdown is on its way) is looked at again. */
+/**
+ * The delay before a contract is checked again that cannot be judged now (its pair is not quoted, or a drawdown is in
+ * progress).
+ */
 const AGAIN_MS = 10_000
 
 export interface ContractsOptions extends ContractDeps, EndsDeps {
-  /** Whose market contracts are held against. */
+  /** The partner whose market values the contracts. */
   readonly partner: Pick<FxPartner, 'mid'>
   readonly shards: Shards
 }
@@ -51,7 +57,7 @@ export class Contracts extends Poller {
     for (const exchange of (await findExchanges(database, due)).values()) {
       if (!isContract(exchange) || exchange.dueAt === null || exchange.dueAt > now) continue
       const settled = await this.#settle(exchange, now).catch((error: unknown) => {
-        // Somebody else was quicker, or it has become something else since: what it is now says when it is looked at.
+        // Another node was faster, or the contract has changed: its current row says when it is due next.
         if (!(error instanceof CommitConflict) && !(error instanceof ProblemError)) onError(error, `contract ${exchange.id}`)
         return false
       })
@@ -60,7 +66,7 @@ export class Contracts extends Poller {
     if (later.length > 0) await postponeContracts(database, later)
   }
 
-  /** Does what is due of a contract. @returns false when nothing is */
+  /** Makes the move that is due on a contract. @returns false when none is due */
   async #settle(contract: Contract, now: number): Promise<boolean> {
     if (contract.kind === 'held_rate') return isOpen(contract) && await this.#quietly(contract, { kind: 'expire' })
     if (contract.status === 'awaiting_deposit') return isCalled(contract) ? await this.#closeOut(contract, now) : await this.#quietly(contract, { kind: 'deposit_missed' })
@@ -75,7 +81,7 @@ export class Contracts extends Poller {
     return true
   }
 
-  /** F6, F8. @returns false when the money is not there */
+  /** Draws the rest of a contract (F6, F8). @returns false when the balance lacks the money */
   async #drawRest(contract: Contract): Promise<boolean> {
     const { clock } = this.#options
     const outcome = await drawRest(this.#options, serviceFor(contract, clock.now() + LIMITS.requestDeadlineMs), contract)
@@ -87,7 +93,7 @@ export class Contracts extends Poller {
     return graceUntil(await statusSince(this.#options.database, contract.id), desk.calendar) <= now && await this.#closeOut(contract, now)
   }
 
-  /** F8: what is left is unwound at what the market makes of it now. A drawdown that may still fail comes first. */
+  /** Unwinds the rest of a contract at the current market rate (F8). Waits for a drawdown that may still fail. */
   async #closeOut(contract: Contract, now: number): Promise<boolean> {
     const { database, clock } = this.#options
     if (await hasOpenDrawdown(database, contract.id)) return false
@@ -99,7 +105,7 @@ export class Contracts extends Poller {
     return outcome.kind === 'contract_moved'
   }
 
-  /** F5. @returns false when there is enough of a deposit */
+  /** Makes a margin call (F5). @returns false when the deposit is sufficient */
   async #call(contract: Contract, now: number): Promise<boolean> {
     const desk = await this.#desk(contract)
     const amount = this.#demand(contract, desk, now)
@@ -109,14 +115,17 @@ export class Contracts extends Poller {
   #demand(contract: Contract, { terms: { forwardDepositBps, marginCallBps } }: ExchangeDesk, now: number): bigint | null {
     const { deposit, remainingSell, sellAmount } = contract
     if (deposit === null) return null
-    // The sandbox's partner calls for as much again, once.
+    // The sandbox partner calls once for the same amount as the first deposit.
     const once = this.#options.sandbox && sellAmount === SANDBOX_MARGIN_CALL.amount && deposit.required > 0n && deposit.required === depositFor(sellAmount, { depositBps: forwardDepositBps, sandbox: true })
     if (once) return deposit.required
     const worth = this.#worth(contract, now)
     return worth === null ? null : marginCall({ remainingSell, worth, kept: keptOf(deposit).amount }, { depositBps: forwardDepositBps, marginCallBps })
   }
 
-  /** What is left to sell, valued at the rate that the partner would give for the same day now; null where it does not quote the pair. */
+  /**
+   * Values the amount left to sell at the partner's current rate for the same day; null where the partner does not
+   * quote the pair.
+   */
   #worth({ connectionId, sellCurrency, buyCurrency, settlementDate, remainingSell, partnerRate }: Contract, now: number): bigint | null {
     const mid = this.#options.partner.mid(connectionId, sellCurrency, buyCurrency)
     if (mid === null) return null

@@ -1,6 +1,7 @@
 /**
- * An exchange from a quote, brought to the balance that decides it: its quote and its balances found, a balance for what it buys
- * opened where there is none. What a quote is of says what is made of it.
+ * Brings an exchange from a quote to the balance that decides it: finds the quote and its balances, and opens a balance
+ * for the bought currency where there is none. The kind of the quote determines whether the exchange is a spot, a
+ * forward or a held rate.
  */
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { dateIn } from '../../lib/base/clock.ts'
@@ -27,7 +28,7 @@ import { deskOf, mustHave, type QuoteDeps } from './create-quote.ts'
 import { openExchangeContract, PLAIN_TERMS, type ContractOutcome, type ForwardTerms } from './exchange-contracts.ts'
 import type { Caller } from '../commands/caller.ts'
 
-/** What exchanges need beside. */
+/** The further dependencies of exchanges. */
 export interface ExchangeDeps extends QuoteDeps {
   readonly database: Database
   readonly accounts: InternalAccountCache
@@ -47,10 +48,10 @@ export interface ExchangeInput {
 export type ExchangeOutcome =
   | ExchangeBookReply
   | ContractOutcome
-  /** The same key was decided before. */
+  /** The key has a recorded outcome. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
-/** A quote with everything that an exchange of it needs. */
+/** A quote with the data that its exchange needs. */
 export interface FoundQuote {
   readonly quote: QuoteRecord
   readonly desk: ExchangeDesk
@@ -59,11 +60,11 @@ export interface FoundQuote {
 }
 
 /**
- * Makes an exchange of any quote.
+ * Makes an exchange from a quote of any kind.
  *
- * @param kind what the quote has to be of; any where none is named
- * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under
- *   the same key
+ * @param kind the kind that the quote must have; without it, any kind
+ * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
+ *   OutcomeUnknown, safe to repeat under the same key
  */
 export async function createExchange(world: ExchangeDeps, caller: Caller, input: ExchangeInput, kind?: QuoteKind, terms: ForwardTerms = PLAIN_TERMS): Promise<ExchangeOutcome> {
   const found = await findQuote(world, caller, input, kind)
@@ -73,7 +74,7 @@ export async function createExchange(world: ExchangeDeps, caller: Caller, input:
   return await openExchangeContract(world, caller, { quote, desk, sellBalance, buyBalanceId, terms, reference, externalId, metadata, convert: marketConvert(world.market, quote.connectionId) })
 }
 
-/** The quote and its balances. @throws ProblemError when there is no such quote, or its balances do not fit */
+/** Finds the quote and its balances. @throws ProblemError when the quote does not exist, or its balances do not fit */
 export async function findQuote(world: ExchangeDeps, caller: Pick<Caller, 'customerId' | 'key'>, input: Pick<ExchangeInput, 'quoteId' | 'sellBalanceId' | 'buyBalanceId'>, kind?: QuoteKind): Promise<FoundQuote> {
   const { database, quotes, clock } = world
   const { customerId } = caller
@@ -100,7 +101,8 @@ export async function findQuote(world: ExchangeDeps, caller: Pick<Caller, 'custo
   }
   const known = defaults?.get(quote.buyCurrency)
   if (known !== undefined) return { quote, desk, sellBalance, buyBalanceId: known.id }
-  // What has run out is refused by the balance that sells; nothing is opened for it. Without a key nobody remembers the refusal.
+  // An expired quote is refused by the balance that sells, and no balance is opened for it. Without a key the refusal
+  // is not recorded, so it is thrown here.
   const now = clock.now()
   if (isExpired(quote, now) && caller.key === null) throw new ProblemError(expiredQuote(quote))
   if (isExpired(quote, now)) return { quote, desk, sellBalance, buyBalanceId: sellBalance.id }
@@ -113,17 +115,20 @@ export async function findQuote(world: ExchangeDeps, caller: Pick<Caller, 'custo
   }
 }
 
-/** What is said of an exchange beside its quote. */
+/** The details of an exchange that its request adds to the quote. */
 export interface Said {
   readonly reference: string | null
   readonly externalId: string | null
   readonly metadata: Readonly<Record<string, string>>
   readonly rule?: BookingRule
-  /** What its key remembers, where the answer is not the exchange itself. */
+  /** The answer recorded under the key, where it is not the exchange itself. */
   readonly answer?: BookExchange['answer']
 }
 
-/** X1, X2: brings a spot to the balance that sells, until it has a yes or a no. @throws Overloaded, DatabaseUnavailable or OutcomeUnknown */
+/**
+ * Brings a spot (X1, X2) to the balance that sells, and repeats it until it is booked or refused. @throws Overloaded,
+ * DatabaseUnavailable or OutcomeUnknown
+ */
 export async function bookSpot(world: ExchangeDeps, caller: Caller, found: FoundQuote, said: Said): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
   let refusal: Problem | null = null
   let creditRefused = false
@@ -168,7 +173,7 @@ async function commandOf(
   }
 }
 
-/** What an amount is worth in another currency at the middle of the market; null where a pair is not quoted. */
+/** Values an amount in another currency at the mid-market rate; null where a pair is not quoted. */
 export function marketConvert(market: Pick<FxPartner, 'mid'>, connectionId: string): Convert {
   return converterOf((from, to) => market.mid(connectionId, from, to))
 }

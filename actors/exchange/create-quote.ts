@@ -1,4 +1,4 @@
-/** A quote, from what was asked for to its row: priced from memory, kept with the next commit. */
+/** Creates quotes: priced from memory, written with the next commit. */
 import { EXPIRED_QUOTE_AMOUNT } from '../../lib/sandbox/exchanges.ts'
 import { makeQuote, termsOfQuote, type QuoteInput } from '../../lib/exchange/make-quote.ts'
 import type { QuoteKind, QuoteRecord } from '../../lib/exchange/quote.ts'
@@ -16,7 +16,7 @@ import { quoteDesk } from './quote.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import type { Caller } from '../commands/caller.ts'
 
-/** What quotes need. */
+/** The dependencies of quotes. */
 export interface QuoteDeps {
   readonly system: ActorSystem
   readonly desks: Pick<ExchangeDesks, 'of' | 'within'>
@@ -31,16 +31,16 @@ export interface QuoteDeps {
 
 export type QuoteOutcome =
   | { readonly kind: 'quote_created'; readonly quote: QuoteRecord }
-  /** The same key was decided before. */
+  /** The key has a recorded outcome. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
 const FEATURE_OF: Readonly<Record<QuoteKind, Feature>> = { spot: 'exchange.spot', forward: 'exchange.forwards', held_rate: 'exchange.held_rates' }
 
 /**
- * Quotes.
+ * Creates a quote.
  *
- * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under
- *   the same key
+ * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
+ *   OutcomeUnknown, safe to repeat under the same key
  */
 export async function createQuote(world: QuoteDeps, caller: Caller, input: QuoteInput): Promise<QuoteOutcome> {
   const { ids, clock, market, sandbox } = world
@@ -62,9 +62,9 @@ export async function createQuote(world: QuoteDeps, caller: Caller, input: Quote
 }
 
 /**
- * A new quote of the same terms (QU2). The old one stays as it is.
+ * Creates a new quote with the same terms (QU2). The old quote stays as it is.
  *
- * @throws ProblemError `not-found`, `invalid-transition` for one that is used, and what creating throws
+ * @throws ProblemError `not-found`, `invalid-transition` for a used quote, and the errors of `createQuote`
  */
 export async function refreshQuote(world: QuoteDeps, caller: Caller, quoteId: string): Promise<QuoteOutcome> {
   const found = await world.quotes.findWithUse(caller.customerId, quoteId)
@@ -73,20 +73,23 @@ export async function refreshQuote(world: QuoteDeps, caller: Caller, quoteId: st
   return await createQuote(world, caller, termsOfQuote(found.quote))
 }
 
-/** @throws ProblemError `feature-disabled` */
+/** Checks that the feature for this kind of quote is on. @throws ProblemError `feature-disabled` */
 export async function mustHave({ hasFeature }: Pick<QuoteDeps, 'hasFeature'>, customerId: string, kind: QuoteKind): Promise<void> {
   const feature = FEATURE_OF[kind]
   if (!await hasFeature(customerId, feature)) refuse('feature-disabled', `The operator has switched ${feature} off.`, { extra: { feature } })
 }
 
-/** What is known of a customer that wants to exchange. */
+/** Reads the exchange settings of a customer. */
 export async function deskOf({ desks }: { readonly desks: Pick<ExchangeDesks, 'of'> }, customerId: string): Promise<ExchangeDesk> {
   const desk = await desks.of(customerId)
   if (desk === null) refuse('provider-error', 'There is no bank to exchange with at present.')
   return desk
 }
 
-/** The connection of the balances that are named; null where none is. They have to be the customer's, in the currencies of their sides. */
+/**
+ * Finds the connection of the named balances; null when no balance is named. The balances must be the customer's, in
+ * the currencies of their sides.
+ */
 async function connectionOf({ balances }: Pick<QuoteDeps, 'balances'>, customerId: string, { sellBalanceId, buyBalanceId, sellCurrency, buyCurrency }: QuoteInput): Promise<string | null> {
   let connectionId: string | null = null
   for (const [field, id, currency] of [['/buyBalanceId', buyBalanceId, buyCurrency], ['/sellBalanceId', sellBalanceId, sellCurrency]] as const) {

@@ -1,8 +1,8 @@
 /**
- * Contracts, brought to the balances that decide on them: opened, paid a deposit for, drawn from, unwound.
+ * Brings contracts to the balances that decide on them: opening, deposits, drawdowns, unwinding.
  *
- * What is known of a contract travels with the command and its version is the fence: whoever has changed it in between makes
- * the commit say so, and it is read and asked again.
+ * The contract as it was read travels with the command, and its version is the fence. When another change came in
+ * between, the commit reports it, and the flow reads and asks again.
  */
 import { dateIn, timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { Convert } from '../../lib/approvals/policy.ts'
@@ -42,12 +42,12 @@ export interface ContractDeps {
   readonly sandbox: boolean
 }
 
-/** Who asks: people and keys, or the service itself when something is due. */
+/** The caller: a person, a key, or the service itself for a contract that is due. */
 export type ContractAsker = Pick<Caller, 'customerId' | 'shard' | 'createdBy' | 'createdByName' | 'key' | 'deadline' | 'problemText' | 'problemStatus'> & { readonly createdVia: ExchangeRecord['createdVia'] }
 
 export type ContractOutcome =
   | ContractReply
-  /** The same key was decided before. */
+  /** The key has a recorded outcome. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
 function invalid(error: FieldError): never {
@@ -56,14 +56,14 @@ function invalid(error: FieldError): never {
 
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
 
-/** A contract of a customer. @throws ProblemError `not-found` */
+/** Reads a contract of a customer. @throws ProblemError `not-found` */
 export async function contractOfCustomer(database: Database, customerId: string, id: string, kind: Contract['kind']): Promise<Contract> {
   const found = await findExchange(database, id)
   if (found === null || found.customerId !== customerId || found.kind !== kind || !isContract(found)) return gone()
   return found
 }
 
-/** The accounts of the currency sold, the customer's deposits among them. */
+/** Reads the internal accounts of the sold currency, for a forward including the customer's deposits. */
 export async function accountsOfContract({ accounts }: Pick<ContractDeps, 'accounts'>, { operatorId, connectionId, sellCurrency, customerId, kind }: Pick<Contract, 'operatorId' | 'connectionId' | 'sellCurrency' | 'customerId' | 'kind'>): Promise<InternalAccounts> {
   const scope = { operatorId, connectionId, currency: sellCurrency }
   return kind === 'forward' ? await accounts.accountsWith(scope, 'fx_deposit', customerId) : await accounts.accounts(scope)
@@ -73,18 +73,18 @@ const answerOf = (exchange: ExchangeRecord): string => JSON.stringify(exchangeJs
 
 // ── Opening ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What a forward is agreed on beside its quote. */
+/** The terms of a forward that its quote does not contain. */
 export interface ForwardTerms {
   readonly forwardType: ForwardType
-  /** Open ones only. */
+  /** For open forwards only. */
   readonly drawdownFrom: string | null
-  /** The deposit is paid at once. */
+  /** The balance that pays the deposit at once. */
   readonly depositBalanceId: string | null
 }
 
 export const PLAIN_TERMS: ForwardTerms = { forwardType: 'fixed', drawdownFrom: null, depositBalanceId: null }
 
-/** A contract as it is asked for, its quote and its balances found. */
+/** A requested contract, with its quote and balances. */
 export interface ContractInput {
   readonly quote: QuoteRecord
   readonly desk: ExchangeDesk
@@ -98,10 +98,10 @@ export interface ContractInput {
 }
 
 /**
- * Opens a forward or a held rate (F1, F2, H1, X1).
+ * Opens a forward or a held rate (rules F1, F2, H1, X1).
  *
- * @throws ProblemError when the terms do not fit the quote; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under
- *   the same key
+ * @throws ProblemError when the terms do not fit the quote; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
+ *   repeat under the same key
  */
 export async function openExchangeContract(world: ContractDeps, caller: ContractAsker, input: ContractInput): Promise<ContractOutcome> {
   const { quote, desk, terms } = input
@@ -140,7 +140,10 @@ export async function openExchangeContract(world: ContractDeps, caller: Contract
   throw new Overloaded('The balance keeps changing; try again.')
 }
 
-/** A held rate is settled by its drawdowns; until then it says until when it holds. */
+/**
+ * The settlement date of a contract. A held rate settles through its drawdowns; its date is the day on which the hold
+ * ends.
+ */
 function settlementDateOf({ settlementDate, holdMinutes }: QuoteRecord, now: number): string {
   return settlementDate ?? dateIn(now + (holdMinutes ?? 0) * 60_000, 'UTC')
 }
@@ -163,7 +166,10 @@ function checkTerms({ clock }: ContractDeps, { quote, desk, terms: { forwardType
 
 // ── Deposits ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** F2. @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key */
+/**
+ * Pays a deposit (F2). @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under
+ * the same key
+ */
 export async function payDeposit(world: ContractDeps, caller: ContractAsker, contractId: string, { balanceId, amount }: { readonly balanceId: string; readonly amount: { readonly amountMinor: string; readonly currency: string } | null }): Promise<ContractOutcome> {
   const known = await contractOfCustomer(world.database, caller.customerId, contractId, 'forward')
   if (amount !== null && amount.currency !== known.sellCurrency) invalid({ field: '/amount/currency', code: 'currency_mismatch', message: `The deposit is in ${known.sellCurrency}.` })
@@ -171,7 +177,7 @@ export async function payDeposit(world: ContractDeps, caller: ContractAsker, con
   return await moveAtBalance(world, caller, known, balanceId, { kind: 'deposit', amount: amount === null ? null : BigInt(amount.amountMinor), places }, { by: 'member', message: 'Deposit paid.' })
 }
 
-/** Brings a move to a balance until the contract it is decided on is the contract that there is. */
+/** Brings a move to a balance, and repeats it until it was decided on the current contract. */
 export async function moveAtBalance(
   world: ContractDeps, caller: ContractAsker, known: Contract, balanceId: string, move: Extract<ContractMove, { kind: 'deposit' | 'close_out' }>,
   { by, message }: { readonly by: 'member' | 'system'; readonly message: string },
@@ -190,11 +196,11 @@ export async function moveAtBalance(
       case 'recorded': return outcome
       case 'exchange_stale': {
         contract = asContract(await findExchange(world.database, known.id) ?? gone())
-        // What was due by itself was due of the contract as it was; what it is now is looked at anew.
+        // A close-out was due on the contract as it was read; the changed contract is judged again.
         if (move.kind === 'close_out') return { kind: 'refused', problem: notNow(contract).refused, body: null }
         break
       }
-      // What goes back to the contract's balance, should that have been closed.
+      // The suspense id for the returned deposit, used when the contract's balance is closed.
       case 'credit_refused': suspenseId ??= world.ids.next(); break
       default: throw new Error(`Moving a contract met ${outcome.kind}.`)
     }
@@ -218,7 +224,10 @@ export interface DrawdownDeps extends ContractDeps {
   readonly balances: { find(id: string): Promise<{ readonly customerId: string; readonly currency: string } | null> }
 }
 
-/** F4, H2, D1. @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key */
+/**
+ * Draws from a contract (F4, H2, D1). @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
+ * repeat under the same key
+ */
 export async function drawFromContract(world: DrawdownDeps, caller: ContractAsker, contractId: string, kind: Contract['kind'], input: DrawdownInput): Promise<ContractOutcome> {
   const contract = await contractOfCustomer(world.database, caller.customerId, contractId, kind)
   const { amount, buyBalanceId = null } = input
@@ -237,7 +246,7 @@ export async function drawFromContract(world: DrawdownDeps, caller: ContractAske
   })
 }
 
-/** Draws what is left, by itself (F6, F8). */
+/** Draws the remaining amount automatically (F6, F8). */
 export async function drawRest(world: ContractDeps, caller: ContractAsker, contract: Contract): Promise<ContractOutcome> {
   return await draw(world, caller, contract, { kind: 'draw', side: 'sell', amount: contract.remainingSell, automatic: true }, {
     sellBalanceId: contract.sellBalanceId, buyBalanceId: contract.buyBalanceId, reference: contract.reference, externalId: null, metadata: {},
@@ -281,7 +290,7 @@ async function draw(
   throw new Overloaded('The contract keeps changing; try again.')
 }
 
-/** Why a contract cannot be drawn from today, or any more; null when it can. */
+/** Returns the reason why a contract cannot be drawn from today or any more; null when it can. */
 function windowRefusal(contract: Contract, now: number, calendar: ExchangeDesk['calendar']): Problem | null {
   const no = (detail: string) => notNow(contract, detail).refused
   if (contract.kind === 'held_rate') return contract.heldUntil !== null && contract.heldUntil <= now ? no(`The rate was held until ${timestamp(contract.heldUntil)}.`) : null
@@ -294,7 +303,10 @@ function windowRefusal(contract: Contract, now: number, calendar: ExchangeDesk['
 
 // ── By the service itself ─────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The service as the one who asks, for a contract's customer and in the name of whoever made it. It remembers no answers: the contract's version does. */
+/**
+ * Makes the service the caller, for the contract's customer and under the name of its creator. It has no key to record
+ * answers under; the contract's version prevents repeats.
+ */
 export function serviceFor({ customerId, shard, createdBy }: Contract, deadline: number): ContractAsker {
   return { customerId, shard, createdBy, createdByName: 'system', createdVia: 'system', key: null, deadline, problemText: () => '', problemStatus: () => 500 }
 }

@@ -1,4 +1,6 @@
-/** Everything about exchanges, put together: what routes ask and command, what others exchange with, and what must be stopped. */
+/**
+ * The exchange service: reads and commands for routes, the ports for other modules, and the parts that must be stopped.
+ */
 import { createExchange, type ExchangeDeps } from './create-exchange.ts'
 import { createQuote, deskOf, mustHave, refreshQuote } from './create-quote.ts'
 import { FxOrders, type FxOrdersOptions } from './fx-orders.ts'
@@ -27,12 +29,12 @@ import type { Exchange, ExchangeCreate, exchangeList, IndicativeRates, Quote, Qu
 import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Where the database says that a rate, a customer's currencies or a connection has changed. */
+/** The NOTIFY channel for changes of a rate, a customer's currencies or a connection. */
 const EXCHANGE_CHANGED = 'exchange_changed'
-/** How long a new rate waits for other nodes. One that does not answer hears of it when it is back. */
+/** The time that a new rate waits for other nodes. A node that does not answer learns of it when it is back. */
 const HEARD_WITHIN_MS = 1_000
 
-/** Reads. Null means: no such row in this tenant. */
+/** The reads. Null means: no such row in this tenant. */
 export interface ExchangeReads {
   getQuote(tenant: Tenant, id: string): Promise<Quote | null>
   getExchange(tenant: Tenant, id: string): Promise<Versioned<Exchange> | null>
@@ -43,7 +45,10 @@ export interface ExchangeReads {
 
 type Asked<Body> = Pick<Command<Body>, 'tenantId' | 'body' | 'idempotency' | 'requestId' | 'instance'>
 
-/** Writes. A refusal is an answer too; only operating errors and bugs are thrown, and problems that no key keeps. */
+/**
+ * The writes. A refusal is returned as an answer; only operating errors, bugs and problems that no key records are
+ * thrown.
+ */
 export interface ExchangeCommands {
   createQuote(command: Command<QuoteCreate>): Promise<CommandAnswer>
   refreshQuote(command: Command<null>, quoteId: string): Promise<CommandAnswer>
@@ -56,22 +61,22 @@ export interface ExchangeServiceOptions extends Omit<ExchangeDeps, 'desks' | 'qu
   readonly databaseUrl: string
 }
 
-/** What others need of it: payments of money that is bought first, approvals, contracts. */
+/** The ports for other modules: converted payments, approvals, contracts. */
 export interface ExchangeService {
   readonly world: ExchangeDeps
   readonly partner: SandboxFx
   readonly reads: ExchangeReads
   commands(answers: Answers, remembering: Pick<RunOnceDeps, 'findIdempotencyRecord'> & { readonly problemBase: string }): ExchangeCommands
-  /** What an operator or a customer has set is read again. */
+  /** Drops the cached settings of operators and customers. */
   forgetAll(): void
-  /** Begins to hear of changes, and knows the rates. @throws what the driver throws */
+  /** Starts listening for changes, and loads the rates. @throws database errors */
   start(): Promise<void>
-  /** Begins to tell the partner and to hear from it. */
+  /** Starts sending orders to the partner and taking its messages. */
   dispatch(options: Pick<FxOrdersOptions, 'queue'>): FxOrders
   stop(): Promise<void>
 }
 
-/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+/** Creates the service. Listens on a connection of its own to `databaseUrl`. */
 export function createExchangeService(options: ExchangeServiceOptions): ExchangeService {
   const { database, databaseUrl, onError } = options
   const desks = new ExchangeDesks(database)
@@ -199,7 +204,7 @@ function createCommands(world: CommandDeps, { answer }: Answers): ExchangeComman
         }
         return { shown: { version: 1, view } }
       })
-      // Nodes hear of the new rate when the transaction has committed; the answer leaves when they quote it.
+      // Nodes learn of the new rate when the transaction has committed; the answer is sent once they quote it.
       if (shifted !== null) {
         await partner.readShifts()
         await world.heard(shifted)

@@ -1,14 +1,17 @@
 /**
- * Exchanges on their way to the partner, and the partner's answers on their way back.
+ * Sends exchanges to the partner, and books the partner's answers.
  *
- * What it promises
- *  * What is to be told is a row (fx_order), written with the booking and gone with the outcome; it is looked after where its shard
- *    is at home, and claimed by moving its time, so that two nodes that look at once do not both have it.
- *  * L30 is committed before the partner is told (I1). What it does not answer to becomes an `exception` and is asked about; it is
- *    never sent again (I7). What a process that died may have sent is asked about first, and sent, under the same reference, only
- *    when the partner says that it never arrived.
- *  * Messages may come late, twice, or contradict each other: the first that fits the exchange is booked, every one is kept.
- *  * Where a connection has no partner that exchanges, the operator itself takes and gives (L36).
+ * Promises:
+ *  * Each exchange that the partner has to know is a row (`fx_order`), written with the booking and deleted with the
+ *    outcome. The node that owns its shard works on it. A node claims the row by moving its time, so that two nodes
+ *    that poll at once do not both have it.
+ *  * The booking L30 is committed before the order is sent to the partner (I1). An order without an answer becomes an
+ *    `exception`: its status is asked for, and it is never sent again (I7). For an order that a dead process may have
+ *    sent, the status is asked for first; the order is sent, under the same reference, only when the partner says that
+ *    it never arrived.
+ *  * Messages may come late, come twice or contradict each other: the first that fits the exchange is booked, and every
+ *    message is stored.
+ *  * On a connection whose partner does not exchange, the operator itself is the counterparty (L36).
  */
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
@@ -32,18 +35,18 @@ import type { Outcome } from '../runtime/actor.ts'
 import { Poller } from '../runtime/poller.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
-/** How often it looks: less than a tenth of the time that an exchange takes. */
+/** The interval between two polls: less than a tenth of the time that an exchange takes. */
 const TICK_MS = 250
-/** Orders told or asked about in one go. */
+/** The maximum number of orders that are sent or asked about at once. */
 const TAKEN_MAX = LIMITS.partnerBatchMax
-/** Whoever took an order and died is not waited for longer. */
+/** The claim time of an order: after it, the claim of a dead process no longer counts. */
 const TAKEN_MS = 30_000
-/** An exchange that the partner has taken is asked about when nothing was heard for so long. */
+/** An exchange that the partner has accepted is asked about after this time without a message. */
 const SILENCE_MS = 30_000
-/** What nobody knows is asked about after this, then after twice as much, and so on up to the second. */
+/** The delay before an exchange of unknown outcome is asked about; it doubles each time, up to the second figure. */
 const ASK_MS = 5_000
 const ASK_MS_MAX = 15 * 60_000
-/** The outcome itself, and once more with what meets a closed balance in suspense. */
+/** Two attempts: the outcome itself, and again with the money in suspense when the credited balance is closed. */
 const ATTEMPTS_MAX = 2
 
 export interface FxOrdersOptions {
@@ -55,8 +58,7 @@ export interface FxOrdersOptions {
   readonly clock: Clock
   readonly shards: Shards
   readonly sandbox: boolean
-  /** Learns of payments whose money was bought. */
-  /** The bank's queue is told of a payment whose money was bought. */
+  /** Receives the payments whose money was bought, for the bank's queue. */
   readonly queue: { offer(paymentId: string, shard: number): void }
   readonly onError: (error: unknown, what: string) => void
 }
@@ -66,7 +68,7 @@ type Move =
   | { readonly kind: 'refuse'; readonly reason: string }
   | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear' }
 
-/** What a partner that gives no reason has refused with. */
+/** The reason recorded when the partner refuses without a reason. */
 const NO_REASON = 'FX00'
 
 export class FxOrders extends Poller {
@@ -77,7 +79,7 @@ export class FxOrders extends Poller {
     this.#options = options
   }
 
-  /** Takes the partner's messages; resolves with the ids of those that need not come again. */
+  /** Takes the partner's messages; resolves with the ids of the messages that need not be sent again. */
   readonly inbox: FxInbox = async (messages) => {
     const { database, clock, onError } = this.#options
     const exchanges = await findExchanges(database, messages.map(({ reference }) => reference))
@@ -85,7 +87,7 @@ export class FxOrders extends Poller {
     const ignored: FxMessage[] = []
     await Promise.all(messages.map(async (message) => {
       const exchange = exchanges.get(message.reference)
-      // A reference that is not ours: said once to the log, and acknowledged, or it would come for ever.
+      // An unknown reference is logged once and acknowledged; otherwise the partner would repeat the message for ever.
       if (exchange === undefined) {
         onError(new Error(`The partner reports on ${message.reference}, which is not an exchange of ours.`), 'message about an exchange')
         acknowledged.push(message.id)
@@ -96,7 +98,7 @@ export class FxOrders extends Poller {
         if (moved) acknowledged.push(message.id)
         else ignored.push(message)
       } catch (error) {
-        // Not acknowledged, so it comes again; what was committed meanwhile makes the repeat a message that fits no row.
+        // Not acknowledged, so the partner repeats it. A repeat of a message that was committed meanwhile fits no row.
         if (isKeptAlready(error)) acknowledged.push(message.id)
         else onError(error, `message about exchange ${message.reference}`)
       }
@@ -120,7 +122,7 @@ export class FxOrders extends Poller {
     }
   }
 
-  /** Tells or asks of each. Returns when those that go on are looked at next. */
+  /** Sends each order, or asks for its status. Returns the next due time of each order that is still open. */
   async #follow(due: readonly DueFxOrder[], exchanges: ReadonlyMap<string, ExchangeRecord>): Promise<ReadonlyMap<string, number>> {
     const { partner, clock, onError } = this.#options
     const next = new Map<string, number>()
@@ -144,13 +146,13 @@ export class FxOrders extends Poller {
       const status = statuses.get(order.exchangeId)
       if (status?.kind === 'settled') await moving(order, { kind: 'settle', sold: status.sold, bought: status.bought, netted: false })
       else if (status?.kind === 'refused') await moving(order, { kind: 'refuse', reason: status.reason })
-      // It was never told, by a process that died before it could. What timed out once is not sent again.
+      // A process died before it could send this order. An order that timed out once is not sent again.
       else if (status?.kind === 'unknown' && exchangeOf(order).status === 'processing') told.push(order)
       else next.set(order.exchangeId, this.#later(order))
     }
     if (told.length > 0) {
       const submissions = await partner.submit(told.map((order) => orderOf(exchangeOf(order)))).catch((error: unknown) => {
-        // Nobody knows any of them: each becomes an exception, and is asked about.
+        // The outcome of every order is unknown: each becomes an exception, and its status is asked for.
         onError(error, 'exchanges told to the partner')
         return new Map<string, FxSubmission>()
       })
@@ -166,9 +168,12 @@ export class FxOrders extends Poller {
     return this.#options.clock.now() + Math.min(ASK_MS * attempts, ASK_MS_MAX)
   }
 
-  /** @returns whether it was one. @throws Overloaded, DatabaseUnavailable or OutcomeUnknown; and what keeps a message from being kept twice */
+  /**
+   * @returns whether the exchange moved. @throws Overloaded, DatabaseUnavailable or OutcomeUnknown; and the error by
+   *   which a message is not stored twice
+   */
   async #move(exchange: ExchangeRecord, move: Move, message: FxMessage | null): Promise<boolean> {
-    // Set once the commit has found that the credited balance takes no money any more.
+    // Set once the commit has found that the credited balance is closed.
     let suspenseId: string | undefined
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const outcome = await this.#ask(exchange, move, message, suspenseId)
@@ -191,7 +196,10 @@ export class FxOrders extends Poller {
   }
 }
 
-/** What a move of an exchange needs: the accounts of its connection, with the customer's deposits where one was used. */
+/**
+ * Reads the context that a move of an exchange needs: the accounts of its connection, and the customer's deposits where
+ * one was used.
+ */
 export async function exchangeContext(
   { accounts, ids, clock, sandbox }: Pick<FxOrdersOptions, 'ids' | 'clock' | 'sandbox'> & { readonly accounts: InternalAccountReader }, exchange: ExchangeRecord,
 ): Promise<ExchangeMoveContext> {
@@ -218,12 +226,15 @@ function orderOf({ id, shard, connectionId, sellCurrency, buyCurrency, fixedSide
   return { reference: id, shard, connectionId, sellCurrency, buyCurrency, fixedSide, sellAmount, buyAmount, rate: partnerRate }
 }
 
-/** The payment whose money was bought is told to the bank's queue, once that is committed. */
+/** Offers the payment whose money was bought to the bank's queue, after the commit. */
 function offer({ queue }: Pick<FxOrdersOptions, 'queue'>, { queued }: Extract<ExchangeReply, { kind: 'moved' }>): void {
   if (queued !== null) queue.offer(queued.id, queued.shard)
 }
 
-/** What people's word on an exception does to an exchange: the step that the partner's own word would have led to (X5), its payment's too. */
+/**
+ * Applies the resolution of an exception by staff to the exchange and its payment: the same step as the partner's own
+ * message (X5).
+ */
 export function exchangeExceptions({ accounts, sandbox, queue }: Pick<FxOrdersOptions, 'sandbox' | 'queue'> & { readonly accounts: Pick<InternalAccountCache, 'within'> }): ExceptionSubjectKind {
   return {
     async resolved({ client, ids, now }, { subjectId }, outcome, _, suspenseId) {
@@ -231,7 +242,7 @@ export function exchangeExceptions({ accounts, sandbox, queue }: Pick<FxOrdersOp
         const message = 'An exchange does not come back; it was settled or it has failed.'
         refuse('validation-error', message, { errors: [{ field: '/outcome', code: 'not_applicable', message }] })
       }
-      // Balances and payments are locked before exchanges: the versions are the fence.
+      // Lock order: balances and payments before exchanges. The versions are the fence.
       const state = await readExchange(client, subjectId)
       if (state === null) throw new Error(`The exchange ${subjectId} does not exist.`)
       const { exchange } = state
@@ -244,7 +255,7 @@ export function exchangeExceptions({ accounts, sandbox, queue }: Pick<FxOrdersOp
   }
 }
 
-/** What the partner books when it keeps what it has promised. */
+/** The amounts that the partner books when it keeps its promised rate. */
 function promised({ fixedSide, sellAmount, buyAmount, partnerRate, sellCurrency, buyCurrency }: ExchangeRecord): { readonly sold: bigint; readonly bought: bigint } {
   const pair = { sellCurrency, buyCurrency }
   return fixedSide === 'sell' ? { sold: sellAmount, bought: boughtFor(pair, sellAmount, partnerRate) } : { sold: soldFor(pair, buyAmount, partnerRate), bought: buyAmount }

@@ -1,6 +1,6 @@
 /**
- * What time and money make of funds requests. Whoever owns a request's shard lets it expire when its time is over (N3); any
- * node matches what has arrived with what was asked for (storage/funds-requests/funds-request-matching.ts), one at a time.
+ * The pollers of funds requests. The node that owns a request's shard expires it when its time is over (N3). Any node,
+ * one at a time, matches arrived money with requests (storage/funds-requests/funds-request-matching.ts).
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import { moveFundsRequest } from '../../lib/funds-requests/funds-request.ts'
@@ -13,7 +13,7 @@ import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** How often a node looks for requests that are due and for arrivals, and how many requests it takes at a time. */
+/** The poll interval for due requests and for arrivals, and the number of requests taken per poll. */
 const TICK_MS = 1_000
 const DUE_MAX = 256
 
@@ -37,19 +37,19 @@ export class FundsRequests {
     this.#arrivals = new Poller({ everyMs: TICK_MS, poll: () => this.#match(), onError: (error) => options.onError(error, 'arrivals for funds requests') })
   }
 
-  /** Begins to look. */
+  /** Starts polling. */
   start(): void {
     this.#due.start()
     this.#arrivals.start()
   }
 
-  /** Stops looking; what was begun is finished. */
+  /** Stops polling; finishes the work in progress. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all([this.#due.stop(), this.#arrivals.stop()])
   }
 
-  /** Looks now: money has arrived, or a request's time is over. */
+  /** Polls now, because money has arrived or a request's time is over. */
   nudge(): void {
     this.#due.nudge()
     this.#arrivals.nudge()
@@ -71,7 +71,7 @@ export class FundsRequests {
     await inTransaction(database, async (client) => {
       const now = clock.now()
       const request = await lockAnyFundsRequest(client, id)
-      // Somebody may have given it more time, or ended it, before the lock was ours.
+      // Another transaction may have extended or ended the request before this one got the lock.
       if (request === null || request.expiresAt > now) return
       const moved = moveFundsRequest(request, { kind: 'expire' })
       if ('refused' in moved) return

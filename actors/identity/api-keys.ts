@@ -1,10 +1,11 @@
 /**
- * The keys of a tenant, changed by people: made, renamed, replaced, revoked.
+ * The API keys of a tenant, managed by people: create, rename, rotate, revoke.
  *
- *  * The text of a key exists in one answer and nowhere else.
- *  * Nobody can give a key what they may not do themselves.
- *  * A change is known to every node before it is answered: the database tells them as it commits, and they say that they
- *    have heard. A node that cannot be reached forgets keys within a second by itself, and no answer waits longer for it.
+ *  * The text of a key is in one answer and is stored nowhere.
+ *  * People cannot give a key a scope that they do not have themselves.
+ *  * Every node knows of a change before it is answered: the database notifies the nodes at the commit, and they
+ *    confirm. A node that cannot be reached drops its cached keys within a second by itself; no answer waits longer
+ *    than that for it.
  */
 import { CUSTOMER_SCOPES, generateApiKey, OPERATOR_SCOPES } from '../../lib/identity/api-key.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -23,17 +24,17 @@ import { auditCaller } from '../commands/trail.ts'
 import { requireProof } from '../commands/proof.ts'
 import type { ApiKeyView } from '../../lib/identity/api-key-schema.ts'
 
-/** Keys of one tenant that work and have not been replaced. */
+/** The maximum number of working keys of one tenant, without those that have been replaced. */
 export const ACTIVE_KEYS_MAX = 50
 const HOUR_MS = 3_600_000
 
-/** Who hears of a new key: those who could have made it. */
+/** The roles that are told of a new key: the roles that may create keys. */
 const KEY_MANAGERS = [
   ...MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('api_keys.manage')),
   ...STAFF_ROLES.filter((role) => grantOfRole(role).capabilities.has('integration.manage')),
 ]
 
-/** What the trail keeps of a key. */
+/** The part of a key that the trail keeps. */
 function state({ name, environment, prefix, scopes, ipAllowlist, status, expiresAt, graceEndsAt }: ApiKeyView): object {
   return { name, environment, prefix, scopes, ipAllowlist, status, expiresAt, graceEndsAt }
 }
@@ -47,7 +48,10 @@ function allowlistErrors(entries: readonly string[]): FieldError[] {
     : [{ field: `/ipAllowlist/${index}`, code: 'invalid_format', message: 'Must be an IPv4 or IPv6 address or a CIDR block.' }]))
 }
 
-/** The commands of keys. `changed` is called with the hash of each key that nodes must forget, and resolves when they have. */
+/**
+ * Creates the key commands. `changed` is called with the hash of each key that nodes must drop from their caches, and
+ * resolves when they have.
+ */
 export function createApiKeyCommands(
   world: IdentityDeps,
   changed: (sha256: string) => Promise<void>,
@@ -61,7 +65,7 @@ export function createApiKeyCommands(
     })
   }
 
-  /** The tenant's key, which cannot change until the transaction ends. */
+  /** Locks the tenant's key until the transaction ends. */
   async function locked(client: TransactionClient, by: ByInTenant, id: string, expected: number | bigint | null = null): Promise<rows.StoredApiKey> {
     const found = await rows.lockApiKey(client, by.tenant.id, id, clock.now())
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
@@ -86,7 +90,10 @@ export function createApiKeyCommands(
     return { ...await reread(client, by, id), secret }
   }
 
-  /** Tells those who manage keys of a new one: it is the first thing that a thief makes. Returns what mails them, for after the transaction. */
+  /**
+   * Writes notices of a new key to the people who manage keys, because a thief would create a key first. Returns a
+   * function that sends the mails after the transaction.
+   */
   async function tellManagers(client: TransactionClient, by: ByInTenant, { id, name, prefix, environment }: ApiKeyView): Promise<() => void> {
     const title = `A ${environment} API key was created`
     const text = `${by.session.name} created the API key ${name} (${prefix}…). If nobody should have, revoke it.`
@@ -97,7 +104,7 @@ export function createApiKeyCommands(
     }
   }
 
-  /** Live keys move real money, so they wait for the customer's approval. */
+  /** Refuses live keys until the customer is active, because live keys move real money. */
   async function checkLive(client: TransactionClient, by: ByInTenant, environment: 'live' | 'test'): Promise<void> {
     if (environment !== 'live' || by.tenant.kind !== 'customer') return
     const status = await rows.customerStatus(client, by.tenant.id)
@@ -140,7 +147,7 @@ export function createApiKeyCommands(
       refuseFields(allowlistErrors(body.ipAllowlist ?? []))
       const { sha256, after } = await inTransaction(database, async (client) => {
         const before = await locked(client, by, id, expected)
-        // A key that works from more addresses is worth as much to a thief as a new key.
+        // A key that works from more addresses is as dangerous in the hands of a thief as a new key.
         if (body.ipAllowlist !== undefined && widensAllowlist(before.view.ipAllowlist, body.ipAllowlist)) await requireProof({ database: through(client), clock }, by, 'api_key.create')
         const sha256 = await rows.renameApiKey(client, id, { name: body.name ?? before.view.name, ipAllowlist: body.ipAllowlist ?? before.view.ipAllowlist })
         const after = await reread(client, by, id)
@@ -176,7 +183,7 @@ export function createApiKeyCommands(
       const sha256 = await inTransaction(database, async (client) => {
         const before = await locked(client, by, id, expected)
         const sha256 = await rows.revokeApiKey(client, id, { by: by.session.userId, now: clock.now() })
-        // Revoking what is revoked changes nothing, and is what was wanted.
+        // Revoking a revoked key succeeds and changes nothing.
         if (sha256 !== null) await audit(client, by, 'api_key.revoked', id, before.view, (await reread(client, by, id)).view)
         return sha256
       })

@@ -1,4 +1,4 @@
-/** What the HTTP layer knows of people, their sessions and their keys: the ports behind sign-in, step-up and key management. */
+/** The ports of the HTTP layer for people, sessions and keys: sign-in, step-up and key management. */
 import type { Capability } from '../../lib/identity/capabilities.ts'
 import type { StepUpAction } from '../../lib/identity/step-up.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
@@ -11,7 +11,7 @@ import type { Versioned } from '../../lib/commands/command.ts'
 import type { Source, Tenant } from '../../lib/commands/caller.ts'
 import type { By, ByInTenant, FoundSession } from '../../lib/identity/caller.ts'
 
-/** A session with a token that has just been made. */
+/** A session with a new token. */
 export interface OpenedSession {
   readonly sessionId: string
   readonly status: 'mfa_required' | 'active'
@@ -21,25 +21,25 @@ export interface OpenedSession {
   readonly idleTimeoutSeconds: number
 }
 
-/** A challenge that has been answered, and the session's new token. */
+/** An answered challenge, and the session's new token. */
 export interface ProvenStepUp {
   readonly proof: StepUpProof
   readonly token: string
 }
 
-/** An API key as it is shown, with its text when it has just been made. */
+/** An API key as it is answered, with its text when it has just been created. */
 export interface MadeApiKey extends Versioned<ApiKeyView> {
   readonly secret: string
 }
 
-/** What authentication and GET routes may ask. */
+/** The reads for authentication and GET routes. */
 export interface IdentityReads {
   findSession(tokenSha256: string): Promise<FoundSession | null>
-  /** Notes that a session was used now. */
+  /** Records that a session was used now. */
   touchSession(sessionId: string): Promise<void>
-  /** The open challenge of a session that owes its second factor. */
+  /** The open challenge of a session that still needs its second factor. */
   loginChallenge(sessionId: string): Promise<{ readonly challengeId: string; readonly methods: readonly string[] } | null>
-  /** Whether the session has proved itself for the action within the last five minutes. */
+  /** Checks whether the session has a step-up proof for the action from the last five minutes. */
   hasProof(question: {
     readonly sessionId: string
     readonly tenantId: string | null
@@ -49,9 +49,11 @@ export interface IdentityReads {
   }): Promise<boolean>
   /** The operator of a customer; null when there is no such customer. */
   operatorOf(customerId: string): Promise<string | null>
-  /** Notes the use of a key. */
+  /** Records the use of a key. */
   noteKeyUse(keyId: string, address: string): Promise<void>
-  /** Calls back with the hash of a key that changed somewhere, or null when any may have. */
+  /**
+   * Registers a callback, which gets the hash of a key that changed on any node, or null when any key may have changed.
+   */
   onKeyChange(listener: (sha256: string | null) => void): void
 
   listSessions(userId: string, query: ListQuery<typeof sessionList>): Promise<ListResult<SessionRow>>
@@ -60,11 +62,11 @@ export interface IdentityReads {
   listApiKeys(query: ListQuery<typeof apiKeyList>): Promise<ListResult<ApiKeyView>>
   getApiKey(tenant: Tenant, id: string): Promise<Versioned<ApiKeyView> | null>
   listAuditEvents(query: ListQuery<typeof auditEventList>): Promise<ListResult<AuditEvent>>
-  /** What people may do for a tenant, by role. */
+  /** The capabilities of a role. */
   capabilitiesOf(role: string): readonly Capability[]
 }
 
-/** What people can do about themselves and the keys of their tenants. Everything that is refused is thrown as a problem. */
+/** The commands of people for themselves and for the keys of their tenants. Every refusal is thrown as a problem. */
 export interface IdentityCommands {
   signIn(body: SignIn, from: { readonly source: Source; readonly requestId: string }): Promise<OpenedSession>
   verifyMfa(by: By, body: ChallengeVerify & { readonly challengeId: string }): Promise<OpenedSession>
@@ -81,7 +83,7 @@ export interface IdentityCommands {
   addFactor(by: By, body: FactorCreate): Promise<MfaFactor & { readonly secret: string; readonly otpauthUri: string }>
   confirmFactor(by: By, factorId: string, code: string): Promise<MfaFactor>
   removeFactor(by: By, factorId: string): Promise<void>
-  /** Returns at once, whether or not anybody has the address. */
+  /** Returns at once, so that the caller cannot tell whether the address has an account. */
   requestPasswordReset(email: string, from: { readonly source: Source; readonly requestId: string }): void
   completePasswordReset(token: string, password: string, from: { readonly source: Source; readonly requestId: string }): Promise<void>
 

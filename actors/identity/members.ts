@@ -1,12 +1,12 @@
 /**
- * The people of a customer: who is a member, in which role and teams, and who is invited.
+ * The members of a customer, their roles and teams, and the invitations.
  *
- *  * One active owner remains, and the primary owner stays until another one takes their place.
- *  * Only owners make owners, and nobody changes their own membership or puts themselves into a team: approval policies name
- *    teams.
- *  * An invitation is a link of 256 random bits, good once and for seven days, to an address of an approved domain. Whoever
- *    has the address already proves who they are by their password; anybody else chooses one.
- *  * What a person may do follows from the row at every request, so a change counts at once, on every node.
+ *  * At least one active owner remains, and the primary owner stays until another member takes over.
+ *  * Only owners make owners. Members cannot change their own membership or add themselves to a team, because approval
+ *    policies name teams.
+ *  * An invitation is a link of 256 random bits, valid once and for seven days, to an address of an approved domain. A
+ *    person with an account proves the address by their password; a new person chooses a password.
+ *  * The rights of a person are read from the row at every request, so a change takes effect at once on every node.
  */
 import { hash } from 'node:crypto'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -34,17 +34,17 @@ import type {
 import { attemptKey, lockRule } from './sessions.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
-/** Members and open invitations of one customer. */
+/** The maximum number of members and open invitations of one customer. */
 const MEMBERS_MAX = 100
 const TEAMS_MAX = 50
 const INVITATION_MS = 7 * 86_400_000
 const TOKEN_BYTES = 32
-/** The name under which a customer keeps the domains that may be invited. */
+/** The name of the customer setting with the domains that may be invited. */
 export const APPROVED_DOMAINS = 'approved_domains'
 
 type Expected = number | bigint | null
 
-/** Reads. Null: no such row of the customer. */
+/** The reads. Null: no such row of the customer. */
 export interface MemberReads {
   listMembers(customerId: string, query: ListQuery<typeof memberList>): Promise<ListResult<Member>>
   getMember(customerId: string, id: string): Promise<Versioned<Member> | null>
@@ -52,11 +52,11 @@ export interface MemberReads {
   getTeam(customerId: string, id: string): Promise<Versioned<Team> | null>
   listInvitations(customerId: string, query: ListQuery<typeof invitationList>): Promise<ListResult<Invitation>>
   getInvitation(customerId: string, id: string): Promise<Versioned<Invitation> | null>
-  /** What the holder of a link is shown; null when it is unknown, used, revoked or has run out. */
+  /** Reads the invitation behind a link; null when it is unknown, used, revoked or expired. */
   openInvitation(token: string): Promise<OpenInvitation | null>
 }
 
-/** Writes, for the customer that is the tenant. Everything that is refused is thrown as a problem. */
+/** The writes, for the customer that is the tenant. Every refusal is thrown as a problem. */
 export interface MemberCommands {
   updateMember(by: ByInTenant, id: string, body: MemberUpdate, expected: Expected): Promise<Versioned<Member>>
   removeMember(by: ByInTenant, id: string, expected: Expected): Promise<void>
@@ -74,7 +74,7 @@ const gone = (): never => refuse('not-found', 'No such resource exists in this t
 const closed = (): never => refuse('not-found', 'The link is unknown, was used or withdrawn, or has expired.')
 const stands = (detail: string, currentStatus: string): never => refuse('invalid-transition', detail, { extra: { currentStatus, allowed: [] } })
 
-/** The reads of members. */
+/** Creates the reads of members. */
 export function createMemberReads({ database, clock }: Pick<IdentityDeps, 'database' | 'clock'>): MemberReads {
   const db = readDatabase(database)
   return {
@@ -96,11 +96,11 @@ export function createMemberReads({ database, clock }: Pick<IdentityDeps, 'datab
 
 const isOpen = ({ status, expiresAt }: rows.InvitationRecord, now: number): boolean => status === 'pending' && expiresAt > now
 
-/** The commands of members. */
+/** Creates the commands of members. */
 export function createMemberCommands(world: IdentityDeps, reads: MemberReads): MemberCommands {
   const { database, clock, ids, log, mailer, passwords, random } = world
 
-  /** One change of a customer's people at a time. */
+  /** Runs one change of a customer's members at a time, under a lock. */
   async function changing<Result>(customerId: string, work: (client: TransactionClient, now: number) => Promise<Result>): Promise<Result> {
     return await inTransaction(database, async (client) => {
       await rows.lockMembers(client, customerId)
@@ -121,7 +121,7 @@ export function createMemberCommands(world: IdentityDeps, reads: MemberReads): M
     if (expected !== null && BigInt(version) !== BigInt(expected)) refuse('precondition-failed', 'The resource has changed since it was read.')
   }
 
-  /** The member to be changed. @throws ProblemError when the caller may not change them */
+  /** Reads the member to be changed. @throws ProblemError when the caller may not change them */
   async function changeable(client: TransactionClient, by: ByInTenant, id: string, expected: Expected): Promise<rows.MemberRecord> {
     const member = await rows.findMember(client, by.tenant.id, id) ?? gone()
     if (expected !== null && member.version !== BigInt(expected)) refuse('precondition-failed', 'The resource has changed since it was read.')
@@ -135,7 +135,10 @@ export function createMemberCommands(world: IdentityDeps, reads: MemberReads): M
     if (!by.principal.capabilities.has('owner')) refuse('insufficient-scope', 'Only owners make, change and remove owners.', { extra: { requiredCapability: 'owner' } })
   }
 
-  /** Whether the customer has somebody to turn to without this member as an active owner. */
+  /**
+   * Checks that the customer keeps its primary owner and an active owner without this member. @throws ProblemError
+   * otherwise
+   */
   async function staysOwned(client: TransactionClient, customerId: string, member: rows.MemberRecord): Promise<void> {
     if (member.isPrimaryOwner) stands('The primary owner stays; transfer that to another member first.', 'primary_owner')
     if (member.role === 'owner' && member.status === 'active' && await rows.otherOwners(client, customerId, member.id) === 0) stands('One active owner remains.', 'last_owner')
@@ -149,7 +152,10 @@ export function createMemberCommands(world: IdentityDeps, reads: MemberReads): M
     return wanted
   }
 
-  /** The memberships of a team, checked. `before` are those that are in it already. @throws ProblemError when the caller would join it */
+  /**
+   * Checks the memberships of a team. `before` are its current members. @throws ProblemError when the caller would join
+   * it
+   */
   async function checkTeamMembers(client: TransactionClient, by: ByInTenant, membershipIds: readonly string[], before: readonly string[]): Promise<readonly string[]> {
     const wanted = await checkMembers(client, by.tenant.id, membershipIds)
     const own = by.session.memberships.find(({ tenantId }) => tenantId === by.tenant.id)?.id
@@ -195,7 +201,7 @@ export function createMemberCommands(world: IdentityDeps, reads: MemberReads): M
         if (role !== 'owner' || status !== 'active') await staysOwned(client, customerId, member)
         if (teamIds !== undefined) await rows.setTeamsOf(client, customerId, id, await checkTeams(client, customerId, teamIds))
         await rows.updateMember(client, id, { role, status }, now)
-        // Last, because it holds the balances.
+        // Last, because this write locks the balances.
         if (limits !== undefined) await writeMemberLimits(client, { customerId, membershipId: id, userId: member.userId, limits, now })
         const limitsOf = (terms: typeof member.limits) => (terms === null ? null : limitsJson(terms).currencies)
         await trail(
@@ -214,7 +220,7 @@ export function createMemberCommands(world: IdentityDeps, reads: MemberReads): M
         await staysOwned(client, customerId, member)
         await rows.setTeamsOf(client, customerId, id, [])
         await rows.updateMember(client, id, { role: member.role, status: 'removed' }, now)
-        // Should they come back, it is as somebody new.
+        // A person who is invited again starts without the old limits.
         if (member.limits !== null) await writeMemberLimits(client, { customerId, membershipId: id, userId: member.userId, limits: null, now })
         await trail(client, auditCaller(by), customerId, 'membership.removed', { type: 'membership', id }, { role: member.role, status: member.status, email: member.email }, { status: 'removed' })
       })
@@ -336,7 +342,7 @@ export function createMemberCommands(world: IdentityDeps, reads: MemberReads): M
         passwordHash = await passwords.hash(password)
       }
       const membershipId = await changing(customerId, async (client) => {
-        // Of two who use one link at once, one finds it used.
+        // When two requests redeem one link, the second finds it used.
         const one = await rows.invitationByToken(client, tokenSha256, true)
         if (one === null || !isOpen(one, now) || (one.userId === null) !== (person === null)) return closed()
         const userId = person?.userId ?? ids.next()
@@ -353,7 +359,7 @@ export function createMemberCommands(world: IdentityDeps, reads: MemberReads): M
     },
   }
 
-  /** The person who has the address, if this is their password. A wrong one counts as a failed sign-in. */
+  /** Finds the person with this address when the password is theirs. A wrong password counts as a failed sign-in. */
   async function provenPerson(email: string, password: string, now: number): Promise<{ readonly userId: string; readonly name: string }> {
     const attempt = attemptKey(email)
     const [person, locked] = await Promise.all([findCredentials(database, emailKey(email)), lockedUntil(database, attempt, now)])

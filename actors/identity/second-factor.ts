@@ -1,6 +1,7 @@
 /**
- * Codes of second factors against challenges: counted one by one under the challenge's lock, so that guessing in parallel
- * gains nothing, and bounded over all challenges of a person, so that asking for new ones gains nothing either.
+ * Checks second-factor codes against challenges. Wrong codes are counted one by one under the challenge's lock, so that
+ * parallel guessing gains nothing. They are limited over all challenges of a person, so that requesting new challenges
+ * gains nothing either.
  */
 import { CHALLENGE_MS, WRONG_CODES_MAX, WRONG_CODES_PER_PERSON_MAX, WRONG_CODES_WINDOW_MS } from '../../lib/identity/step-up.ts'
 import { totpStep } from '../../lib/identity/totp.ts'
@@ -12,8 +13,9 @@ import type { TransactionClient } from '../../storage/db/transaction.ts'
 export interface SecondFactorDeps {
   readonly secrets: SecretBox
   /**
-   * Whether a code is good for one use, as it must be. Where there is only play money it may be used again within its half
-   * minute: people who try things out, and tests, would otherwise wait for the next code at every step.
+   * True when a code is valid for one use, as it must be for real money. A system with play money accepts a code again
+   * within its half minute, because people who try the API, and tests, would otherwise wait for the next code at every
+   * step.
    */
   readonly singleUse: boolean
 }
@@ -22,10 +24,10 @@ export type CodeOutcome =
   | { readonly kind: 'right'; readonly challenge: ChallengeRecord }
   | { readonly kind: 'wrong' | 'locked' | 'absent' | 'expired' | 'used' }
 
-/** Where a factor's secret is sealed for. */
+/** The context under which a factor's secret is sealed. */
 export const factorContext = (factorId: string): string => `mfa_factor ${factorId}`
 
-/** Whether a code belongs to one of a person's factors; then it is used up. `pending` looks at that unconfirmed factor alone. */
+/** Checks a code against a person's factors and uses it up. `pending` limits the check to that unconfirmed factor. */
 export async function takeCode(
   client: TransactionClient,
   { secrets, singleUse }: SecondFactorDeps,
@@ -43,13 +45,13 @@ export async function takeCode(
   return false
 }
 
-/** Answers a challenge of a session with a code. A wrong one is counted even though nothing else happens. */
+/** Answers a challenge of a session with a code. A wrong code is counted even though nothing else happens. */
 export async function answerChallenge(
   client: TransactionClient,
   world: SecondFactorDeps,
   { sessionId, userId, challengeId, action, code, now }: {
     readonly sessionId: string; readonly userId: string; readonly challengeId: string; readonly code: string; readonly now: number
-    /** Whether the challenge may be of this action. */
+    /** Returns true when a challenge for this action is accepted. */
     readonly action: (action: string) => boolean
   },
 ): Promise<CodeOutcome> {

@@ -1,9 +1,10 @@
 /**
  * Signing in and out.
  *
- *  * Whether nobody has an address, its password is another, it is locked or its person is disabled: the same answer, after
- *    the same work. The password is compared with some hash in every case, and every failure writes the same row.
- *  * A session that gains something (the second factor, a refresh) gets a new token; the old one is void in the same moment.
+ *  * An unknown address, a wrong password, a locked address and a disabled person get the same answer after the same
+ *    work: the password is always compared with some hash, and every failure writes the same row.
+ *  * A session that gains rights (by the second factor, or by a refresh) gets a new token; the old token is void at the
+ *    same moment.
  */
 import { hash } from 'node:crypto'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -23,15 +24,18 @@ import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { answerChallenge } from './second-factor.ts'
 
-/** The hash that is compared with where there is none, so that the answer takes as long: of 32 random bytes that nobody kept. */
+/**
+ * The hash to compare with when there is no person, so that the answer takes equally long: the hash of 32 random bytes
+ * that were not kept.
+ */
 const NOBODYS_HASH = '$argon2id$v=19$m=19456,t=2,p=1$3907MoSz19TC76/uNfMh5g$zKrDYg5bUBtZaJ2irPJ1zLCpWXToZ7aHjO4PmTbh7iA'
 
-/** What a failure is noted under. */
+/** The key under which failures of an address are counted. */
 export function attemptKey(email: string): string {
   return hash('sha256', emailKey(email), 'hex')
 }
 
-/** How failures lock an address. */
+/** The rule by which failures lock an address. */
 export function lockRule(now: number) {
   return { now, failuresMax: LOGIN_FAILURES_MAX, lockMs: LOGIN_LOCK_MS }
 }
@@ -44,17 +48,17 @@ function gone(): never {
   refuse('session-expired', 'The session has ended. Sign in again.', { extra: { reason: 'revoked' } })
 }
 
-/** The commands of sessions. */
+/** Creates the commands of sessions. */
 export function createSessionCommands(world: IdentityDeps): Pick<IdentityCommands, 'signIn' | 'verifyMfa' | 'refresh' | 'signOut' | 'revokeSession'> {
   const { database, clock, ids, log, mailer, passwords, random } = world
   const nextId = () => ids.next()
 
-  /** Nobody waits for a mail. */
+  /** Sends mails without waiting for them. */
   function send(mails: readonly AlertMail[]): void {
     for (const mail of mails) mailer.send(mail).catch((error: unknown) => log.warn({ err: error }, 'mail'))
   }
 
-  /** A session's next token, in place of the one that was shown. */
+  /** Replaces the token of a session by a new one. */
   async function renewed(client: Parameters<typeof renewSession>[0], { session }: By, now: number): Promise<string> {
     const token = generateSessionToken(random)
     if (!(await renewSession(client, { id: session.id, from: session.tokenSha256, to: tokenHash(token), now }))) gone()

@@ -1,9 +1,10 @@
 /**
- * Money that comes in: what the partner reports becomes an incoming payment, once (I5), and what goes back is given to the
- * partner until it has taken it.
+ * Incoming payments: each credit that the partner reports becomes one incoming payment, once (I5), and each return is
+ * sent to the partner until the partner has taken it.
  *
- * A credit that names a balance is decided by that balance in the group commit. One that names nobody waits for its owner
- * (L03) in a transaction of its own. Messages are acknowledged when what they say is committed, or was before.
+ * A credit that names a balance is decided by that balance in the group commit. A credit without a known balance is
+ * booked to suspense, to wait for its owner (L03), in a transaction of its own. A message is acknowledged when its
+ * content is committed, now or earlier.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Screener, ScreeningHit } from '../../lib/compliance/screening.ts'
@@ -24,7 +25,7 @@ import type { CreditInbox, CreditMessage, CreditPartner } from '../providers/cre
 import { Poller } from '../runtime/poller.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
-/** How often it is looked for money that is to go back. */
+/** The poll interval for money to be returned. */
 const RETURNS_TICK_MS = 1_000
 
 export interface IncomingPaymentsOptions {
@@ -36,7 +37,7 @@ export interface IncomingPaymentsOptions {
   readonly screener: Screener
   readonly ids: IdSource
   readonly clock: Clock
-  /** What goes back is handed over where its shard is at home. */
+  /** Returns are sent by the node that owns their shard. */
   readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
 }
@@ -60,13 +61,13 @@ export class IncomingPayments {
     await this.#returns.stop()
   }
 
-  /** Takes the partner's messages; resolves with the ids of those that need not come again. */
+  /** Takes the partner's messages; resolves with the ids of the messages that need not be sent again. */
   readonly inbox: CreditInbox = async (messages) => {
     const { database, screener, onError } = this.#options
     const credits = messages.filter((message) => message.type === 'account.credited')
     const known = credits.length === 0 ? new Set<string>() : await knownCredits(database, credits)
     const unknown = credits.filter(({ id }) => !known.has(id))
-    // The sandbox's amounts are those of payments; of money that comes in it only matters who sends it.
+    // The special amounts of the sandbox are for outgoing payments; for incoming money only the payer is screened.
     const hits = unknown.length === 0 ? new Map<string, ScreeningHit>()
       : await screener.screen(unknown.map(({ reference: id, credit }) => ({ id, amount: 0n, reference: '', recipientName: credit.payerName ?? '' })))
     const taken = [...known]
@@ -75,12 +76,12 @@ export class IncomingPayments {
         await work()
         taken.push(id)
       } catch (error) {
-        // Not acknowledged, so it comes again.
+        // Not acknowledged, so the partner sends it again.
         onError(error, 'bank message')
       }
     }
     await Promise.all(unknown.map((message) => take(message, () => this.#receive(message, hits.get(message.reference) ?? null))))
-    // Each has a transaction of its own, and there are few of them.
+    // One transaction each; there are few of them.
     for (const message of messages) if (message.type === 'account.credit_returned') await take(message, () => this.#settle(message))
     return taken
   }
@@ -108,7 +109,7 @@ export class IncomingPayments {
       writeEffects({ client, now }, suspend({ ...owner, customerId: null, balanceId: null }, 'owner_unknown', command, now))))
   }
 
-  /** L11: what went back has left. A message that fits no return is one that was taken before. */
+  /** Books that returned money has left (L11). A message that fits no return was taken before. */
   async #settle({ id, type, reference }: CreditMessage): Promise<void> {
     const { database, accounts, ids, clock, onError } = this.#options
     await inTransaction(database, async (client) => {
@@ -125,7 +126,7 @@ export class IncomingPayments {
     })
   }
 
-  /** Hands over what is to go back. A partner that has it already takes it as the same order. */
+  /** Sends the returns that are due. The partner treats a repeat as the same order. */
   async #giveBack(): Promise<void> {
     const { database, partner, shards } = this.#options
     const due = await dueReturns(database, shards.owned(), LIMITS.partnerBatchMax)
@@ -142,7 +143,7 @@ export class IncomingPayments {
   }
 }
 
-/** Work whose message was taken meanwhile, by another node: then it is done. */
+/** Runs work whose message another node may have recorded meanwhile; the work counts as done then. */
 async function unlessRecorded(work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -1,9 +1,9 @@
 /**
- * Jobs, done where their shard is at home: taken up under a lease that is renewed while they run, so that a job whose node
- * has died is taken up by another. What a job has come to is written in one transaction with its end, and only by whoever
- * still has its lease; so a node that was held up for long writes nothing.
+ * Runs jobs on the node that owns their shard. A running job has a lease that is renewed, so that another node takes
+ * over the job of a dead node. The result of a job is written in one transaction with its end, and only by the node
+ * that still holds its lease; so a node that was stalled for long writes nothing.
  *
- * Bounded (I8): a few at a time on a node, one after the other for each tenant, so many tries each.
+ * Bounded (I8): a few jobs at a time per node, one at a time per tenant, and a limited number of attempts per job.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import { OperatingError } from '../../lib/base/errors.ts'
@@ -18,39 +18,43 @@ import { claimJobs, endJob, expireJobs, lockJob, pauseJob, releaseJob, renewJob,
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** How often a node looks, besides being told of a job that was asked for here. */
+/** The interval between two polls. A job that is requested on this node starts a poll at once. */
 const TICK_MS = 500
-/** Jobs of one node at a time: as many as there are threads that write documents. */
+/** The number of jobs that run on a node at a time: as many as there are threads that write documents. */
 const RUNNING_MAX = 2
-/** A job whose node has died is taken up by another after this; whoever runs one says so four times in between. */
+/** The lease of a job: after it, another node takes over. The running node renews it four times in this period. */
 const LEASE_MS = 12_000
 const RENEW_MS = LEASE_MS / 4
-/** A try that broke is followed by the next after this, times its number. */
+/** The delay before the next attempt after an error, times the number of the attempt. */
 const RETRY_MS = 1_000
-/** Jobs whose time is over, in one go, and how often a node looks for them. */
+/** Expired jobs that are removed per transaction, and the interval between two polls for them. */
 const EXPIRED_MAX = 100
 const EXPIRY_TICK_MS = 30_000
 
 const BROKEN: Problem = { slug: 'internal-error', detail: 'The job could not be done.' }
 
-/** What the work of a job is given. */
+/** The tools given to the work of a job. */
 export interface JobContext {
-  /** How far it has come; `total` where it is known. */
+  /** Reports progress; `total` is null where it is unknown. */
   progress(processed: number, total: number | null): void
-  /** Aborted when the job is no longer this node's, or the node stops. */
+  /** Aborted when this node has lost the job, or the node stops. */
   readonly signal: AbortSignal
 }
 
-/** What the work has made. */
+/** The result of a job's work. */
 export interface JobOutcome {
   readonly result: JobResult
-  /** The file of the result, lent so far; kept with the job's end, for as long as results are. */
+  /** The file of the result, temporary until the job's end is written; then stored as long as results are. */
   readonly fileId: string | null
-  /** What is written with the job's end, in its transaction. Resolves with the mails that are sent when it is written. */
+  /**
+   * Writes further rows in the transaction of the job's end. Resolves with the mails that are sent after the commit.
+   */
   readonly finish?: (tx: JobTx) => Promise<readonly Mail[] | void>
 }
 
-/** Thrown by the work of a job that has come further and is to wait: it is taken up again then, or when somebody makes it due. */
+/**
+ * Thrown by work that has made progress and has to wait: the job runs again at `until`, or earlier when it is made due.
+ */
 export class JobPaused extends Error {
   override readonly name = 'JobPaused'
   /** Epoch milliseconds. */
@@ -64,11 +68,11 @@ export class JobPaused extends Error {
 
 /** One kind of job. */
 export interface JobWork {
-  /** False for work that is cancelled through what it works on, and not by itself. */
+  /** False for work that is cancelled only through its subject. */
   readonly cancellable?: boolean
-  /** @throws ProblemError for what no further try can help; anything else is tried again */
+  /** @throws ProblemError for a failure that no retry can help; any other error is retried */
   run(job: JobRecord, context: JobContext): Promise<JobOutcome>
-  /** What is written with the end of a job that has come to nothing, in its transaction. */
+  /** Writes further rows in the transaction that ends a job without a result. */
   abandoned?(tx: JobTx, job: JobRecord): Promise<void>
 }
 
@@ -101,13 +105,13 @@ export class Jobs {
     this.#expiry = new Poller({ everyMs: EXPIRY_TICK_MS, poll: () => this.expire(), onError: (error) => options.onError(error, 'jobs that are over') })
   }
 
-  /** Begins to look. */
+  /** Starts polling. */
   start(): void {
     this.#poller.start()
     this.#expiry.start()
   }
 
-  /** Stops looking; what is under way is given up at once, for another node to take. */
+  /** Stops polling. Running jobs are given up at once, so that another node takes them. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all([this.#poller.stop(), this.#expiry.stop()])
@@ -117,19 +121,22 @@ export class Jobs {
     await Promise.all(running.map(({ done }) => done))
   }
 
-  /** Looks now: a job was asked for here, or there is room for another. */
+  /** Polls now: a job was requested on this node, or there is room for another. */
   nudge(): void {
     if (!this.#stopped) this.#pollOnce().catch((error: unknown) => this.#options.onError(error, 'jobs that are due'))
   }
 
-  /** Lets go what is over, results first. */
+  /** Removes results whose time is over, and later the jobs themselves. */
   async expire(): Promise<void> {
     const { database, clock } = this.#options
     let gone: number
     do gone = await inTransaction(database, (client) => expireJobs(client, clock.now(), EXPIRED_MAX)); while (gone > 0)
   }
 
-  /** Ends a job that waits or runs, in the caller's transaction. Null when it is over already, or another tenant's. */
+  /**
+   * Ends a job that waits or runs, in the caller's transaction. Null when the job has ended or belongs to another
+   * tenant.
+   */
   async cancel(tx: JobTx, tenantId: string, id: string): Promise<{ readonly before: JobRecord; readonly after: JobRecord | null } | null> {
     const before = await lockJob(tx.client, id)
     if (before === null || before.tenantId !== tenantId) return null
@@ -139,7 +146,7 @@ export class Jobs {
     return { before, after }
   }
 
-  /** One look at a time; whoever comes meanwhile waits for that one. */
+  /** Runs one poll at a time; a call during a poll waits for that poll. */
   #pollOnce(): Promise<void> {
     this.#polling ??= this.#poll().finally(() => { this.#polling = undefined })
     return this.#polling
@@ -161,7 +168,7 @@ export class Jobs {
     const stop = new AbortController()
     const done = this.#run(job, stop).catch((error: unknown) => onError(error, `job ${job.id}`)).finally(() => {
       this.#running.delete(job.id)
-      // There is room for the next one now.
+      // There is room for the next job now.
       this.nudge()
     })
     this.#running.set(job.id, { stop, done })
@@ -173,7 +180,7 @@ export class Jobs {
     let progress: { processed: number; total: number | null } = { processed: 0, total: job.progress.total }
     const renewal = new Poller({
       everyMs: RENEW_MS,
-      // One that is no longer ours is given up; whoever has it now begins anew.
+      // A job whose lease is lost is given up; the node that holds the lease starts the job again.
       poll: async () => { if (!(await renewJob(database, job, { until: clock.now() + LEASE_MS, ...progress }))) stop.abort() },
       onError: (error) => onError(error, `the lease of job ${job.id}`),
     })
@@ -200,7 +207,7 @@ export class Jobs {
     await releaseJob(database, job, { dueAt: clock.now() + RETRY_MS * job.attempts, countsAsAttempt: true })
   }
 
-  /** Writes the end, if the job is still this node's. */
+  /** Writes the end of a job, if this node still holds its lease. */
   async #end(job: TakenJob, end: JobEnd, finish?: JobOutcome['finish']): Promise<void> {
     const { database, clock, ids, kinds, mailer, onError } = this.#options
     const mails = await inTransaction(database, async (client): Promise<readonly Mail[]> => {

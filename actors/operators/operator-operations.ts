@@ -1,8 +1,8 @@
 /**
- * What the HTTP layer asks of operators: what they are called, what they set for their customers, what they switch on and off.
+ * The operator operations of the HTTP layer: profile, settings for customers, feature flags.
  *
- * It is one row with one version, and each change of it is told to all nodes, which remember parts of it. A command waits for
- * that: what comes after its answer goes by what was set, whichever node it comes to.
+ * An operator is one row with one version. Each change is announced to all nodes, which cache parts of it. A command
+ * waits for the announcement, so that every request after its answer uses the new settings on any node.
  */
 import { limitsShown, type CurrencyLimits } from '../../lib/customers/limits.ts'
 import { CUSTOMER_TYPES } from '../../lib/customers/types.ts'
@@ -28,23 +28,23 @@ import { auditCaller } from '../commands/trail.ts'
 import type { FeatureFlags, FeatureFlagsUpdate, Operator, OperatorSettings, OperatorSettingsUpdate, OperatorUpdate } from '../../lib/operators/operator-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
-/** Where the database says that an operator has changed: its id and its version. */
+/** The NOTIFY channel for changes of an operator: its id and its version. */
 const OPERATOR_CHANGED = 'operator_changed'
-/** How long a change waits for other nodes. One that does not answer hears of it when it is back. */
+/** The time that a change waits for other nodes. A node that does not answer learns of the change when it is back. */
 const HEARD_WITHIN_MS = 1_000
 
-/** Reads of the operator that is the tenant. */
+/** The reads of the operator that is the tenant. */
 export interface OperatorReads {
   getOperator(operatorId: string): Promise<Versioned<Operator>>
   getSettings(operatorId: string): Promise<Versioned<OperatorSettings>>
   getFlags(operatorId: string): Promise<Versioned<FeatureFlags>>
-  /** Whether a feature is on for an operator, or for a customer of it. */
+  /** Checks whether a feature is on for an operator, or for a customer of it. */
   hasFeature(tenantId: string, feature: Feature): Promise<boolean>
-  /** The limits of rails that hold for an operator or for a customer of it, and their version. */
+  /** Reads the rail limits of an operator, or of the operator of a customer, and their version. */
   railLimits(tenantId: string): Promise<{ readonly limits: RailLimits; readonly version: number }>
 }
 
-/** Writes: what is not given stays. Everything that is refused is thrown as a problem. */
+/** The writes: absent members stay as they are. Every refusal is thrown as a problem. */
 export interface OperatorCommands {
   updateOperator(by: ByInTenant, body: OperatorUpdate, expected: number | bigint | null): Promise<Versioned<Operator>>
   updateSettings(by: ByInTenant, body: OperatorSettingsUpdate, expected: number | bigint | null): Promise<Versioned<OperatorSettings>>
@@ -54,7 +54,7 @@ export interface OperatorCommands {
 export interface OperatorService {
   readonly reads: OperatorReads
   readonly commands: OperatorCommands
-  /** Begins to hear of changes that other nodes make. */
+  /** Starts listening for changes that other nodes make. */
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -65,12 +65,12 @@ export interface OperatorServiceOptions {
   readonly ids: IdSource
   readonly clock: Clock
   readonly sandbox: boolean
-  /** Told when anything about an operator may have changed. */
+  /** Called when a setting of an operator may have changed. */
   readonly onChange: () => void
   readonly onError: (error: unknown, what: string) => void
 }
 
-/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+/** Creates the service. Listens on a connection of its own to `databaseUrl`. */
 export function createOperatorService({ database, databaseUrl, ids, clock, sandbox, onChange, onError }: OperatorServiceOptions): OperatorService {
   const features = new FeatureCache(database)
   const forget = () => { features.forgetAll(); onChange() }
@@ -82,7 +82,8 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
       return { version: record.version, view: { id, name: record.name, createdAt: timestamp(record.createdAt), ...provenance(record) } }
     },
     async getSettings(id) {
-      // The row first: limits that are younger than it make a tag that no later read has, so a change by that tag is refused.
+      // The row is read first: limits that are newer than the row give a tag that no later read has, so a change with
+      // that tag is refused.
       const record = existing(await readOperator(database.pool, id))
       return { version: record.version, view: { ...await settingsOf(database.pool, record), ...provenance(record) } }
     },
@@ -94,7 +95,7 @@ export function createOperatorService({ database, databaseUrl, ids, clock, sandb
     railLimits: (tenantId) => readRailLimits(database.pool, tenantId),
   }
 
-  /** Writes the next version in one transaction with the trail, and waits until every node knows. */
+  /** Writes the next version in one transaction with its trail entry, and waits until every node knows. */
   async function change(
     by: ByInTenant, action: string, expected: number | bigint | null, work: (client: TransactionClient, before: OperatorRecord, now: number) => Promise<Change>,
   ): Promise<void> {
@@ -158,7 +159,7 @@ interface Change {
   readonly is: object
 }
 
-/** From now on the operator charges by another of its lists, or nothing. @throws ProblemError for a list that is not its own */
+/** Sets the operator's default price list, or none. @throws ProblemError for a list that is not the operator's own */
 async function charge(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
   if (templateId !== null && await readTemplate(client, operatorId, templateId, true) === null) {
     refuse('validation-error', 'No such list of prices.', { errors: [{ field: '/pricing/defaultTemplateId', code: 'not_found', message: 'No such list of prices.' }] })
@@ -166,7 +167,7 @@ async function charge(client: TransactionClient, operatorId: string, templateId:
   await chooseTemplate(client, operatorId, templateId)
 }
 
-/** Limits of rails as they were sent. @throws ProblemError that names all that is wrong with them */
+/** Reads rail limits from a request body. @throws ProblemError that names every error in them */
 function railLimitsOfBody(given: OperatorSettings['rails']['limits']): RailLimits {
   const errors: FieldError[] = []
   const limits: { [rail in Rail]?: bigint | null } = {}
@@ -182,14 +183,16 @@ function railLimitsOfBody(given: OperatorSettings['rails']['limits']): RailLimit
   return limits
 }
 
-/** Limits of rails as they are shown. */
+/** Rail limits in the form of the API. */
 function railLimitsView(limits: RailLimits): OperatorSettings['rails']['limits'] {
   return Object.entries(railLimitsJson(limits)).sort().map(([rail, amountMinor]) => ({
     rail: rail as Rail, limit: amountMinor === null ? null : { amountMinor, currency: RAILS.get(rail as Rail)!.currency as CurrencyCode },
   }))
 }
 
-/** What is set for exchanges from now on. @throws ProblemError when a rate would be held for longer than it may */
+/**
+ * Computes the exchange terms after a change. @throws ProblemError when a rate would be held for longer than allowed
+ */
 function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate['exchange'] = {}): ExchangeTerms {
   const { minSellEur, ...rest } = change
   const after = { ...before, ...rest, ...(minSellEur === undefined ? {} : { minSellEur: BigInt(minSellEur) }) }
@@ -201,7 +204,7 @@ function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate['excha
   return after
 }
 
-/** Operators are tenants for good. */
+/** Operators are never deleted, so a missing row means an unknown tenant. */
 function existing(record: OperatorRecord | null): OperatorRecord {
   if (record === null) refuse('not-found', 'No such resource exists in this tenant.')
   return record

@@ -1,7 +1,7 @@
 /**
- * Cancelling a payment that has not left yet: one that waits for people ends with its approval; one that waits for its day, or
- * with others of its file for one approval, is moved by itself; and one that waits for the partner is taken out of the queue by
- * its own actor, which alone knows whether it has been handed over.
+ * Cancels a payment that has not been sent yet. A payment that waits for approval ends with its approval. A payment
+ * that waits for its date, or for the shared approval of its file, is moved directly. A payment that waits for the
+ * partner is taken out of the queue by its own actor, which alone knows whether it has been sent.
  */
 import type { CommandKey } from '../../lib/balances/decision.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
@@ -30,16 +30,17 @@ export interface CancelDeps extends PayDeps {
 export type CancelOutcome =
   | { readonly kind: 'cancelled'; readonly payment: PaymentRecord }
   | { readonly kind: 'refused'; readonly problem: Problem; readonly body: string | null }
-  /** The same key was decided before. */
+  /** The key has a recorded outcome. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
-/** Members give their own words; nobody else sees them but those who read the history. */
+/** The default reason; members may give their own text, which only readers of the history see. */
 const CANCELLED = 'The payment was cancelled.'
 
 /**
- * Cancels a payment of the asker's customer.
+ * Cancels a payment of the caller's customer.
  *
- * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same
+ *   key
  */
 export async function cancelPayment(world: CancelDeps, caller: Caller, paymentId: string, reason: string | null): Promise<CancelOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
@@ -79,7 +80,12 @@ async function leaveQueue({ system, ids }: CancelDeps, caller: Caller, payment: 
   }
 }
 
-/** P12, and P9 of one that shares its approval: a payment is withdrawn. @returns false when it no longer waits for that @throws CommitConflict `recorded` when the key has an answer */
+/**
+ * Withdraws a payment that waits for its date (P12) or for the shared approval of its file (P9).
+ *
+ * @returns false when the payment no longer waits for that
+ * @throws CommitConflict `recorded` when the key has an answer
+ */
 export async function withdrawWaiting(
   { database, ids, clock }: Pick<CancelDeps, 'database' | 'ids' | 'clock'>, paymentId: string, from: 'scheduled' | 'pending_approval', withdrawal: Withdrawal, key: CommandKey | null,
 ): Promise<boolean> {
@@ -91,7 +97,7 @@ export async function withdrawWaiting(
       return reply.kind === 'moved'
     })
   } catch (error) {
-    // Its day came at the same moment.
+    // The payment became due in the same moment.
     if (error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'payment_stale')) return false
     throw error
   }

@@ -1,6 +1,6 @@
 /**
- * What would become of a payment, without making it: the same questions and the same decision, of which nothing is written.
- * Every reason against it that can be known at once is named, not only the first.
+ * Checks a payment without making it: asks the same questions and makes the same decision, and writes nothing. Reports
+ * every reason against the payment that can be known at once, not only the first.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -32,7 +32,10 @@ export interface PaymentIssue {
 /** No payment has this id. */
 const NO_PAYMENT = '00000000-0000-0000-0000-000000000000'
 
-/** A reason against a payment, taken away to see whether there is another. What is not listed ends the search. */
+/**
+ * For each refusal, removes its cause, so that the next decision can show a further one. A refusal that is not listed
+ * ends the search.
+ */
 const WITHOUT: Partial<Record<ProblemSlug, (balance: BalanceState, command: CreatePayment) => readonly [BalanceState, CreatePayment]>> = {
   'duplicate-external-id': (balance, command) => [balance, { ...command, externalIdOwner: null }],
   'recipient-not-approved': (balance, command) => [balance, { ...command, recipient: { ...command.recipient, status: 'active' } }],
@@ -41,9 +44,9 @@ const WITHOUT: Partial<Record<ProblemSlug, (balance: BalanceState, command: Crea
 }
 
 /**
- * Looks at a payment as it would be asked for.
+ * Checks a payment as it would be requested.
  *
- * @throws CalendarUnknown; what the driver throws
+ * @throws CalendarUnknown; database errors
  */
 export async function checkPayment(world: CancelDeps, caller: Caller, input: PaymentInput) {
   const { database } = world
@@ -60,15 +63,15 @@ export async function checkPayment(world: CancelDeps, caller: Caller, input: Pay
   })
 }
 
-/** What a payment is looked at with; null where the customer has no such thing. */
+/** The data for a check; null where the customer has no such object. */
 export interface PaymentFacts {
   readonly payee: PayableRecipient | null
   readonly payer: BalanceState | null
-  /** The payment that has its external id already. */
+  /** The payment that already has this external id. */
   readonly externalIdOwner: string | null
 }
 
-/** The same for whoever has read what it needs, as files of many payments have. */
+/** Checks a payment whose data the caller has read, as for files of many payments. */
 export async function examinePayment(world: PayDeps, caller: Caller, input: PaymentInput, { payee, payer, externalIdOwner }: PaymentFacts) {
   const { clock } = world
   const issues: PaymentIssue[] = []
@@ -100,7 +103,7 @@ export async function examinePayment(world: PayDeps, caller: Caller, input: Paym
 
 async function command(world: PayDeps, caller: Caller, input: PaymentInput, payee: PayableRecipient, externalIdOwner: string | null): Promise<{ readonly command: CreatePayment } | { readonly problem: Problem }> {
   try {
-    // Nothing is made, so no number is used up.
+    // No payment is made, so no order number is used up.
     return { command: await commandOf({ ...world, orderNumbers: { take: async () => 0n } }, { ...caller, key: null }, input, payee, { externalIdOwner, usedBy: null, draft: null, draw: false }) }
   } catch (error) {
     if (error instanceof ProblemError) return { problem: error.problem }
@@ -108,7 +111,7 @@ async function command(world: PayDeps, caller: Caller, input: PaymentInput, paye
   }
 }
 
-/** Everything that the decision has against a payment, in its order. */
+/** Lists every refusal that the decision has for a payment, in the order of the decision. */
 function objections(payer: BalanceState, asked: CreatePayment, now: number): PaymentIssue[] {
   const issues: PaymentIssue[] = []
   let [balance, command] = [payer, asked] as readonly [BalanceState, CreatePayment]
@@ -142,7 +145,7 @@ function termsOf(payer: BalanceState, { rail, toOwnAccount, quote, convert }: { 
   }
 }
 
-/** What the recipient's bank said, whether that is accepted or not. */
+/** Reads the answer of the recipient's bank from a command, whether the answer was accepted or refused. */
 function verificationIn({ shown, policyRefusal, recipient }: CreatePayment): RecipientVerification | null {
   if (shown.verification !== undefined) return shownVerification(shown.verification, recipient.name)
   return policyRefusal?.slug === 'verification-mismatch' ? policyRefusal.extra?.['verification'] as RecipientVerification : null

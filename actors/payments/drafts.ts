@@ -1,6 +1,7 @@
 /**
- * Drafts, made and submitted. Making one moves nothing and asks nobody, so it is a transaction of its own; submitting one is the
- * decision that makes any payment, with the draft's version as its fence and its row written over.
+ * Creates and submits drafts. Creating a draft moves no money and asks no actor, so it is a transaction of its own.
+ * Submitting a draft is the same decision as for any payment, with the draft's version as its fence; its row is
+ * overwritten.
  */
 import { LIMITS } from '../../lib/base/limits.ts'
 import { orderNumber } from '../../lib/base/ids.ts'
@@ -23,25 +24,30 @@ import { askBalance, checkDate, type FlowOutcome, type PaymentInput } from './su
 import type { Caller } from '../commands/caller.ts'
 
 
-/** The last zone to see a day end is half a day behind UTC. */
+/** The last time zone in which a day ends is half a day behind UTC. */
 const LAST_ZONE_MS = 12 * 3_600_000
 
-/** What a draft names, as it is now. @throws ProblemError when it names what its customer does not have, or what does not fit */
+/**
+ * Reads the current balance and recipient that a draft names. @throws ProblemError when the customer does not have
+ * them, or they do not fit
+ */
 export async function draftFacts(client: Pick<TransactionClient, 'query'>, customerId: string, input: DraftInput, now: number): Promise<DraftFacts & { readonly balance: { readonly operatorId: string; readonly shard: number } }> {
   const { balance, recipient } = await readDraftFacts(client, { customerId, ...input })
   if (balance === null) refuseField('/sourceBalanceId', 'not_found', 'No such balance.')
   if (recipient === null) refuseField('/recipientId', 'not_found', 'No such recipient.')
   if (recipient.currency !== input.amount.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
-  // The rail is chosen at submission, and with it the zone; a date is refused now when it has passed in the last of them.
+  // The rail, and with it the time zone, is chosen at submission. A date is refused now only when it has passed in
+  // every zone.
   const rail = input.requestedRail ?? null
   checkDate(input.executionDate ?? null, rail ?? 'internal', rail === null ? now - LAST_ZONE_MS : now)
   return { balance, recipient }
 }
 
 /**
- * P1: makes a draft.
+ * Creates a draft (P1).
  *
- * @throws ProblemError when the body names what it may not; DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ * @throws ProblemError when the body refers to something that it may not use; DatabaseUnavailable or OutcomeUnknown,
+ *   safe to repeat under the same key
  */
 export async function createDraft(world: CancelDeps, caller: Caller, input: PaymentInput): Promise<FlowOutcome> {
   const { database, clock, ids, orderNumbers } = world
@@ -64,7 +70,7 @@ export async function createDraft(world: CancelDeps, caller: Caller, input: Paym
       if (used?.kind === 'external_id_used') {
         return await rememberedNo(world, caller, { slug: 'duplicate-external-id', detail: `externalId ${input.externalId} belongs to another payment.`, extra: { existingId: used.existingId } })
       }
-      // A document that was deleted at this moment is named as missing the next time.
+      // The next attempt reports a document that was deleted in this moment as missing.
       const stale = error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'fact_stale')
       if (!stale && sqlState(error) !== UNIQUE_VIOLATION) throw error
     }
@@ -72,12 +78,12 @@ export async function createDraft(world: CancelDeps, caller: Caller, input: Paym
   throw new Overloaded('The external id keeps changing hands; try again.')
 }
 
-/** What a draft needs of documents. */
+/** The uses of documents to write with a draft. */
 export function documentUsesOf({ id, details }: Pick<PaymentRecord, 'id' | 'details'>): Pick<Effects, 'documentUses'> {
   return details.documentIds === undefined ? {} : { documentUses: details.documentIds.map((documentId) => ({ documentId, object: 'payment' as const, objectId: id })) }
 }
 
-/** Documents as a transaction sees them. */
+/** Reads documents within a transaction. */
 export function documentsWithin(client: TransactionClient): PaymentDocuments {
   return { statuses: (customerId, ids) => statusesOf(client, customerId, ids) }
 }
@@ -97,7 +103,7 @@ function draftRow(draft: PaymentRecord, { operatorId, shard }: { readonly operat
 export type SubmitOutcome = Exclude<FlowOutcome, { readonly kind: 'payment_created' | 'transfer_created' }> | { readonly kind: 'submitted'; readonly payment: PaymentRecord }
 
 /**
- * P4, P5, P6 from draft.
+ * Submits a draft (P4, P5, P6 from draft).
  *
  * @throws as `submitPayment`, and ProblemError `not-found`, `precondition-failed`
  */

@@ -1,9 +1,9 @@
 /**
- * Scheduled payments, when their day comes: each is brought to the balance that pays it, which holds the money, waits for it,
- * or gives the payment up (lib/payments/release-payment.ts).
+ * Releases scheduled payments on their date: brings each to the balance that pays it, which holds the money, waits for
+ * money, or fails the payment (lib/payments/release-payment.ts).
  *
- * What is due is a row with its time, looked for where its shard lives. Two nodes that look at once do no harm: the commit
- * compares the payment's version, and whoever comes second finds it moved.
+ * The due time is a column, polled by the node that owns the shard. Two nodes that poll at once do no harm: the commit
+ * compares the payment's version, and the second node finds it moved.
  */
 import type { IdSource } from '../../lib/base/ids.ts'
 import { queueDelayMs } from '../../lib/sandbox/triggers.ts'
@@ -18,13 +18,16 @@ import type { ActorSystem } from '../runtime/system.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 
-/** How often a node looks, how many it takes at a time, and how often in one look. */
+/** The poll interval, the number of payments per batch, and the maximum number of batches per poll. */
 const TICK_MS = 1_000
 const DUE_MAX = 256
 const BATCHES_MAX = 16
-/** Money that is missing is looked for again after this. */
+/** The delay before a payment without enough money is tried again. */
 const RETRY_MS = 15 * 60_000
-/** What could not be decided, because the database or the calendar was away, is tried again after this. */
+/**
+ * The delay before a payment is tried again that could not be decided because the database or the calendar was
+ * unavailable.
+ */
 const FAILED_RETRY_MS = 10_000
 
 export interface DuePaymentsOptions {
@@ -63,7 +66,7 @@ export class DuePayments extends Poller {
     const { system, database, recipients, queue, ids, clock, sandbox } = this.#options
     const payment = await findPayment(database, paymentId)
     if (payment?.status !== 'scheduled') return
-    // It is paid by what its recipient is now, not by what this node remembers.
+    // The payment uses the recipient's current details, not those in this node's cache.
     recipients.forget(payment.recipientId)
     const recipient = await recipients.find(payment.recipientId)
     const delayMs = sandbox ? queueDelayMs({ amountMinor: payment.amount, reference: payment.details.reference, recipientName: payment.details.recipient.name }) : 0
@@ -76,7 +79,7 @@ export class DuePayments extends Poller {
         if (outcome.reply.status === 'scheduled') await postponeDuePayment(database, paymentId, Math.min(clock.now() + RETRY_MS, until))
         if (outcome.reply.status === 'processing' && delayMs === 0) queue.offer(paymentId, shard)
         return
-      // Somebody has moved it, or its recipient, in the meantime: what is still to be done is found by the next look.
+      // The payment or its recipient has changed meanwhile: the next poll finds the work that is left.
       case 'payment_stale': case 'fact_stale': return
       default: throw new Error(`A payment that is due met ${outcome.kind}.`)
     }

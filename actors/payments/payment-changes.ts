@@ -1,6 +1,6 @@
 /**
- * Payments that their customer changes: drafts in everything they say, others in what is only a note; and drafts that are
- * thrown away.
+ * Changes that customers make to payments: drafts can change in every member, other payments only in their notes; and
+ * drafts can be deleted.
  */
 import { documentsWithin, documentUsesOf, draftFacts } from './drafts.ts'
 import { checkedDocuments } from './payment-documents.ts'
@@ -27,7 +27,7 @@ import { auditCaller } from '../commands/trail.ts'
 import type { PaymentUpdate } from '../../lib/payments/payment-schema.ts'
 import { fitsMetadata } from '../../lib/contract/primitives.ts'
 
-/** What may still be changed when a payment is no draft any more. */
+/** The members that can change after a payment is no longer a draft. */
 const NOTES: ReadonlySet<string> = new Set(['documentIds', 'internalNote', 'metadata'])
 
 export interface PaymentChangesDeps {
@@ -36,7 +36,7 @@ export interface PaymentChangesDeps {
   readonly ids: IdSource
 }
 
-/** Writes. Everything that is refused is thrown as a problem. */
+/** The writes. Every refusal is thrown as a problem. */
 export interface PaymentChanges {
   update(by: ByCaller, id: string, body: PaymentUpdate, expected: number | bigint | null): Promise<void>
   remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
@@ -50,7 +50,7 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesDep
     return payment
   }
 
-  /** Writes one change of a payment as it was read. @returns false when it is no longer that */
+  /** Writes one change to the version of a payment that was read. @returns false when the payment has changed since */
   async function change(by: ByCaller, payment: PaymentRecord, body: PaymentUpdate): Promise<boolean> {
     const now = clock.now()
     try {
@@ -58,7 +58,7 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesDep
         const effects = payment.status === 'draft' ? await draftChange(client, payment, body, { by: by.principal.id, now }) : await noteChange(client, payment, body, now)
         if (effects === null) return true
         const members = payment.status === 'draft' ? Object.keys(body) : changedNotes(payment, effects)
-        // An approval is locked before its payment, as every decision locks it.
+        // Lock order: the approval before its payment, as in every decision.
         if (payment.status === 'pending_approval' && !await noteWaiting(client, by, payment, members, now)) return false
         if (body.documentIds !== undefined) await keepUses(client, payment.id, effects.documentUses?.map(({ documentId }) => documentId) ?? [])
         await writeEffects({ client, now }, {
@@ -71,7 +71,7 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesDep
         return true
       })
     } catch (error) {
-      // Decided again on what is there now: another's change, or an external id that somebody has just taken.
+      // Decided again on the current row: another change came first, or another payment has just taken the external id.
       if (error instanceof CommitConflict || sqlState(error) === UNIQUE_VIOLATION) return false
       throw error
     }
@@ -103,7 +103,7 @@ export function createPaymentChanges({ database, clock, ids }: PaymentChangesDep
   }
 }
 
-/** Which notes a change makes others, by the names that the API has for them. */
+/** Lists the notes that a change affects, by their API names. */
 function changedNotes({ details, metadata }: PaymentRecord, { paymentDecisions = [] }: Effects): readonly string[] {
   const [decision] = paymentDecisions
   const next = JSON.parse(decision?.details ?? '{}') as PaymentDetails
@@ -114,7 +114,10 @@ function changedNotes({ details, metadata }: PaymentRecord, { paymentDecisions =
   ]
 }
 
-/** What the update log says of a change. Of a payment that waits for people it says what they now see otherwise. */
+/**
+ * The text of the update log. For a payment that waits for approval it names the members that approvers now see
+ * changed.
+ */
 function messageOf({ status }: PaymentRecord, members: readonly string[]): string {
   if (status === 'draft') return 'Draft changed.'
   if (status !== 'pending_approval') return 'Notes changed.'
@@ -122,8 +125,8 @@ function messageOf({ status }: PaymentRecord, members: readonly string[]): strin
 }
 
 /**
- * Tells the approval that a payment waits for of a change of the payment. Other documents start the approvals anew, so that
- * nobody's approval stands for documents that they have not seen.
+ * Records a change of a payment with the approval that it waits for. Changed documents restart the approvals, so that
+ * no approval counts for documents that the approver has not seen.
  *
  * @returns false when the payment no longer waits
  */
@@ -136,7 +139,7 @@ async function noteWaiting(client: TransactionClient, { principal }: ByCaller, {
   return true
 }
 
-/** P2. Null when nothing would change. */
+/** Computes a change of a draft (P2). Null when it changes nothing. */
 async function draftChange(client: TransactionClient, draft: PaymentRecord, patch: PaymentUpdate, { by, now }: { readonly by: string; readonly now: number }): Promise<Effects | null> {
   const input = patchedDraft(draft, { ...patch, ...(patch.documentIds === undefined ? {} : { documentIds: await checkedDocuments(documentsWithin(client), draft.customerId, patch.documentIds) }) })
   checkMetadata(input.metadata ?? {})
@@ -149,7 +152,7 @@ async function draftChange(client: TransactionClient, draft: PaymentRecord, patc
   return { paymentRewrites: [rewriteOf(next, { holdId: null, payingBalanceId: next.sourceBalanceId, version: draft.version })], ...(patch.documentIds === undefined ? {} : documentUsesOf(next)) }
 }
 
-/** Notes are all that can still be said. Null when nothing would change. */
+/** Computes a change of notes, which are all that can still change. Null when it changes nothing. */
 async function noteChange(client: TransactionClient, payment: PaymentRecord, body: PaymentUpdate, now: number): Promise<Effects | null> {
   const errors = Object.keys(body).filter((member) => !NOTES.has(member)).map((member) => ({ field: `/${member}`, code: 'read_only_field' as const, message: 'Can be changed in a draft only.' }))
   if (errors.length > 0) refuse('validation-error', 'What was submitted cannot be changed.', { errors })
@@ -159,7 +162,7 @@ async function noteChange(client: TransactionClient, payment: PaymentRecord, bod
   const internalNote = body.internalNote === undefined ? details.internalNote : body.internalNote
   const documentIds = body.documentIds === undefined ? details.documentIds ?? [] : await checkedDocuments(documentsWithin(client), payment.customerId, body.documentIds)
   if (internalNote === details.internalNote && JSON.stringify(documentIds) === JSON.stringify(details.documentIds ?? []) && JSON.stringify(metadata) === JSON.stringify(payment.metadata)) return null
-  // What its creation answered is shown again to who sends its key again.
+  // A repeat under the creation's key must show the original answer.
   const original = details.original ?? { internalNote: details.internalNote, metadata: payment.metadata, documentIds: details.documentIds ?? [] }
   const changed = { ...details, internalNote, documentIds, original }
   return {

@@ -1,6 +1,6 @@
 /**
- * Confirmations of payments and exchanges: rendered when somebody first asks, then kept, one for each version of what they confirm. Those who
- * ask at the same time wait for one rendering.
+ * Confirmations of payments and exchanges. A confirmation is rendered on the first request and then stored, one for
+ * each version of the payment or exchange. Requests at the same time wait for one rendering.
  */
 import type { Confirmation } from '../../lib/documents/confirmation-page.ts'
 import { exchangeConfirmation, isExchangeConfirmed } from '../../lib/exchange/confirmation.ts'
@@ -16,10 +16,10 @@ import { findTransaction } from '../../storage/transactions/transaction-queries.
 import type { RenderConfirmation } from '../../workers/pool/pool.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** A document as it is handed out. */
+/** A document as it is answered. */
 export interface ConfirmationDocument {
   readonly version: number
-  /** Order number of what it confirms. */
+  /** The order number of the confirmed payment or exchange. */
   readonly number: string
   readonly pdf: Uint8Array
 }
@@ -29,7 +29,7 @@ export interface Confirmations {
   ofPayment(tenant: Tenant, paymentId: string): Promise<ConfirmationDocument | null>
   /** Null when the exchange is not the tenant's. @throws ProblemError `confirmation-not-available` */
   ofExchange(tenant: Tenant, exchangeId: string): Promise<ConfirmationDocument | null>
-  /** The same of any transaction that is booked. */
+  /** Confirms any booked transaction, with the same rules. */
   ofTransaction(tenant: Tenant, transactionId: string): Promise<ConfirmationDocument | null>
 }
 
@@ -39,7 +39,7 @@ export interface ConfirmationDeps {
   readonly render: RenderConfirmation
 }
 
-/** What is confirmed. */
+/** The payment or exchange to confirm. */
 interface Subject {
   readonly id: string
   readonly version: number
@@ -49,7 +49,7 @@ interface Subject {
 
 export function createConfirmations({ database, clock, render }: ConfirmationDeps): Confirmations {
   const db = readDatabase(database)
-  /** Renderings under way, by object and version. */
+  /** The renderings in progress, by object and version. */
   const underWay = new Map<string, Promise<Uint8Array>>()
 
   async function make({ id: objectId, version, customerId }: Subject, content: () => Promise<Confirmation>): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 /**
- * The quote of a payment, with everything else that its exchange needs, brought together before the paying balance decides
- * (lib/payments/conversion.ts). What becomes of the payment when the exchange ends is said by the exchange's moves
+ * Collects the quote of a payment and the data that its exchange needs, before the paying balance decides
+ * (lib/payments/conversion.ts). The moves of the exchange determine the fate of the payment when the exchange ends
  * (lib/exchange/bought-for.ts).
  */
 import { dateIn } from '../../lib/base/clock.ts'
@@ -13,22 +13,26 @@ import { findQuote, type ExchangeDeps, type FoundQuote } from '../exchange/creat
 import { deskOf } from '../exchange/create-quote.ts'
 import type { Caller } from '../commands/caller.ts'
 
-/** What customers' quotes come to. */
+/** Turns customers' quotes into conversion orders. */
 export interface Conversions {
   /**
-   * What a payment needs to be made from a quote. A balance for what it buys is opened where there is none.
+   * Reads the conversion of a payment made from a quote. Opens a balance for the bought currency where there is none.
    *
-   * @param options `usedBy`: the exchange that a commit has found it used by. `draw` false: nothing is made, so no number is used up.
-   * @throws ProblemError when there is no such quote, or nowhere for what it buys
+   * @param options `usedBy`: the exchange that uses the quote already, as a commit has found. `draw` false: for a check
+   *   only, so no order number is used up.
+   * @throws ProblemError when the quote does not exist, or no balance can receive the bought currency
    */
   orderOf(caller: Pick<Caller, 'customerId' | 'key'>, quoteId: string, options: { readonly usedBy: string | null; readonly draw: boolean }): Promise<ConversionOrder>
 }
 
-/** Conversions by quotes that exchanges are made of, too. */
+/** Creates conversions from the same quotes that exchanges are made from. */
 export function createConversions(world: ExchangeDeps): Conversions {
   const { database, accounts, orderNumbers, balances, quotes, ids, clock } = world
 
-  /** The quote and where what it buys comes to. What is only looked at opens no balance: it has the one that is yet to be opened, which has no id. */
+  /**
+   * Finds the quote and the balance that receives the bought currency. A check opens no balance: when the balance would
+   * have to be opened, its id is null.
+   */
   async function found(caller: Pick<Caller, 'customerId' | 'key'>, quoteId: string, draw: boolean): Promise<Pick<FoundQuote, 'quote'> & { readonly buyBalanceId: string | null }> {
     const quote = draw ? null : await quotes.find(caller.customerId, quoteId)
     const opens = quote !== null && quote.kind === 'spot' && quote.buyBalanceId === null && !(await defaultBalances(database, caller.customerId, [quote.buyCurrency])).has(quote.buyCurrency)
@@ -55,7 +59,7 @@ export function createConversions(world: ExchangeDeps): Conversions {
 /** No balance has this id. */
 const NOT_OPENED = '00000000-0000-0000-0000-000000000000'
 
-/** A payment names no balances but its own: what is wrong with those of its quote is wrong with the quote. */
+/** Reports faults of the quote's balances as faults of the quote, because a payment names no balances but its own. */
 function ofPayment(error: unknown): never {
   if (!(error instanceof ProblemError) || error.problem.errors === undefined) throw error
   throw new ProblemError({ ...error.problem, errors: error.problem.errors.map((one) => ({ ...one, field: '/quoteId' })) })

@@ -1,7 +1,8 @@
 /**
- * What follows from payments that have ended, a second behind them: `lastPaidAt` of recipients, and news of failures and
- * returns. Every node looks and one at a time writes (storage/payments/payment-follow-up.ts); what was not done when a node stopped or
- * died is done by the next pass of any. A mail that a dying node had not sent is not sent; what it told of is in the service.
+ * Follows payments that have ended, one second later: sets `lastPaidAt` of recipients, and tells people of failures and
+ * returns. Every node polls and one at a time writes (storage/payments/payment-follow-up.ts). After a stop or a crash,
+ * the next pass of any node does the rest. A mail that a dying node had not sent is lost; its notice within the service
+ * is not.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -9,7 +10,7 @@ import type { Mailer } from '../../lib/notices/mail.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { followUpPayments } from '../../storage/payments/payment-follow-up.ts'
 
-/** How long after a pass the next one begins. */
+/** The time between the end of a pass and the next. */
 const TICK_MS = 1_000
 
 export interface PaymentFollowUpOptions {
@@ -28,13 +29,13 @@ export class PaymentFollowUp {
 
   constructor(options: PaymentFollowUpOptions) { this.#options = options }
 
-  /** Begins to look, at first for what is left from before. */
+  /** Starts polling, first for the work that is left from before. */
   start(): void {
     this.#running = true
     this.#look()
   }
 
-  /** Stops looking; a pass that was begun is finished. */
+  /** Stops polling; finishes the pass in progress. */
   async stop(): Promise<void> {
     this.#running = false
     clearTimeout(this.#timer)

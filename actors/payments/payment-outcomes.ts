@@ -1,6 +1,6 @@
 /**
- * What becomes of payments after they have left, from a checked request to rows: recalls, each in one transaction with its
- * event, history and trail; and what a sandbox makes of a payment, by way of its bank.
+ * The events of payments after they were sent: recalls, each in one transaction with its event, history and trail
+ * entry; and simulated outcomes of a sandbox, through its bank.
  */
 import type { BankSimulation } from '../sandbox/sandbox-bank.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -36,9 +36,9 @@ export interface PaymentOutcomeDeps {
   readonly ids: IdSource
   readonly problemBase: string
   readonly environment: string
-  /** Whether this version has an operation. */
+  /** Checks whether this version of the API has an operation. */
   readonly hasOperation: (operationId: string) => boolean
-  /** Null where there is no sandbox. */
+  /** Plans a message of the sandbox bank and resolves with its id; resolves with null where there is no sandbox. */
   readonly bank: { simulate(queries: Queries, reference: string, simulation: BankSimulation): Promise<string | null> }
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
@@ -46,13 +46,13 @@ export interface PaymentOutcomeDeps {
 export interface PaymentOutcomeReads {
   /** Null: no such payment in this tenant. */
   updates(query: ListQuery<typeof paymentStatusUpdateList> & { readonly paymentId: string }): Promise<ListResult<PaymentStatusUpdate> | null>
-  /** What can be simulated for a customer, and what the sandbox does by itself. */
+  /** The simulations that a customer can request, and the automatic behaviour of the sandbox. */
   simulations(tenant: Tenant): Promise<SimulationCatalogue>
 }
 
 type Asked<Body> = Pick<Command<Body>, 'body' | 'idempotency' | 'requestId' | 'instance'>
 
-/** Everything that is refused is thrown as a problem, but for what a key remembers. */
+/** The commands. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface PaymentOutcomeCommands {
   requestRecall(by: ByCaller, paymentId: string, command: Asked<PaymentRecallRequest>): Promise<CommandAnswer>
   simulateStatus(by: ByCaller, paymentId: string, command: Asked<SimPaymentStatus>, form: SimulationForm): Promise<CommandAnswer>
@@ -60,10 +60,10 @@ export interface PaymentOutcomeCommands {
   simulateRecall(by: ByCaller, paymentId: string, command: Asked<SimPaymentRecall>): Promise<CommandAnswer>
 }
 
-/** Two operations simulate the same, and say so in different words. */
+/** Two operations run the same simulation and answer in different forms. */
 export type SimulationForm = 'result' | 'receipt'
 
-/** The reads. */
+/** Creates the reads. */
 export function createPaymentOutcomeReads({ database, environment, hasOperation }: Pick<PaymentOutcomeDeps, 'database' | 'environment' | 'hasOperation'>): PaymentOutcomeReads {
   const db = readDatabase(database)
   return {
@@ -81,7 +81,7 @@ export function createPaymentOutcomeReads({ database, environment, hasOperation 
   }
 }
 
-/** The writes. */
+/** Creates the writes. */
 export function createPaymentOutcomeCommands(world: PaymentOutcomeDeps): PaymentOutcomeCommands {
   const { database, clock, ids, bank } = world
 
@@ -90,7 +90,7 @@ export function createPaymentOutcomeCommands(world: PaymentOutcomeDeps): Payment
     return found === null || found.customerId !== tenant.id ? refuse('not-found', 'No such resource exists in this tenant.') : found
   }
 
-  /** The bank is told what to say; the answer names the message that will say it. */
+  /** Tells the bank which message to send; the answer names that message. */
   async function simulate(
     by: ByCaller, paymentId: string, command: Asked<unknown>, form: SimulationForm, kind: 'payment_status' | 'payment_return' | 'payment_recall',
     plan: (found: PaymentRecord) => { readonly event: SimulatedEvent | null; readonly delaySeconds?: number | undefined; readonly details: object },
@@ -166,7 +166,7 @@ function notPossible(found: PaymentRecord, connection: ConnectionRow | null): Pr
   })
 }
 
-/** What comes back: all of it, or the part that was asked for. */
+/** The returned amount: the whole payment, or the requested part. */
 function amountOf(found: PaymentRecord, amount: { readonly amountMinor: string; readonly currency: string } | null | undefined): bigint {
   if (amount == null) return found.amount
   if (amount.currency !== found.currency) refuseField('/amount/currency', 'currency_mismatch', `The payment is in ${found.currency}.`)

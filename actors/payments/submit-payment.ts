@@ -1,8 +1,8 @@
 /**
- * A payment as it was asked for, brought to the balance that pays it.
+ * Brings a requested payment to the balance that pays it.
  *
- * Everything that needs reading happens here, before the balance decides: the recipient, the rail, the reference rules.
- * What was read may be old; the commit says so, and the flow reads again and asks again.
+ * All reads happen here, before the balance decides: the recipient, the rail, the rules of references. A value that was
+ * read may be stale; the commit reports it then, and the flow reads and asks again.
  */
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { NO_RATES, type Convert } from '../../lib/approvals/policy.ts'
@@ -40,28 +40,31 @@ import { paymentActor } from './payment.ts'
 import { payeeGate } from './verify-payee.ts'
 import type { Caller } from '../commands/caller.ts'
 
-/** What the flows share. */
+/** The dependencies that the flows share. */
 export interface FlowDeps {
   readonly system: ActorSystem
   readonly recipients: Pick<RecipientCache, 'find' | 'findMany' | 'forget'>
-  /** Where names of payees are checked. */
+  /** Checks names of payees. */
   readonly payees: PayeeVerifier
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
   readonly ids: IdSource
   readonly clock: Clock
-  /** Where there is a sandbox, tokens in texts may decide an approval. */
+  /** True where a sandbox exists: special texts in a request may then decide an approval. */
   readonly sandbox: boolean
 }
 
-/** What payments need beside. */
+/** The further dependencies of payments. */
 export interface PayDeps extends FlowDeps {
-  /** By which it is known whether payer and payee are on one connection. */
+  /** Finds balances, to see whether payer and payee are on one connection. */
   readonly balances: Pick<BalanceCache, 'find'>
-  /** What quotes of customers come to; where nobody exchanges there are none. */
+  /** Turns a customer's quote into a conversion order; absent where no exchange is offered. */
   readonly conversions?: Conversions
-  /** By which what is paid is compared with tiers in another currency; where nobody exchanges nothing can be. */
+  /**
+   * Converts amounts to the currency of an approval tier; absent where no exchange is offered, so that nothing can be
+   * compared.
+   */
   readonly market?: Pick<FxPartner, 'mid'>
-  /** What people have put in to support payments; where nobody does there is nothing. */
+  /** The documents that customers attach to payments; absent where documents are not supported. */
   readonly documents?: PaymentDocuments
   readonly queue: Pick<PaymentQueue, 'place' | 'offer'>
 }
@@ -90,7 +93,7 @@ export interface PaymentInput {
 
 export type FlowOutcome =
   | Exclude<BalanceReply, { readonly kind: 'payment_released' | 'rails_changed' }>
-  /** The same key was decided before. */
+  /** The key has a recorded outcome. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
 /** Rails that carry a unique end-to-end transaction reference. */
@@ -98,22 +101,22 @@ const UETR_RAILS: ReadonlySet<string> = new Set(['swift', 'fedwire', 'target2', 
 const SEPA_RAILS: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
 
 /**
- * Makes a payment.
+ * Creates a payment.
  *
- * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
- *   repeat under the same key.
+ * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
+ *   OutcomeUnknown, safe to repeat under the same key.
  */
 export async function submitPayment(world: PayDeps, caller: Caller, input: PaymentInput): Promise<FlowOutcome> {
   const outcome = await askBalance(world, caller, input, null)
-  // Nobody else has a version of what does not exist yet.
+  // A payment that does not exist yet has no version that could be stale.
   if (outcome.kind === 'payment_stale') throw new Error('A payment that is new was changed.')
   return outcome
 }
 
 /**
- * Asks the balance for a new payment, or for one that was a draft until now.
+ * Asks the balance for a new payment, or to submit a draft.
  *
- * @returns `payment_stale` when the draft is no longer what it was read as
+ * @returns `payment_stale` when the draft has changed since it was read
  * @throws as `submitPayment`
  */
 export async function askBalance(world: PayDeps, caller: Caller, input: PaymentInput, draft: PaymentRecord | null): Promise<FlowOutcome | { readonly kind: 'payment_stale' }> {
@@ -122,7 +125,7 @@ export async function askBalance(world: PayDeps, caller: Caller, input: PaymentI
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
     const recipient = await world.recipients.find(input.recipientId)
     if (recipient === null || recipient.customerId !== caller.customerId) refuseField('/recipientId', 'not_found', 'No such recipient.')
-    // A no is kept under its key, so it is not said on the word of a memory that may be old.
+    // A refusal is recorded under its key, so it must not rest on a cached recipient that may be old.
     if (recipient.status !== 'active' && attempt === 0) {
       world.recipients.forget(input.recipientId)
       continue
@@ -132,7 +135,7 @@ export async function askBalance(world: PayDeps, caller: Caller, input: PaymentI
     switch (outcome.kind) {
       case 'decided':
         if (outcome.reply.kind === 'payment_released') throw new Error('A balance has answered another question.')
-        // Terms for rails come with the recipient.
+        // The terms of rails are read together with the recipient.
         if (outcome.reply.kind === 'rails_changed') {
           world.recipients.forget(input.recipientId)
           break
@@ -151,7 +154,7 @@ export async function askBalance(world: PayDeps, caller: Caller, input: PaymentI
   throw new Overloaded('The recipient keeps changing; try again.')
 }
 
-/** The payment waits for the bank from here; its actor remembers what was just written. */
+/** Places the payment in the bank's queue; its actor keeps the row that was just written. */
 function enqueue({ system, queue }: PayDeps, shard: number, { payment, operatorId }: PaymentCreated, { holdId, rail, notBefore }: CreatePayment): void {
   system.remember(paymentActor, payment.id, shard, {
     id: payment.id, customerId: payment.customerId, operatorId, connectionId: payment.connectionId, shard,
@@ -163,7 +166,7 @@ function enqueue({ system, queue }: PayDeps, shard: number, { payment, operatorI
   if (notBefore === undefined) queue.offer(payment.id, shard)
 }
 
-/** What is asked of the balance. @throws ProblemError when the body names what it may not */
+/** Builds the command for the balance. @throws ProblemError when the body refers to something that it may not use */
 export async function commandOf(
   world: PayDeps, caller: Caller, input: PaymentInput, recipient: PayableRecipient, { externalIdOwner, usedBy, draft, draw = true }: { readonly externalIdOwner: string | null; readonly usedBy: string | null; readonly draft: PaymentRecord | null; readonly draw?: boolean },
 ): Promise<CreatePayment> {
@@ -172,7 +175,8 @@ export async function commandOf(
   const amount = BigInt(input.amount.amountMinor)
   if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
   const bought = async () => (input.quoteId == null ? undefined : await conversionFor(world, caller, input.quoteId, { usedBy, draw }))
-  // The balance that is bought for pays, so whether its connection is the payee's is known from the quote.
+  // A converted payment is paid by the balance that receives the bought currency, so the quote tells whether payer and
+  // payee share a connection.
   const known = recipient.platformAccount === null ? undefined : await bought()
   const payee = await payeeOnPlatform(world, recipient, known?.buyBalance ?? { id: input.sourceBalanceId })
   const choice = chooseRail({ currency: currency as CurrencyCode, amountMinor: amount, bankCountry: recipient.bankCountry,
@@ -209,7 +213,7 @@ export async function commandOf(
     amount,
     currency,
     conversion,
-    // Never written when there is none: the refusal comes first.
+    // The fallback is never written: without a rail the payment is refused first.
     rail: rail ?? 'internal',
     instant,
     executionDate: input.executionDate ?? null,
@@ -247,8 +251,8 @@ export async function commandOf(
 }
 
 /**
- * The account of a recipient where the rail `internal` can carry a payment to it: both balances are on one connection, so that no
- * money has to move between banks. Null for any other account.
+ * Finds the platform account of a recipient when the rail `internal` can carry a payment to it: both balances are on
+ * one connection, so that no money moves between banks. Null for any other account.
  */
 export async function payeeOnPlatform(
   { balances }: Pick<PayDeps, 'balances'>, { platformAccount }: Pick<PayableRecipient, 'platformAccount'>, payer: { readonly id: string; readonly connectionId?: string },
@@ -258,30 +262,36 @@ export async function payeeOnPlatform(
   return connectionId === platformAccount.connectionId ? platformAccount : null
 }
 
-/** Who shaped the terms of a payment beside whoever asks for it; undefined for a payment that is made from nothing else. */
+/**
+ * Lists the people who shaped the terms of a payment, other than the requester; undefined for a payment that is made
+ * from nothing else.
+ */
 function shapersOf({ shapedBy, termsSince }: Caller, { editors }: PayableRecipient, draft: PaymentRecord | null): readonly string[] | undefined {
   if (draft !== null) return requestersOf([draft.createdBy], draft.details.editors ?? [], editorsSince(editors, draft.createdAt))
   return termsSince === undefined ? shapedBy : requestersOf(shapedBy ?? [], editorsSince(editors, termsSince))
 }
 
-/** Amounts in other currencies, at the middle of a bank's market. */
+/** Converts amounts to other currencies, at the mid-market rate of a connection. */
 export function convertAt({ market }: Pick<PayDeps, 'market'>, connectionId: string): Convert {
   return market === undefined ? NO_RATES : marketConvert(market, connectionId)
 }
 
-/** What a quote comes to. @throws ProblemError when there is no such quote, or nowhere for what it buys */
+/**
+ * Reads the conversion that a quote offers. @throws ProblemError when the quote does not exist, or no balance can
+ * receive the bought currency
+ */
 async function conversionFor({ conversions }: PayDeps, caller: Caller, quoteId: string, options: Parameters<Conversions['orderOf']>[2]): Promise<ConversionOrder> {
   if (conversions === undefined) refuseField('/quoteId', 'not_found', 'No such quote.')
   return await conversions.orderOf(caller, quoteId, options)
 }
 
-/** Where a payment stands in the queue that is not handed over before so many milliseconds have passed. */
+/** The queue place of a payment that is not sent before `delayMs` milliseconds have passed. */
 function placeAfter({ position, etaSeconds }: QueuePlace, now: number, delayMs: number): QueuePlace {
   const seconds = Math.max(etaSeconds, Math.ceil(delayMs / 1_000))
   return { position, etaSeconds: seconds, estimatedAt: timestamp(now + seconds * 1_000) }
 }
 
-/** Refuses a date that has passed where the rail is, or is too far away. @throws ProblemError */
+/** Refuses a date that is in the past at the place of the rail, or too far in the future. @throws ProblemError */
 export function checkDate(date: string | null, rail: string, now: number): void {
   if (date === null) return
   const today = railDate(rail, now)
@@ -289,7 +299,7 @@ export function checkDate(date: string | null, rail: string, now: number): void 
   if (date > latestDate(today)) refuseField('/executionDate', 'too_far_ahead', `The execution date is more than ${EXECUTION_DAYS_MAX} days ahead.`, { max: latestDate(today) })
 }
 
-/** A no of policy, to be remembered under its key like every no. */
+/** Computes a refusal by policy, to be recorded under its key like every refusal. */
 export function policyRefusal(amount: bigint, currency: string, choice: ReturnType<typeof chooseRail>): Problem | null {
   if (amount > REQUEST_AMOUNT_MAX) {
     return {

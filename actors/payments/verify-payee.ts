@@ -1,4 +1,4 @@
-/** A payee's name, checked with the bank that keeps the account. */
+/** Checks a payee's name with the bank that holds the account. */
 import type { Clock } from '../../lib/base/clock.ts'
 import {
   stillValid, verificationGate, verificationOfAnswer, verificationOfHolder, withStandingOverride, type GateResult, type OverrideInput, type PayeeAnswer, type PayeeQuestion, type RecipientVerification,
@@ -6,7 +6,7 @@ import {
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
 
-/** A bank that has not answered by then has not answered: the rule of the euro area's scheme, kept for both. */
+/** The time limit for a bank's answer: the rule of the euro area's scheme, used for both schemes. */
 const ANSWER_WITHIN_MS = 5_000
 
 export interface PayeeDeps {
@@ -15,7 +15,7 @@ export interface PayeeDeps {
   readonly answerWithinMs?: number
 }
 
-/** Asks, and says what the answer means. A partner that fails or is late is an outcome like others: unavailable. */
+/** Asks the partner and interprets its answer. A partner that fails or is late gives the outcome `unavailable`. */
 export async function verifyPayee({ payees, clock, answerWithinMs = ANSWER_WITHIN_MS }: PayeeDeps, question: PayeeQuestion): Promise<RecipientVerification> {
   const answer = await new Promise<PayeeAnswer | null>((resolve) => {
     const late = setTimeout(resolve, answerWithinMs, null)
@@ -23,30 +23,34 @@ export async function verifyPayee({ payees, clock, answerWithinMs = ANSWER_WITHI
       clearTimeout(late)
       resolve(found)
     }
-    // Whoever is down cannot say whose account it is; payments do not wait for them.
+    // A bank that is down cannot confirm the owner of the account; payments do not wait for it.
     payees.verifyPayee(question).then(settle, () => settle(null))
   })
   return verificationOfAnswer(question, answer, clock.now())
 }
 
-/** What is asked about a payee: its name, the scheme of its bank where there is one, and our own account where it has one. */
+/**
+ * The parts of a payee that the check needs: its name, the scheme of its bank where there is one, and its account on
+ * this platform where it has one.
+ */
 export interface CheckedPayee extends Pick<PayableRecipient, 'name' | 'payee' | 'platformAccount'> {}
 
 /**
- * Checks a payee's name: with our own records where the account is a balance of the same operator, else with the payee's bank. Null
- * where no scheme checks names.
+ * Checks a payee's name: in our own records where the account belongs to a balance of the same operator, otherwise with
+ * the payee's bank. Null where no scheme checks names.
  */
 export async function checkPayee(world: PayeeDeps, { name, payee, platformAccount }: CheckedPayee): Promise<RecipientVerification | null> {
   if (platformAccount?.sameOperator === true) return verificationOfHolder(name, platformAccount.holderName, world.clock.now())
   return payee === null ? null : await verifyPayee(world, payee)
 }
 
-/** Rails on which every payment is checked afresh: its rules let nobody rely on an earlier answer. */
+/** The rails on which every payment needs a fresh check: their rules allow no earlier answer. */
 const CHECKED_EVERY_TIME: ReadonlySet<string> = new Set(['sepa', 'sepa_instant'])
 
 /**
- * Whether a payment may go to a recipient after the check of its name. Null where no bank is asked. An earlier answer that is
- * still valid stands where its scheme lets it, and what was accepted for the recipient stands while the bank says the same.
+ * Decides whether a payment may go to a recipient after the name check. Null where no bank is asked. An earlier answer
+ * that is still valid counts where its scheme allows it, and an earlier override counts while the bank's answer is the
+ * same.
  */
 export async function payeeGate(
   world: PayeeDeps,
@@ -59,7 +63,7 @@ export async function payeeGate(
   const fresh = kept ?? await checkPayee(world, recipient)
   if (fresh === null) return null
   const checked = kept ?? withStandingOverride(fresh, verification)
-  // What somebody accepted and may still be accepted needs no second word.
+  // An override that was given earlier and is still allowed needs no second confirmation.
   if (override === null && checked.override !== null && policy.allowedOverrides.includes(checked.outcome)) return { verification: checked }
   return verificationGate({ ...checked, override: null }, { policy, override, by, now })
 }

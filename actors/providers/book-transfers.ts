@@ -1,11 +1,12 @@
 /**
- * The port to whoever moves money between accounts of our own, on one connection or between two. As with payments the partner
- * takes a reference once, however often it is sent; unlike them it sends no messages and is asked.
+ * The port to a partner that moves money between our own accounts, on one connection or between two. The partner
+ * accepts a reference once, however often it is sent. Unlike with payments, the partner sends no messages; its status
+ * is polled.
  */
 
-/** An order of such a transfer. */
+/** An order for one transfer. */
 export interface BookOrder {
-  /** Ours: the transfer's id. */
+  /** Our reference: the transfer's id. */
   readonly reference: string
   readonly fromConnectionId: string
   readonly toConnectionId: string
@@ -14,17 +15,17 @@ export interface BookOrder {
   readonly amount: bigint
 }
 
-/** What became of one order. `timeout` means: nobody knows (I7). */
+/** The result of sending one order. `timeout`: the outcome is unknown (I7). */
 export type BookSubmission = 'accepted' | 'timeout'
 
-/** What the partner says of a reference. `unknown`: it has no such order. */
+/** The partner's answer to a status request. `unknown`: the partner has no such order. */
 export type BookStatus =
   | { readonly kind: 'unknown' | 'pending' | 'settled' }
   | { readonly kind: 'rejected'; readonly schemeCode: string }
 
 export interface BookTransferPartner {
-  /** Hands an order over. @throws when nobody knows whether it has arrived */
+  /** Sends an order. @throws when it is unknown whether the order has arrived */
   book(order: BookOrder): Promise<BookSubmission>
-  /** Asks; null: it does not say. @throws when the partner does not answer */
+  /** Asks for the outcome; null when the partner does not tell. @throws when the partner does not answer */
   status(reference: string): Promise<BookStatus | null>
 }

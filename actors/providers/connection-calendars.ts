@@ -1,4 +1,7 @@
-/** What the HTTP layer asks of the days that connections work by: each change in one transaction with its trail. */
+/**
+ * The operations on business-day calendars of connections for the HTTP layer: each change in one transaction with its
+ * trail entry.
+ */
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { businessDayFrom, CalendarUnknown, type CalendarTerms } from '../../lib/rails/business-days.ts'
@@ -15,16 +18,16 @@ import type { ConnectionCalendar, ConnectionCalendarUpdate } from '../../lib/pro
 import type { Versioned } from '../../lib/commands/command.ts'
 
 export interface ConnectionCalendarReads {
-  /** That of one of an operator's connections; null when it has no such. */
+  /** Reads the calendar of one of an operator's connections; null when the operator has no such connection. */
   get(operatorId: string, connectionId: string): Promise<Versioned<ConnectionCalendar> | null>
 }
 
 export interface ConnectionCalendarCommands {
-  /** What is not given stays. @throws ProblemError */
+  /** Changes a calendar; absent members stay as they are. @throws ProblemError */
   update(by: ByInTenant, connectionId: string, body: ConnectionCalendarUpdate, expected: number | bigint | null): Promise<Versioned<ConnectionCalendar>>
 }
 
-/** Puts it together. */
+/** Creates the reads and commands. */
 export function createConnectionCalendars({ database, ids, clock }: { readonly database: Database; readonly ids: IdSource; readonly clock: Clock }): {
   readonly reads: ConnectionCalendarReads
   readonly commands: ConnectionCalendarCommands
@@ -54,7 +57,7 @@ export function createConnectionCalendars({ database, ids, clock }: { readonly d
   }
 }
 
-/** What a connection goes by after a change. @throws ProblemError that names all that is wrong with it */
+/** Computes a calendar after a change. @throws ProblemError that names every error in the change */
 function changed(before: ConnectionCalendarRecord, { realCalendar, cutOffs, closedDays }: ConnectionCalendarUpdate): ConnectionCalendarRecord {
   const errors: FieldError[] = []
   const wrong = (field: string, code: FieldErrorCode, message: string) => { errors.push({ field, code, message }) }

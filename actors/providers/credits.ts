@@ -1,41 +1,41 @@
 /**
- * The port to what a banking partner says about money that comes in, and to how it is given back.
+ * The port for a banking partner's messages about incoming money, and for returning that money.
  *
- * Its messages come at least once, in any order, and carry an id of their own. It takes the order to give a credit back
- * once only, however often it is sent.
+ * The messages arrive at least once, in any order, and each has an id of its own. The partner accepts an order to
+ * return a credit only once, however often it is sent.
  */
 import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
 import type { RecallReason } from '../../lib/incoming-payments/incoming-payment.ts'
 
 interface Message {
-  /** The partner's own id of this message, the same when it is repeated. */
+  /** The partner's id of this message; the same when the message is repeated. */
   readonly id: string
-  /** Where it is taken in; that of the customer whose money it is, where the partner knows them. */
+  /** The shard that processes the message: the shard of the customer who owns the money, where the partner knows it. */
   readonly shard: number
-  /** Names the credit it is about. */
+  /** The reference of the credit. */
   readonly reference: string
 }
 
 export type CreditMessage =
   | Message & { readonly type: 'account.credited'; readonly connectionId: string; readonly account: string | null; readonly credit: CreditFacts }
-  /** What was given back has left. */
+  /** A returned credit has left. */
   | Message & { readonly type: 'account.credit_returned' }
 
-/** The payer's bank wants a credit back. */
+/** A request of the payer's bank to return a credit. */
 export interface RecallRequest {
   /** The partner's own id of the message. */
   readonly id: string
   readonly reference: string
-  /** Minor units; null for all of it. */
+  /** Minor units; null for the whole credit. */
   readonly amount: bigint | null
   readonly reasonCode: RecallReason
 }
 
-/** A credit that goes back. */
+/** A credit to return. */
 export interface CreditReturn {
   readonly reference: string
   readonly shard: number
-  /** Where it came in. */
+  /** The connection on which the credit arrived. */
   readonly connectionId: string
   /** Minor units. */
   readonly amount: bigint
@@ -44,9 +44,12 @@ export interface CreditReturn {
 }
 
 export interface CreditPartner {
-  /** Gives credits back; resolves with the references of those it has taken. @throws when the whole call failed: nobody knows any of them */
+  /**
+   * Returns credits; resolves with the references that the partner has taken. @throws when the whole call failed: the
+   * outcome of every return is unknown
+   */
   giveBack(returns: readonly CreditReturn[]): Promise<readonly string[]>
 }
 
-/** Takes messages in; resolves with the ids that need not be sent again. */
+/** Takes messages; resolves with the ids of the messages that need not be sent again. */
 export type CreditInbox = (messages: readonly CreditMessage[]) => Promise<readonly string[]>

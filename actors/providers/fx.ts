@@ -1,58 +1,65 @@
 /**
- * The port to a partner that exchanges currencies. It knows an exchange by our reference (the exchange's id) and takes it once,
- * however often it is sent. Its messages come at least once, in any order, and carry an id of their own.
+ * The port to a partner that exchanges currencies. The partner knows an exchange by our reference (the id of the
+ * exchange) and accepts it once, however often it is sent. The partner's messages arrive at least once, in any order,
+ * and each has an id of its own.
  */
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { Fraction, FixedSide, Rate } from '../../lib/exchange/rate.ts'
 
-/** An exchange as the partner does it. Amounts are minor units. */
+/** An exchange, as sent to the partner. Amounts are minor units. */
 export interface FxOrder {
   readonly reference: string
   readonly shard: number
-  /** Ours, whose accounts it takes from and gives to. */
+  /** Our connection, whose accounts are debited and credited. */
   readonly connectionId: string
   readonly sellCurrency: CurrencyCode
   readonly buyCurrency: CurrencyCode
   readonly fixedSide: FixedSide
   readonly sellAmount: bigint
   readonly buyAmount: bigint
-  /** What it has promised when it was asked for a price: the side that is not fixed follows from it. */
+  /** The rate that the partner promised in its quote; the amount of the side that is not fixed follows from it. */
   readonly rate: Rate
 }
 
-/** What became of one order when it was handed over. `timeout`: nobody knows (I7). */
+/** The result of sending one order. `timeout`: the outcome is unknown (I7). */
 export type FxSubmission = 'accepted' | 'timeout'
 
-/** What the partner says of one reference when it is asked. */
+/** The partner's answer to a status request for one reference. */
 export type FxStatus =
   | { readonly kind: 'unknown' | 'pending' }
   | { readonly kind: 'settled'; readonly sold: bigint; readonly bought: bigint }
   | { readonly kind: 'refused'; readonly reason: string }
 
 export interface FxMessage {
-  /** The partner's own id of this message, the same when it is repeated. */
+  /** The partner's id of this message; the same when the message is repeated. */
   readonly id: string
-  /** `unclear`: it cannot say what became of it. */
+  /** `unclear`: the partner cannot tell the outcome. */
   readonly type: 'settled' | 'refused' | 'unclear'
   readonly reference: string
   readonly shard: number
-  /** What it took and what it gave, minor units; null unless it has settled. */
+  /** The amounts that the partner took and gave, minor units; null unless the exchange has settled. */
   readonly sold: bigint | null
   readonly bought: bigint | null
   readonly reason: string | null
 }
 
-/** Takes messages in; resolves with the ids that need not be sent again. */
+/** Takes messages; resolves with the ids of the messages that need not be sent again. */
 export type FxInbox = (messages: readonly FxMessage[]) => Promise<readonly string[]>
 
 export interface FxPartner {
   /**
-   * The middle of its market: units bought for one sold, exact. Null where it does not quote the pair. From memory, so that a
-   * quote waits for nobody.
+   * Returns the mid-market rate: units bought for one unit sold, exact. Null where the partner does not quote the pair.
+   * Read from memory, so that a quote never waits.
    */
   mid(connectionId: string, sell: CurrencyCode, buy: CurrencyCode): Fraction | null
-  /** Hands orders over. One without a result timed out. @throws when the whole call failed: nobody knows any of them */
+  /**
+   * Sends orders. An order without a result timed out. @throws when the whole call failed: the outcome of every order
+   * is unknown
+   */
   submit(orders: readonly FxOrder[]): Promise<ReadonlyMap<string, FxSubmission>>
-  /** Asks what became of references. Of one that is absent it does not say. @throws when the partner does not answer */
+  /**
+   * Asks for the outcome of references. A reference without an answer is absent. @throws when the partner does not
+   * answer
+   */
   status(references: readonly string[]): Promise<ReadonlyMap<string, FxStatus>>
 }

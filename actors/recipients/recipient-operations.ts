@@ -1,12 +1,13 @@
 /**
- * Recipients, made and changed: from a checked request to a row, its review, its events and its trail, all in one
- * transaction.
+ * Creates and changes recipients: a checked request becomes a row, its review, its events and its trail entry, all in
+ * one transaction.
  *
- *  * A recipient is only kept when the table of requirements has nothing against it, its bank does not disown its name (or
- *    somebody accepts that), and no other one of the customer is the same account.
- *  * What its bank says is asked before the transaction: nobody's lock waits for a partner.
- *  * A key that has an answer keeps it. The answer is stored with what it tells of, yes and no alike.
- *  * A change is known to every node that listens before it is answered, so that nobody is paid by what was.
+ *  * A recipient is stored only when the table of requirements accepts it, its bank does not reject its name (or a
+ *    person accepts the mismatch), and no other recipient of the customer has the same account.
+ *  * The bank is asked before the transaction begins, so that no lock is held while a partner is slow.
+ *  * An idempotency key keeps its answer. The answer is stored with the change that it reports, for success and refusal
+ *    alike.
+ *  * Every node that listens knows of a change before the change is answered, so that no payment uses the old details.
  */
 import { withEditor } from '../../lib/approvals/requesters.ts'
 import { withdrawReviews, beginReview, lockPendingReviews, statusEvent, type RecipientMaker, type ReviewDeps } from './review-recipient.ts'
@@ -45,9 +46,9 @@ import { fitsMetadata } from '../../lib/contract/primitives.ts'
 import type { Recipient, RecipientCreate, RecipientUpdate } from '../../lib/recipients/recipient-schema.ts'
 import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
 
-/** Recipients of one customer that are not deleted. */
+/** The maximum number of recipients of one customer that are not deleted. */
 export const RECIPIENTS_MAX = 50_000
-/** Payments that are named when they stand in the way of a deletion. */
+/** The maximum number of payments that are named when they prevent a deletion. */
 const NAMED_MAX = 20
 const ATTEMPTS_MAX = 5
 
@@ -59,12 +60,15 @@ export interface RecipientDeps extends ValidationDeps, ReviewDeps, PayeeDeps {
   readonly onError: (error: unknown, what: string) => void
   readonly approvals: Pick<Approvals, 'cancel'>
   readonly reviews: Pick<RecipientReviews, 'decide'>
-  /** Resolves when the nodes that remember the recipient have forgotten it. */
+  /** Resolves when every node that caches the recipient has dropped it from its cache. */
   readonly forget: (recipientId: string) => Promise<void>
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
-/** What waits to pay a recipient: ids of approvals, of payments that wait for their day, and of those that wait for the approval of their file. */
+/**
+ * The ids of everything that waits to pay a recipient: approvals, payments that wait for their date, and payments that
+ * wait for the approval of their file.
+ */
 interface Waiting {
   readonly approvals: readonly string[]
   readonly payments: readonly string[]
@@ -72,31 +76,34 @@ interface Waiting {
 }
 const NOBODY_WAITS: Waiting = { approvals: [], payments: [], batchPayments: [] }
 
-/** A recipient as it is asked for, before anything of it is looked at. */
+/** A requested recipient, before any check. */
 export type NewRecipient = RecipientInput & Pick<RecipientCreate, 'nickname' | 'email' | 'defaultReference' | 'externalId' | 'metadata' | 'verificationOverride'>
 
-/** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
+/** Write operations. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface RecipientCommands {
   create(by: ByCaller, command: Command<RecipientCreate>): Promise<CommandAnswer>
-  /** The same for work that makes recipients on the way. Asked again for one that it has made, it is a `duplicate-recipient`. */
+  /**
+   * Creates a recipient on behalf of other work. A repeated call for a recipient that it has created is a
+   * `duplicate-recipient`.
+   */
   make(maker: RecipientMaker, body: NewRecipient, options: { readonly verify: boolean }): Promise<{ readonly id: string } | { readonly refused: Problem }>
   update(by: ByCaller, id: string, body: RecipientUpdate, expected: number | bigint | null): Promise<Versioned<Recipient>>
   remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
   verify(by: ByCaller, id: string): Promise<RecipientVerification>
-  /** For staff: a decision on what waits for them. */
+  /** Records a staff decision on a review that waits for staff. */
   review(by: ByCaller, reviewId: string, decision: { readonly decision: 'approved' | 'rejected'; readonly reason: string | null }): Promise<void>
-  /** For staff: stops an active recipient from being paid, or lets it be paid again. */
+  /** Blocks an active recipient from being paid, or unblocks it. For staff. */
   block(by: ByCaller, id: string, change: { readonly blocked: boolean; readonly reason: string | null }): Promise<void>
 }
 
-/** What the trail keeps of a recipient: enough to know which one, no account number. */
+/** The part of a recipient that the trail keeps: enough to identify it, without an account number. */
 function state({ name, type, currency, maskedIdentifier, status, verification, externalId, nickname, email, defaultReference, purpose, metadata }: RecipientRecord['view']): object {
   return { name, type, currency, maskedIdentifier, status, verification: verification?.outcome ?? null, externalId, nickname, email, defaultReference, purpose, metadata }
 }
 
 export function createRecipientCommands(world: RecipientDeps): RecipientCommands {
   const { database, ids, clock } = world
-  /** Keys of recipients that are being made here. */
+  /** The idempotency keys of recipients that are being created on this node. */
   const underWay = new Set<string>()
 
   async function transaction<Result>(work: (tx: ApprovalTx) => Promise<Result>): Promise<Result> {
@@ -119,7 +126,7 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
     })
   }
 
-  /** Refuses an account and an external id that another recipient has. */
+  /** Refuses an account or an external id that another recipient has. */
   async function checkUnique(client: TransactionClient, customerId: string, { currency, accountIdentity, externalId }: { readonly currency: string; readonly accountIdentity: string | null; readonly externalId: string | null }, except: string | null): Promise<void> {
     const account = accountIdentity === null ? null : await rows.recipientWithAccount(client, { customerId, currency, accountIdentity, except })
     if (account !== null) refuse('duplicate-recipient', 'A recipient with this account and currency exists.', { extra: { existingId: account } })
@@ -127,13 +134,13 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
     if (owner !== null) refuse('duplicate-external-id', `externalId ${externalId} belongs to another recipient.`, { extra: { existingId: owner } })
   }
 
-  /** What our own records or the bank say of a recipient; null where nobody checks names. */
+  /** Asks our own records or the bank about the name of a recipient; null when no check of names is available. */
   async function checkPayee(customerId: string, recipient: { readonly name: string; readonly type: 'business' | 'individual'; readonly currency: string } & Pick<CheckedRecipient, 'bank' | 'bankCountry'>): Promise<RecipientVerification | null> {
     const { name, currency, bank } = recipient
     return await askAboutPayee(world, { name, payee: payeeOf(recipient), platformAccount: await findPlatformAccount(database, { customerId, currency, bank }) })
   }
 
-  /** Lets a check pass, or refuses it. */
+  /** Accepts the result of a name check, or refuses it. */
   function admit(checked: RecipientVerification | null, policy: VerificationPolicy, override: OverrideInput | null, by: string): RecipientVerification | null {
     if (checked === null) return null
     const gate = verificationGate(checked, { policy, override, by, now: clock.now() })
@@ -158,12 +165,12 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
     return found
   }
 
-  /** Payments that wait for approval, or for their day, to pay what a recipient is. */
+  /** Finds the payments to a recipient that wait for approval or for their date. */
   async function waitingFor(client: TransactionClient, customerId: string, id: string): Promise<Waiting> {
     return { approvals: await pendingPaymentApprovals(client, customerId, id), payments: await scheduledPaymentsTo(client, customerId, id), batchPayments: await batchPaymentsTo(client, customerId, id) }
   }
 
-  /** They no longer wait: the recipient is not what it was. */
+  /** Cancels the payments that wait, because the recipient has changed. */
   async function cancelWaiting(by: ByCaller, waiting: Waiting): Promise<void> {
     for (const approvalId of waiting.approvals) await world.approvals.cancel({ approvalId, reason: 'recipient_changed', by: auditCaller(by) })
     const withdrawal = { status: 'cancelled', reason: RECIPIENT_CHANGED, by: 'system' } as const
@@ -173,7 +180,10 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
 
   // ── Create ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Writes a new recipient, or says what stands against it; `yes` and `no` are written with it. */
+  /**
+   * Writes a new recipient, or finds the problem that prevents it. The result of `yes` or `no` is written in the same
+   * transaction.
+   */
   async function make<Result>(maker: RecipientMaker, body: NewRecipient, verification: RecipientVerification | null, end: { yes(tx: ApprovalTx, made: RecipientRecord): Promise<Result>; no(tx: ApprovalTx, problem: Problem): Promise<Result> }): Promise<Result> {
     const { customerId, requester } = maker
     const checked = checkedOrRefuse(world, body)
@@ -218,7 +228,7 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
     try {
       return await create(by, command, remembering(world, command, idempotency))
     } catch (error) {
-      // Another node was first, or the body is wrong under a key that has an answer.
+      // Another node was first, or the body is invalid under a key that already has an answer.
       if (error instanceof CommitConflict || error instanceof ProblemError) return await recordedAnswer(idempotency) ?? raise(error)
       throw error
     }
@@ -235,7 +245,7 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
 
   // ── Update ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** A recipient as a change would make it; `reviewed` says whether people have to look at it again. */
+  /** Computes a recipient after a change; `reviewed` says whether staff have to review it again. */
   function changed(before: RecipientRecord, body: RecipientUpdate): { readonly values: Omit<rows.RecipientValues, 'status' | 'verification' | 'approval'>; readonly reviewed: boolean; readonly any: boolean } {
     const { view } = before
     const keep = <Name extends keyof RecipientUpdate & keyof typeof view>(name: Name) => (body[name] === undefined ? view[name] : body[name]) as typeof view[Name]
@@ -254,7 +264,7 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
     return { values, reviewed, any }
   }
 
-  /** Changes a recipient as it was seen; null when it is no longer that. */
+  /** Applies a change to the version of a recipient that was read; null when the recipient has changed since. */
   async function updateFrom(seen: RecipientRecord, by: ByCaller, body: RecipientUpdate, expected: number | bigint | null): Promise<RecipientRecord | null> {
     const customerId = by.tenant.id
     const { id } = seen.view
@@ -265,7 +275,7 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
       await rows.lockRecipientsOf(client, customerId)
       const pending = await lockPendingReviews(tx, id)
       const before = await locked(tx, by, id, expected)
-      // The bank was asked about what was there a moment ago; what is there now has to be asked about again.
+      // The bank was asked about the version read before; the current version needs a new check.
       if (before.version !== seen.version) return null
       if (!planned.any) return { after: before, waiting: NOBODY_WAITS }
       const { status } = before.view
@@ -364,7 +374,8 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
       const verification = await transaction(async (tx) => {
         const before = await locked(tx, by, id, null)
         const standing = withStandingOverride(checked, before.view.verification)
-        // What was asked about is no longer there: the answer stands for itself, but not for the recipient as it is now.
+        // The recipient has changed since the bank was asked: the answer is returned, but not stored with the
+        // recipient.
         if (!same([before.view.name, before.view.type, before.bank], [name, type, seen.bank])) return checked
         await rows.setRecipientVerification(tx.client, id, standing, tx.now)
         await audit(tx, by, 'recipient.verified', id, before, await reread(tx, tenant.id, id))
@@ -401,7 +412,7 @@ export function createRecipientCommands(world: RecipientDeps): RecipientCommands
   }
 }
 
-/** What a command leaves behind for those who send its key again. */
+/** Builds the answer that a command stores under its idempotency key. */
 interface Remember {
   yes(tx: ApprovalTx, made: RecipientRecord): Promise<CommandAnswer>
   no(tx: ApprovalTx, problem: Problem): Promise<CommandAnswer>
@@ -432,22 +443,22 @@ function checkedOrRefuse(world: ValidationDeps, input: RecipientInput): CheckedR
   return result.recipient
 }
 
-/** The bank details that are kept, as if they had been sent again. */
+/** The stored bank details, in the form of a request. */
 function bankInput({ view, bank }: RecipientRecord): RecipientInput['bank'] {
   return { ...bank, bankCountry: view.bank.bankCountry }
 }
 
-/** What validation looks at; a change of other members is not held up by rules that are newer than the recipient. */
+/** The members that validation checks. A change of any other member skips rules that are newer than the recipient. */
 const CHECKED = ['type', 'name', 'address', 'bank', 'purpose'] as const
 
-/** What is kept of a recipient, as validation gave it back when it was kept. */
+/** The stored recipient, in the form that validation returned when it was stored. */
 function keptOf({ view, bank, accountIdentity }: RecipientRecord): CheckedRecipient {
   const { bankCountry } = view.bank
   const values = bank as CheckedRecipient['bank']
   return { bankCountry, bank: values, address: view.address, maskedIdentifier: view.maskedIdentifier, accountIdentity: accountIdentity ?? accountIdentityOf(bankCountry, values) }
 }
 
-/** The problem that the checks of a command end in; null when they find nothing. */
+/** Runs the checks of a command and returns the problem that they throw; null when they pass. */
 async function refusalOf(checks: () => Promise<void>): Promise<Problem | null> {
   try {
     await checks()
@@ -458,7 +469,7 @@ async function refusalOf(checks: () => Promise<void>): Promise<Problem | null> {
   }
 }
 
-/** Whether two values are the same JSON, whatever the order of their members. */
+/** Compares two values as JSON; the order of members does not matter. */
 function same(left: unknown, right: unknown): boolean {
   return JSON.stringify(left, ordered) === JSON.stringify(right, ordered)
 }

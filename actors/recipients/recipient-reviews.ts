@@ -1,7 +1,7 @@
 /**
- * The operator's queue of recipients: staff decide on a review under the lock of its row, and what that makes of the
- * recipient is written with it. As with approvals, time is a column: whoever owns a review's shard looks at those that are
- * due, and lets them expire or lets the sandbox decide.
+ * The operator's queue of recipient reviews. Staff decide on a review under the lock of its row, and the effect on the
+ * recipient is written in the same transaction. Due times are a column, as with approvals: the node that owns a
+ * review's shard polls for due reviews, and expires them or lets the sandbox decide.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -18,7 +18,7 @@ import { SANDBOX_APPROVER } from '../approvals/approvals.ts'
 import { applyRecipientApproval } from './review-recipient.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** How often a node looks for reviews that are due, and how many it takes at a time. */
+/** The poll interval, and the number of due reviews taken per poll. */
 const TICK_MS = 1_000
 const DUE_MAX = 256
 
@@ -28,9 +28,9 @@ export interface RecipientReviewsOptions {
   readonly ids: IdSource
   readonly shards: Shards
   readonly mailer: Mailer
-  /** Where there is a sandbox, tokens in a name may decide. */
+  /** True where a sandbox exists: special texts in a name may then decide a review. */
   readonly sandbox: boolean
-  /** Told of each recipient that a decision has changed, when it is written. */
+  /** Called for each recipient that a decision has changed, after the write. */
   readonly changed: (recipientId: string) => void
   readonly onError: (error: unknown, what: string) => void
 }
@@ -58,7 +58,7 @@ export class RecipientReviews extends Poller {
   }
 
   /**
-   * A decision of staff.
+   * Records a decision of staff.
    *
    * @throws ProblemError `not-found` when the operator has no such review, `invalid-transition` when it has ended
    */
@@ -83,7 +83,7 @@ export class RecipientReviews extends Poller {
     const { client, ids, now } = tx
     const { recipientId, customerId, requestedBy } = review
     await endReview(client, review.id, { status, by: status === 'expired' ? null : by.actor.id, reason, now })
-    // Customers are not told who of the operator's people it was.
+    // Customers are not told which member of staff decided.
     const { events = [] } = await applyRecipientApproval(tx, this.#options, { recipientId, customerId, requester: { id: requestedBy, name: '' }, end: { status, by: null, reason } })
     await writeEffects(tx, { events })
     await writeAudit(client, {

@@ -1,4 +1,4 @@
-/** Everything about recipients, put together: what payments know of them, what routes command, and what must be stopped. */
+/** The recipient service: the cache that payments read, the commands for routes, and the parts that must be stopped. */
 import type { Approvals, ApprovalSubject } from '../approvals/approvals.ts'
 import { recipientSubject } from './review-recipient.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
@@ -15,10 +15,16 @@ import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 import { createBankLookups, type BankLookups } from './bank-lookups.ts'
 import { createRecipientCommands, type RecipientCommands, type RecipientDeps } from './recipient-operations.ts'
 
-/** Where the database says that a recipient has changed; the payload is its id, or empty for all, or for all of a customer's `of`, its id and a version. */
+/**
+ * The NOTIFY channel for changed recipients. The payload is the recipient's id; empty for all recipients; or `of `, a
+ * customer's id and a version for all recipients of that customer.
+ */
 const RECIPIENT_CHANGED = 'recipient_changed'
 const ALL_OF = 'of '
-/** How long a change waits for other nodes to forget the recipient. A payment that is decided on an old one is decided again. */
+/**
+ * The time that a change waits until other nodes have dropped the recipient. A payment that is decided on an old
+ * recipient is decided again.
+ */
 const FORGOTTEN_WITHIN_MS = 1_000
 
 export interface RecipientServiceOptions {
@@ -37,21 +43,24 @@ export interface RecipientServiceOptions {
 }
 
 export interface RecipientService {
-  /** What payments know of recipients. */
+  /** The cache of recipients that payments read. */
   readonly directory: RecipientCache
-  /** What is known about banks. */
+  /** The directory of banks. */
   readonly lookups: BankLookups
-  /** What an approval does to one. */
+  /** The effects of an approval on a recipient. */
   readonly subject: ApprovalSubject
-  /** Waits until all nodes have forgotten what they knew of a customer's recipients, because of a version of its preferences. */
+  /**
+   * Waits until all nodes have dropped a customer's recipients from their caches, because of a new version of the
+   * customer's preferences.
+   */
   forgetOf(customerId: string, version: number): Promise<void>
   commands(approvals: Pick<Approvals, 'cancel'>, findIdempotencyRecord: RecipientDeps['findIdempotencyRecord']): RecipientCommands
-  /** Begins to hear of recipients that other nodes change, and to look after reviews. */
+  /** Starts listening for recipients that other nodes change, and polling reviews. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+/** Creates the service. Listens on a connection of its own to `databaseUrl`. */
 export function createRecipientService(options: RecipientServiceOptions): RecipientService {
   const { database, databaseUrl, sandbox, onError } = options
   const directory = new RecipientCache(database)

@@ -1,13 +1,14 @@
 /**
- * Reconciliation: what each partner says it has booked on a day, compared with the nostro account of that connection and currency.
+ * Reconciliation: compares each partner's statement of a day with the nostro account of that connection and currency.
  *
- *  * Every day that has ended is a row to be worked on; the timer makes it, or somebody who does not want to wait. A node takes a row
- *    for some minutes; one that dies leaves it to the next. Days of one account are compared in their order.
- *  * The statement is read in the pool and kept line by line; it must add up by itself and go on from the one before, or the
- *    reconciliation has failed and says why.
- *  * A payment whose outcome nobody knew and that the statement has as paid is completed by the inbox of the bank's messages.
- *  * What only the partner has is booked to suspense a day later (L93, L97): the ledger then says what is at the bank, and people find
- *    out what it is.
+ *  * Every day that has ended is a row of work, made by the timer or on request. A node claims a row for some minutes;
+ *    another node takes over after a crash. The days of one account are compared in order.
+ *  * The statement is parsed in the worker pool and stored line by line. Its lines must add up and its opening balance
+ *    must continue the previous statement; otherwise the reconciliation fails with the reason.
+ *  * A payment of unknown outcome that the statement shows as paid is completed through the inbox of the bank's
+ *    messages.
+ *  * An item that only the partner has is booked to suspense one day later (L93, L97). The ledger then matches the
+ *    bank's balance, and staff find out what the item is.
  */
 import { createHash } from 'node:crypto'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
@@ -29,17 +30,17 @@ import type { BankInbox } from '../providers/bank.ts'
 import type { StatementPartner } from '../providers/statements.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** How often a node looks for days to compare, and for days that have ended. */
+/** The poll intervals for days to compare, and for days that have ended. */
 const TICK_MS = 2_000
 const SCHEDULE_MS = 60_000
-/** Days end at midnight UTC; the timer leaves the partners their time. */
+/** Days end at midnight UTC; the timer gives the partners this much time to provide the statement. */
 const STATEMENTS_DUE_MS = 60 * 60_000
-/** A statement that the partner does not have yet is asked for again after this. */
+/** The delay before a missing statement is asked for again. */
 const LATER_MS = 10 * 60_000
-/** Whoever has not finished within this has died. */
+/** The claim time of a day: a node that takes longer counts as dead. */
 const TAKEN_MS = 15 * 60_000
 const DAY_MS = 86_400_000
-/** Who hears of breaks. */
+/** The staff roles that are told of breaks. */
 const ROLES = ['operator_admin', 'treasury']
 
 export interface ReconciliationsOptions {
@@ -47,7 +48,7 @@ export interface ReconciliationsOptions {
   readonly accounts: InternalAccountCache
   readonly partner: StatementPartner
   readonly readStatement: ReadPartnerStatement
-  /** Takes what a statement says of payments, as the bank's own messages. */
+  /** Takes the payments shown on a statement, in the form of the bank's own messages. */
   readonly inbox: BankInbox
   readonly ids: IdSource
   readonly clock: Clock
@@ -55,7 +56,7 @@ export interface ReconciliationsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-/** What is wrong with a statement, for the people who read it. */
+/** A statement that cannot be used; the message tells staff why. */
 class Unusable extends Error {
   override readonly name = 'Unusable'
 }
@@ -72,21 +73,21 @@ export class Reconciliations {
     this.#scheduling = new Poller({ everyMs: SCHEDULE_MS, poll: () => this.#schedule(), onError: (error) => options.onError(error, 'days to reconcile') })
   }
 
-  /** Breaks that people have to look at, as of the last look. */
+  /** The number of open breaks for staff, as of the last poll. */
   get breaks(): number { return this.#breaks }
 
-  /** Begins to look. */
+  /** Starts polling. */
   start(): void {
     this.#working.start()
     this.#scheduling.start()
   }
 
-  /** Stops looking; a day that was begun is finished. */
+  /** Stops polling; finishes the day in progress. */
   async stop(): Promise<void> {
     await Promise.all([this.#working.stop(), this.#scheduling.stop()])
   }
 
-  /** There is something to do. */
+  /** Polls now, because there is work. */
   nudge(): void {
     this.#working.nudge()
   }
@@ -113,7 +114,7 @@ export class Reconciliations {
     try {
       if (!await this.#reconcile(taken)) await rows.giveBackReconciliation(database, taken, { laterAt: clock.now() + LATER_MS }, clock.now())
     } catch (error) {
-      // The node that has taken it meanwhile does all of it.
+      // Another node has claimed the day meanwhile and does all of it.
       if (error instanceof rows.TakenElsewhere) return
       if (!(error instanceof Unusable)) {
         onError(error, `reconciliation ${taken.id}`)
@@ -179,7 +180,10 @@ export class Reconciliations {
     await rows.keepResult(client, taken.id, { head, sha256, entries: count, nostroOpening, nostroClosing, matched, timing, breaks, unexplained, block, now })
   }
 
-  /** The bank's statement is its word as much as a message is; a line has one id, so that it is heard once. */
+  /**
+   * Reports the paid exceptions to the inbox: a statement proves an outcome as a message does. Each line has one
+   * message id, so that it counts once.
+   */
   async #completeExceptions(taken: rows.TakenReconciliation): Promise<void> {
     const { database, inbox } = this.#options
     const found = await rows.exceptionsOnStatement(database, taken)
@@ -187,7 +191,7 @@ export class Reconciliations {
     await inbox(found.map(({ paymentId: reference, shard, itemId }) => ({ id: evidenceId(itemId), type: 'settled', reference, shard, schemeCode: null, amount: null })))
   }
 
-  /** L93 and L97. @returns how many were booked */
+  /** Books breaks to suspense (L93 and L97). @returns the number booked */
   async #bookSuspense(taken: rows.TakenReconciliation): Promise<number> {
     const { database, clock, ids } = this.#options
     const unbooked = await rows.unbookedBreaks(database, taken)
@@ -209,7 +213,8 @@ export class Reconciliations {
           await rows.noteSuspense(client, id, null, now)
           return 1
         }
-        // Under the bank's own reference, so that its message is a repeat, should it still come; under the item's where that is used.
+        // Uses the bank's own reference, so that a later message of the bank is a repeat; uses the item's id when that
+        // reference is taken.
         const reference = item.reference === null || await rows.incomingExists(client, item.reference) ? id : item.reference
         const credit = { reference, amount, currency, payerName: null, payerIdentifier: null, payerBankName: null, payerCountry: null, remittance: text, rail: null, endToEndId: null, uetr: null, valueDate: today }
         const effects = suspend({ operatorId, connectionId, shard: shardOf(connectionId), customerId: null, balanceId: null }, 'owner_unknown',
@@ -222,7 +227,7 @@ export class Reconciliations {
     return booked
   }
 
-  /** Tells the operator's people. */
+  /** Notifies the operator's staff. */
   async #tell({ id, operatorId, currency, day }: rows.TakenReconciliation, text: string): Promise<void> {
     const { database, clock, ids, mailer, onError } = this.#options
     const title = `Reconciliation of ${currency} for ${day}`
@@ -235,7 +240,7 @@ export class Reconciliations {
   }
 }
 
-/** The id that a line of a statement has among the bank's messages: a UUID of version 8 from the item's. */
+/** Derives the message id of a statement line: a UUID of version 8 from the item's id. */
 function evidenceId(itemId: string): string {
   const hex = createHash('sha256').update(`statement ${itemId}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`

@@ -1,6 +1,6 @@
 /**
- * Breaks of reconciliations, resolved by the operator's people: one says what it was and what that rests on; where money moves,
- * another one has to say the same before it is booked.
+ * Resolves breaks of reconciliations by staff: a first person reports the cause with evidence; where money moves, a
+ * second person has to confirm it before it is booked.
  */
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -36,11 +36,11 @@ export class Breaks {
   constructor(options: BreaksOptions) { this.#options = options }
 
   /**
-   * What one person has found out. `charge` moves money: where the operator wants two people, the first one's word is noted, and
-   * another person's same word is booked.
+   * Records the cause that one person reports. The resolution `charge` moves money: where the operator requires two
+   * people, the first report is stored as a proposal, and the same report by another person books it.
    *
-   * @returns `proposed` while it waits for a second person
-   * @throws ProblemError `not-found`, `invalid-transition` when it cannot be resolved like this
+   * @returns `proposed` while a second person is needed
+   * @throws ProblemError `not-found`, `invalid-transition` when the break cannot be resolved in this way
    */
   async resolve(request: BreakResolution): Promise<'resolved' | 'proposed'> {
     return await decideInTransaction(this.#options, async (tx) => {
@@ -69,7 +69,7 @@ export class Breaks {
     })
   }
 
-  /** L93 the other way out of suspense, or L16 for what a payment cost more. */
+  /** Books a charge: takes it out of suspense (the second use of L93), or books the extra cost of a payment (L16). */
   async #bookCharge({ client, ids, now }: ApprovalTx, item: ItemRecord): Promise<void> {
     const { id, operatorId, currency } = item
     const shared = {

@@ -1,4 +1,4 @@
-/** An actor in memory: its mailbox, and what Postgres held when it was read. Forgetting it loses nothing (I2). */
+/** An actor in memory: its mailbox, and its state as it was last read from Postgres. Dropping it loses nothing (I2). */
 import type { ActorKind, Ask } from './actor.ts'
 
 /** The lane that runs an activation's turns. */
@@ -12,13 +12,14 @@ export class Activation<State = unknown, Command = unknown, Reply = unknown> {
   readonly lane: TurnRunner
   /** Undefined: not loaded. Null: loaded, and there is no such row. */
   state: State | null | undefined = undefined
-  /** In the lane's queue, or in the round that is running. */
+  /** True while the activation is in the lane's queue or in the running round. */
   scheduled = false
-  /** Somebody else writes here too: load under lock until a turn has gone through (I3). */
+  /** True when another writer changes the same row: load under lock until a turn has succeeded (I3). */
   contended = false
   /**
-   * A statement failed for a reason of its own: so many commands, those of that turn, go one at a time, so that only the
-   * culprit fails. Not only until one succeeds: its neighbours would fail with the culprit again and run out of attempts.
+   * The number of commands that must run one at a time, because a statement with them failed for a reason of its own.
+   * So only the faulty command fails. All commands of that turn are isolated, because otherwise the others would fail
+   * together with the faulty one again and run out of attempts.
    */
   isolated = 0
   lastAskedAt = 0
@@ -34,10 +35,10 @@ export class Activation<State = unknown, Command = unknown, Reply = unknown> {
 
   put(ask: Ask<Command, Reply>): void { this.#mailbox.push(ask) }
 
-  /** Puts asks back before everything that came since. */
+  /** Puts asks back in front of all later ones. */
   putBack(asks: readonly Ask<Command, Reply>[]): void { this.#mailbox = [...asks, ...this.#mailbox] }
 
-  /** Takes what waits, at most `max`. */
+  /** Takes at most `max` waiting asks. */
   take(max: number): Ask<Command, Reply>[] {
     if (this.isolated > 0) return this.#mailbox.splice(0, 1)
     if (this.#mailbox.length > max) return this.#mailbox.splice(0, max)

@@ -1,6 +1,7 @@
 /**
- * Events are followed up to the oldest transaction that is under way in the database. One that is left open (somebody's session, a
- * prepared transaction) stops callbacks, lists of transactions and all that is done with events, for as long as it is: this says so.
+ * Reports a transaction that stays open too long. Events are read only up to the oldest open transaction of the
+ * database. A transaction that is left open (in a session, or prepared) stops callbacks, lists of transactions and all
+ * other work with events until it ends.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -8,16 +9,18 @@ import { readHorizon } from '../../storage/outbox/event-horizon.ts'
 import { Poller } from './poller.ts'
 
 const TICK_MS = 5_000
-/** Our own transactions end within 20 s; one that is older than that is not ours, or is stuck. */
+/** Our own transactions end within 20 s; an older one is stuck or belongs to another program. */
 const ALARM_MS = 30_000
-/** While it lasts it is said so often. */
+/** The interval between two reports of the same transaction. */
 const REPEAT_MS = 60_000
 
 export interface HorizonWatchOptions {
   readonly database: Database
   readonly clock: Clock
   readonly onError: (error: unknown, what: string) => void
-  /** The horizon stands still. `pid`: the process of Postgres whose transaction is open; null for a prepared one. */
+  /**
+   * Called when the horizon stands still. `pid`: the Postgres process of the open transaction; null for a prepared one.
+   */
   readonly onStanding: (what: { readonly transaction: string; readonly pid: number | null; readonly ageMs: number }) => void
 }
 
@@ -32,10 +35,10 @@ export class HorizonWatch extends Poller {
     this.#options = options
   }
 
-  /** How long the oldest transaction of the database was under way when this node looked last, seconds. */
+  /** The age of the oldest open transaction at the last poll of this node, seconds. */
   get ageSeconds(): number { return this.#ageMs / 1_000 }
 
-  /** Looks once. @throws what the driver throws */
+  /** Polls once. @throws database errors */
   async poll(): Promise<void> {
     const { database, clock, onStanding } = this.#options
     const { oldest, ageMs } = await readHorizon(database)
@@ -47,7 +50,7 @@ export class HorizonWatch extends Poller {
     }
     const { transaction, pid } = oldest
     if (this.#seen?.transaction !== transaction) this.#seen = { transaction, since: now }
-    // A role that may not see when the transaction began knows at least since when it has seen it.
+    // A role that may not see the start of the transaction uses the time when it first saw it.
     this.#ageMs = ageMs ?? now - this.#seen.since
     if (this.#ageMs < ALARM_MS || now - this.#toldAt < REPEAT_MS) return
     this.#toldAt = now

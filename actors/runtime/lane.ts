@@ -1,18 +1,19 @@
 /**
- * A commit lane: one connection, one commit in flight, and the actors of the shards that are its own.
+ * A commit lane: one connection to Postgres, one commit in flight, and the actors of the shards that belong to this
+ * lane.
  *
- * What it promises
+ * Promises:
  *  * I1: no ask is answered before the transaction that justifies the answer has committed.
- *  * I3: a turn that rested on a stale version is decided again on fresh state, the others are sent again; an activation
- *    that somebody else writes to as well is loaded under lock, so it makes progress however many writers there are.
+ *  * I3: a turn that was decided on a stale version is decided again on fresh state; the other turns are sent again. An
+ *    activation whose row has other writers too is loaded under lock, so it makes progress with any number of writers.
  *  * I7: a connection lost during a commit answers OutcomeUnknown and repeats nothing.
- *  * A command that throws while it is decided fails alone; one that nobody waits for any more is not decided.
+ *  * A command that throws while it is decided fails alone. A command whose caller has given up is not decided.
  *
- * Group commit without a timer: while a commit is in flight, asks gather in mailboxes; the next round decides all of
- * them, as late as possible, and writes them in one statement. Alone, a command commits at once.
+ * Group commit without a timer: while a commit is in flight, asks gather in mailboxes. The next round decides all of
+ * them as late as possible and writes them in one statement. A command that is alone commits at once.
  *
- * Answers leave when the next commit is on its way: rendering and sending a hundred of them takes this thread as long as
- * the commit takes Postgres, and either would wait for the other.
+ * Answers are sent while the next commit is in flight: rendering and sending a hundred answers takes this thread as
+ * long as the commit takes Postgres, so doing both in turn would double the time.
  */
 import { setImmediate as immediate } from 'node:timers/promises'
 import type { Clock } from '../../lib/base/clock.ts'
@@ -24,7 +25,7 @@ import { LOST_RACE_SQLSTATES, provesRollback, REPEATED_COMMIT_SQLSTATES, sqlStat
 import type { Activation } from './activation.ts'
 import { ACTOR_NAMES, type Ask, type Decision } from './actor.ts'
 
-/** The service has more to do than it can; the caller may repeat with the same key. */
+/** The service has more work than it can do; the caller may repeat the request with the same key. */
 export class Overloaded extends OperatingError {
   override readonly name = 'Overloaded'
 }
@@ -34,13 +35,13 @@ interface Decided {
   readonly decision: Decision<unknown, unknown>
 }
 
-/** One activation's part of a round. */
+/** The part of a round that belongs to one activation. */
 interface Turn {
   readonly activation: Activation
   asks: Ask<unknown, unknown>[]
   decided: Decided[]
   fence: CommitTurn['fence']
-  /** Its activation has been let go, to be scheduled again or forgotten. */
+  /** True once the activation is released, to be scheduled again or removed from memory. */
   released: boolean
 }
 
@@ -49,15 +50,21 @@ export interface LaneOptions {
   readonly nth: number
   readonly clock: Clock
   readonly onBug: (error: unknown, what: string) => void
-  /** Called after each commit, before its answers leave. */
+  /** Called after each commit, before its answers are sent. */
   readonly onCommitted?: (() => void) | undefined
-  /** Called when a connection was replaced, before anything is read through the new one: all state of this lane's actors is to be forgotten. */
+  /**
+   * Called when a connection was replaced, before the new one reads anything. The callback must drop all state of this
+   * lane's actors.
+   */
   readonly onReconnected?: (() => void) | undefined
-  /** The activation of a balance, when it is in memory. */
+  /** Returns the activation of a balance when it is in memory. */
   readonly balanceInMemory: (id: string) => Activation | undefined
 }
 
-/** How far a round had come: an error while rows are turned into parameters is a bug of one command, nothing was sent. */
+/**
+ * How far a round has come. An error while rows are encoded as parameters is a bug of one command; nothing was sent
+ * then.
+ */
 type Stage = 'reading' | 'encoding' | 'sent'
 
 const NOTHING_TO_COMMIT = { ok: true, balances: [] } as const
@@ -69,9 +76,9 @@ export class Lane {
   #ready: Activation[] = []
   #backlog = 0
   #running: Promise<void> | undefined
-  /** What the commit before has decided, not answered yet. */
+  /** The replies decided by the previous commit and not sent yet. */
   #pendingReplies: (() => void)[] = []
-  /** Commits and commands so far, for metrics and the bench. */
+  /** Counts of commits and commands so far, for metrics and the bench. */
   readonly counters = { commits: 0, commands: 0, conflicts: 0 }
 
   constructor(options: LaneOptions) { this.#options = options }
@@ -88,7 +95,7 @@ export class Lane {
     this.#schedule(activation)
   }
 
-  /** Waits until everything that was queued has been answered, then gives the connection back. */
+  /** Waits until everything that was queued has been answered, then closes the connection. */
   async close(): Promise<void> {
     while (this.#running !== undefined) await this.#running
     await this.#connection?.close()
@@ -104,13 +111,13 @@ export class Lane {
 
   async #run(): Promise<void> {
     while (this.#ready.length > 0) {
-      // Let the requests that have arrived by now be read first: they share the commit.
+      // Requests that have already arrived are read first, so that they share this commit.
       await immediate()
       const turns = this.#takeTurns()
       try {
         await this.#round(turns)
       } catch (error) {
-        // #round answers for everything it foresees; whatever is left is a bug, and must not leave a caller waiting.
+        // #round answers every error that it expects. Any other error is a bug, and must not leave a caller waiting.
         this.#options.onBug(error, 'commit round')
         for (const turn of turns) this.#reject(turn, turn.asks, error as Error)
       }
@@ -121,7 +128,10 @@ export class Lane {
     if (this.#ready.length > 0) this.#running = this.#run()
   }
 
-  /** Lets the activations of a round go. Before the answers leave, so that whoever gets one may forget the actor at once. */
+  /**
+   * Releases the activations of a round. Runs before the answers are sent, so that a caller that gets one may drop the
+   * actor at once.
+   */
   #release(turns: readonly Turn[]): void {
     for (const turn of turns) {
       if (turn.released) continue
@@ -133,7 +143,7 @@ export class Lane {
     }
   }
 
-  /** Takes turns up to a commit's size. Contended activations get rounds of their own, under lock. */
+  /** Takes turns up to the size of one commit. Contended activations get rounds of their own, under lock. */
   #takeTurns(): Turn[] {
     const turns: Turn[] = []
     const later: Activation[] = []
@@ -193,7 +203,7 @@ export class Lane {
     }
   }
 
-  /** Answers what the commit before has decided. */
+  /** Sends the replies decided by the previous commit. */
   #sendReplies(): void {
     const pendingReplies = this.#pendingReplies
     this.#pendingReplies = []
@@ -207,14 +217,15 @@ export class Lane {
     }
     if (this.#connection !== undefined) return this.#connection
     const connection = await Connection.open(this.#options.databaseUrl, `vostro lane ${this.#options.nth}`)
-    // Behind another connection may be another server, that has taken over and lost the last commits: versions that memory knows
-    // may be given out again there for something else. What was read through the connection before is forgotten with it.
+    // The new connection may lead to another server, which took over and lost the last commits: it may give out
+    // versions again that memory already has, for other changes. State that was read through the old connection is
+    // therefore dropped.
     if (this.#wasConnected) this.#options.onReconnected?.()
     this.#wasConnected = true
     return this.#connection = connection
   }
 
-  /** Loads what is not in memory and decides every turn; a no from memory is decided again on fresh state (I4). */
+  /** Loads missing state and decides every turn; a refusal from memory is decided again on fresh state (I4). */
   async #decide(connection: Connection, turns: readonly Turn[], underLock: boolean): Promise<void> {
     let undecided = turns
     for (let fresh = underLock; undecided.length > 0; fresh = true) {
@@ -226,7 +237,7 @@ export class Lane {
   }
 
   async #load(connection: Connection, turns: readonly Turn[], underLock: boolean): Promise<void> {
-    // In the order in which the commit locks them.
+    // The same order in which the commit locks the rows.
     for (const name of ACTOR_NAMES) {
       const ofKind = turns.filter(({ activation }) => activation.kind.name === name)
       if (ofKind.length === 0) continue
@@ -240,7 +251,7 @@ export class Lane {
     }
   }
 
-  /** Decides one turn. @returns false when it holds a no that only fresh state may give */
+  /** Decides one turn. @returns false when it contains a refusal that needs fresh state */
   #fold(turn: Turn): boolean {
     const { activation } = turn
     const now = this.#options.clock.now()
@@ -250,7 +261,7 @@ export class Lane {
     turn.fence = activation.kind.fence(state)
     for (const ask of turn.asks) {
       if (ask.deadline <= now) {
-        // Its caller has given up, and may ask for something else instead (I8).
+        // The caller has given up, and may send another request instead (I8).
         this.#reject(turn, [ask], new Overloaded('The request waited longer than it may; try again.'))
         continue
       }
@@ -260,7 +271,7 @@ export class Lane {
         state = decision.state
         turn.decided.push({ ask, decision })
       } catch (error) {
-        // One poisoned command fails alone; its neighbours in the turn do not.
+        // A command that throws fails alone; the other commands of the turn do not.
         this.#options.onBug(error, `${activation.kind.name} ${activation.id}`)
         this.#reject(turn, [ask], error as Error)
       }
@@ -274,7 +285,8 @@ export class Lane {
       const { activation } = turn
       activation.contended = false
       activation.isolated = Math.max(0, activation.isolated - turn.asks.length)
-      // That there is no such row is not remembered: somebody else may insert it, and nothing would tell (I4).
+      // The absence of a row is not remembered: another writer may insert the row, and no message would tell this actor
+      // (I4).
       activation.state = turn.decided.at(-1)?.decision.state ?? undefined
     }
     for (const after of balances) {
@@ -301,7 +313,8 @@ export class Lane {
     for (const conflict of conflicts) {
       if (conflict.kind === 'balance_stale') { stale.add(committing[conflict.turn] as Turn); continue }
       const { turn, ask } = ofCommand.get(conflict.command) as { turn: Turn; ask: Ask<unknown, unknown> }
-      // The actor of a row decides again on what is there now. Who brings a payment to its balance has to read it again.
+      // The actor of the row decides again on the current row. A flow that brings a payment to its balance has to read
+      // the payment again.
       if (turn.activation.kind.staleAs?.includes(conflict.kind) === true) { stale.add(turn); continue }
       if (answered.has(ask)) continue
       answered.add(ask)
@@ -311,9 +324,10 @@ export class Lane {
     for (const turn of turns) {
       if (stale.has(turn)) {
         turn.activation.state = undefined
-        // A payment has a handful of moves, so whoever lost one wins soon enough; a balance may have writers without end.
+        // A payment has only a few moves, so a turn that lost a race soon wins one. A balance may have writers without
+        // end.
         turn.activation.contended = turn.activation.kind.name === 'balance'
-        // Its contract may have been changed by another one of the same round: a round of its own.
+        // Another exchange of the same round may have changed the contract, so this exchange gets a round of its own.
         if (turn.activation.kind.name === 'exchange') turn.activation.isolated ||= turn.asks.length
         for (const ask of turn.asks) ask.attempts += 1
       }
@@ -332,11 +346,12 @@ export class Lane {
       } else if (stage !== 'encoding' && (code === null || UNAVAILABLE_SQLSTATES.test(code))) {
         this.#reject(turn, turn.asks, new DatabaseUnavailable('The database cannot take this at present.', { cause: error }))
       } else if ((code !== null && REPEATED_COMMIT_SQLSTATES.has(code)) || isBeyondLimit(error) || !turn.activation.isolated) {
-        // 23505 and whatever else is wrong with one command must not take its neighbours along: one at a time from here.
+        // 23505, or any other fault of one command, must not fail the other commands: from here on, each command runs
+        // alone.
         const alone = turn.activation.isolated > 0
         if (code === null || !LOST_RACE_SQLSTATES.has(code)) turn.activation.isolated ||= turn.asks.length
         for (const ask of turn.asks) ask.attempts += 1
-        // A duplicate that stays one although what it collides with is visible by now is a bug, and is said to be one.
+        // The conflicting row is visible by now, so a duplicate that repeats is a bug, and is reported as one.
         this.#again(turn, turn.asks, alone && code === UNIQUE_VIOLATION ? (error as Error) : undefined)
       } else {
         this.#fault(turn, turn.asks, error as Error)
@@ -351,7 +366,7 @@ export class Lane {
     turn.activation.putBack(asks.filter((ask) => ask.attempts < LIMITS.attemptsMax))
   }
 
-  /** The one command that was isolated is wrong. */
+  /** Rejects the isolated command, which is the faulty one. */
   #fault(turn: Turn, asks: readonly Ask<unknown, unknown>[], error: Error): void {
     this.#options.onBug(error, `commit of ${turn.activation.kind.name} ${turn.activation.id}`)
     turn.activation.isolated = Math.max(0, turn.activation.isolated - asks.length)

@@ -1,8 +1,8 @@
 /**
- * Where an ask finds its actor: one activation per id in this process, on the lane that owns its customer's shard.
+ * Routes an ask to its actor: one activation per id in this process, on the lane that owns its customer's shard.
  *
- * Passivation is forgetting: an activation that nobody has asked for a while, or the least recently asked when there are
- * too many, is dropped from memory. The next ask loads it again (I2).
+ * Passivation: an activation without recent asks, or the least recently asked one when there are too many, is dropped
+ * from memory. The next ask loads it again (I2).
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
@@ -16,9 +16,12 @@ export interface SystemOptions {
   readonly lanes: number
   readonly clock: Clock
   readonly onBug: (error: unknown, what: string) => void
-  /** Called after each commit: there may be events. Has to be quick. */
+  /** Called after each commit, because there may be events. Must be quick. */
   readonly onCommitted?: () => void
-  /** Called when a lane has lost its connection and has another: what others remember may never have been so on that server. */
+  /**
+   * Called when a lane has replaced its connection: state that other caches hold may never have existed on the new
+   * server.
+   */
   readonly onReconnected?: () => void
 }
 
@@ -30,7 +33,7 @@ export class ActorSystem {
     exchange: new Activations(LIMITS.activationsMax.exchange), quote: new Activations(LIMITS.activationsMax.quote),
   }
   readonly #sweeper: NodeJS.Timeout
-  /** How often actors of each kind were asked so far. */
+  /** The number of asks so far, by kind of actor. */
   readonly asked: Record<ActorName, number> = { balance: 0, payment: 0, exchange: 0, quote: 0 }
 
   constructor(options: SystemOptions) {
@@ -48,7 +51,7 @@ export class ActorSystem {
     this.#sweeper.unref()
   }
 
-  /** Activations in memory, by kind. */
+  /** The number of activations in memory, by kind. */
   get size(): { readonly balance: number; readonly payment: number } {
     return { balance: this.#activations.balance.size, payment: this.#activations.payment.size }
   }
@@ -56,8 +59,9 @@ export class ActorSystem {
   /**
    * Asks one actor and waits for the committed outcome.
    *
-   * @param shard the customer's shard; it chooses the lane.
-   * @param deadline of the clock: from then on nobody waits for the outcome, and what is not decided yet is refused undecided.
+   * @param shard the customer's shard; it determines the lane.
+   * @param deadline by the clock: after it the caller has given up, and an undecided command is refused without a
+   *   decision.
    * @throws Overloaded, DatabaseUnavailable or OutcomeUnknown, all safe to repeat under the same Idempotency-Key.
    */
   ask<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number, command: Command, deadline?: number): Promise<Outcome<Reply>> {
@@ -71,29 +75,32 @@ export class ActorSystem {
     })
   }
 
-  /** Puts in memory what a commit has just written, so that the next ask need not read it. */
+  /** Stores a state that a commit has just written, so that the next ask need not read it. */
   remember<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string, shard: number, state: State): void {
     const activation = this.#activation(kind, id, shard)
     activation.lastAskedAt = this.#clock.now()
     if (!activation.scheduled) activation.state = state
   }
 
-  /** What is in memory of an actor; undefined when nothing is, null when there is no such row. What may change may have changed. */
+  /**
+   * Returns the state of an actor in memory; undefined when none is in memory, null when there is no such row. The
+   * state may be stale.
+   */
   recall<State, Command, Reply>(kind: ActorKind<State, Command, Reply>, id: string): State | null | undefined {
     return this.#activations[kind.name].peek(id)?.state as State | null | undefined
   }
 
-  /** Drops one activation that has nothing more to do. */
+  /** Drops one idle activation. */
   forget(kind: ActorName, id: string): void {
     this.#activations[kind].forget(id)
   }
 
-  /** Commands decided and committed so far. */
+  /** The number of commands decided and committed so far. */
   get commandsCommitted(): number {
     return this.lanes.reduce((total, lane) => total + lane.counters.commands, 0)
   }
 
-  /** Answers what was accepted, then closes the lanes. */
+  /** Answers the accepted asks, then closes the lanes. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper)
     await Promise.all(this.lanes.map((lane) => lane.close()))
@@ -109,7 +116,7 @@ export class ActorSystem {
     return activation as unknown as Activation<State, Command, Reply>
   }
 
-  /** What actors of a lane remember; their mailboxes stay. */
+  /** Drops the states of a lane's actors; their mailboxes stay. */
   #forgetStates(nth: number): void {
     const lane = this.lanes[nth]
     for (const activations of Object.values(this.#activations)) activations.forgetStates((activation) => activation.lane === lane)

@@ -1,6 +1,6 @@
 /**
- * A scheduled payment from one state to another, written with what goes with it: its event, its trail, and word to the
- * people who pay when time or somebody else has stopped it.
+ * Moves a scheduled payment from one state to another, and writes the change together with its event and its trail
+ * entry, and a notice to the people who pay when time or another person has stopped the schedule.
  */
 import { laterThan } from '../../lib/base/clock.ts'
 import { grantOfRole, MEMBER_ROLES } from '../../lib/identity/capabilities.ts'
@@ -14,10 +14,10 @@ import { writeEvent } from '../../storage/outbox/outbox.ts'
 import type { ScheduleRecord } from '../../storage/scheduled-payments/scheduled-payment-queries.ts'
 import { giveUpDue, lockSchedulesTo, updateSchedule, withState } from '../../storage/scheduled-payments/scheduled-payments.ts'
 
-/** Those who may pay, and so have to know when a payment no longer makes itself. */
+/** The roles that may pay: their members must know when a scheduled payment is no longer made. */
 const PAYING_ROLES = MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('payments.create'))
 
-/** What the trail keeps of a schedule. */
+/** The part of a schedule that the trail keeps. */
 export function trailOf({ number, externalId, recipientId, sourceBalanceId, currency, amount, requestedRail, reference, purposeCode, metadata, state }: ScheduleRecord): object {
   const { status, series, maxOccurrences, nextOccurrenceAt, occurrencesCreated, consecutiveFailures } = state
   return {
@@ -26,12 +26,12 @@ export function trailOf({ number, externalId, recipientId, sourceBalanceId, curr
   }
 }
 
-/** Whoever has a schedule in one of these wants no payment that has not been made yet. */
+/** In these statuses, a schedule makes no further payment. */
 export const STOPPED_STATUSES: ReadonlySet<string> = new Set(['paused', 'cancelled', 'failed'])
 
 /**
- * Writes that a schedule has come to a status, and what goes with it: one that stops makes nothing any more, not even what is
- * being made just now. `previousStatus` is null for a new one.
+ * Writes the event of a new status. A schedule that stops makes no further payment, and gives up the occurrence in
+ * progress. `previousStatus` is null for a new schedule.
  */
 export async function tellStatus({ client, ids, now }: ApprovalTx, { id, customerId, operatorId, shard, state }: ScheduleRecord, previousStatus: string | null): Promise<void> {
   if (state.status === previousStatus) return
@@ -55,7 +55,7 @@ export function checkAllowed(move: ScheduleMove, { state: { status } }: Schedule
   if (!isAllowed(move, status)) refuse('invalid-transition', `The scheduled payment is ${status}.`, { extra: { currentStatus: status, allowed: ALLOWED_IN[move] } })
 }
 
-/** Writes a locked schedule in the state that time or somebody else has brought it to. @returns what is to be mailed */
+/** Writes a locked schedule whose state was changed by time or by another person. @returns the mails to send */
 export async function moveSchedule(asked: ApprovalTx, before: ScheduleRecord, after: ScheduleRecord, reason: string | null): Promise<readonly Mail[]> {
   const tx = { ...asked, now: laterThan(before.updatedAt, asked.now) }
   await updateSchedule(tx.client, after, tx.now)
@@ -76,7 +76,10 @@ async function tellPeople({ client, ids, now }: ApprovalTx, { id, customerId, nu
   return addresses.map((to) => ({ to, subject, text }))
 }
 
-/** Pauses whatever pays a recipient who has just been blocked. The recipient is locked. @returns what is to be mailed */
+/**
+ * Pauses the schedules that pay a recipient who has just been blocked. The recipient is locked. @returns the mails to
+ * send
+ */
 export async function pauseSchedulesTo(tx: ApprovalTx, recipientId: string): Promise<readonly Mail[]> {
   const mails: Mail[] = []
   for (const schedule of await lockSchedulesTo(tx.client, recipientId)) {
@@ -87,5 +90,5 @@ export async function pauseSchedulesTo(tx: ApprovalTx, recipientId: string): Pro
 
 export const RECIPIENT_BLOCKED = 'Its recipient can no longer be paid.'
 
-/** A schedule whose recipient is blocked; one that goes on no more stays as it is. */
+/** The state of a schedule whose recipient is blocked: active becomes paused, any other status stays. */
 export const blocked = (state: ScheduleState, now: number): ScheduleState => (state.status === 'active' ? paused(state, now) : state)

@@ -1,6 +1,6 @@
 /**
- * Scheduled payments, from a checked request to rows: each change in one transaction with its event and its trail. What makes
- * their payments is actors/scheduled-payments/scheduled-payments.ts.
+ * The operations on scheduled payments: a checked request becomes rows, each change in one transaction with its event
+ * and its trail entry. Their payments are made by actors/scheduled-payments/scheduled-payments.ts.
  */
 import { withEditor } from '../../lib/approvals/requesters.ts'
 import { checkAllowed, tellStatus, writeTrail } from './change-schedule.ts'
@@ -31,17 +31,17 @@ import type { occurrenceList, ScheduledPayment, ScheduledPaymentCreate, schedule
 import type { Command, CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Schedules of one customer that go on. */
+/** The maximum number of schedules of one customer that have not ended. */
 const SCHEDULES_MAX = 20_000
 
-/** Reads. Null means: no such row in this tenant. */
+/** The reads. Null means: no such row in this tenant. */
 export interface ScheduledPaymentReads {
   list(query: ListQuery<typeof scheduledPaymentList>): Promise<ListResult<ScheduledPayment>>
   get(tenant: Tenant, id: string): Promise<Versioned<ScheduledPayment> | null>
   occurrences(query: ListQuery<typeof occurrenceList> & { readonly scheduledPaymentId: string }): ReturnType<typeof reads.listOccurrences>
 }
 
-/** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
+/** The writes. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface ScheduledPaymentCommands {
   create(by: ByCaller, command: Command<ScheduledPaymentCreate>): Promise<CommandAnswer>
   update(by: ByCaller, id: string, body: ScheduledPaymentUpdate, expected: number | bigint | null): Promise<Versioned<ScheduledPayment>>
@@ -63,7 +63,7 @@ export interface ScheduledPaymentDeps {
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
-/** The reads of scheduled payments. */
+/** Creates the reads of scheduled payments. */
 export function createScheduledPaymentReads({ database }: Pick<ScheduledPaymentDeps, 'database'>): ScheduledPaymentReads {
   const db = readDatabase(database)
   return {
@@ -74,7 +74,7 @@ export function createScheduledPaymentReads({ database }: Pick<ScheduledPaymentD
 }
 
 const versioned = (record: reads.ScheduleRecord): Versioned<ScheduledPayment> => ({ version: record.version, view: reads.scheduleJson(record) })
-/** Whether nothing that anybody could see has changed, nor the calendar. */
+/** Compares two versions of a schedule by everything that the API shows, and by the rail. */
 const isSame = (before: reads.ScheduleRecord, after: reads.ScheduleRecord): boolean =>
   before.rail === after.rail && JSON.stringify(reads.scheduleJson(before)) === JSON.stringify(reads.scheduleJson(after))
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
@@ -84,23 +84,26 @@ function checkPayable(status: string | null): void {
   if (status !== 'active') refuse('recipient-not-approved', `The recipient is ${status ?? 'deleted'}.`, { extra: { recipientStatus: status ?? 'deleted' } })
 }
 
-/** A recipient, and whether the rail `internal` leads to it from the balance that pays. */
+/** A recipient, and whether the rail `internal` can carry payments to it from the paying balance. */
 type SeenRecipient = PayableRecipient & { readonly onPlatform: boolean }
 
-/** The commands of scheduled payments. */
+/** Creates the commands of scheduled payments. */
 export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): ScheduledPaymentCommands {
   const { database, ids, clock, orderNumbers, recipients } = world
 
   const txOf = (client: TransactionClient): ApprovalTx => ({ client, ids, now: clock.now() })
 
-  /** A recipient as it is now; what a node remembers may be old. Read on a connection of its own, so not within a transaction. */
+  /**
+   * Reads the current recipient, bypassing the cache of this node. Uses a connection of its own, so call it outside
+   * transactions.
+   */
   async function readRecipient(id: string, sourceBalanceId: string): Promise<SeenRecipient | null> {
     recipients.forget(id)
     const recipient = await recipients.find(id)
     return recipient === null ? null : { ...recipient, onPlatform: (await payeeOnPlatform(world, recipient, { id: sourceBalanceId })) !== null }
   }
 
-  /** The same when it is the customer's. */
+  /** Refuses a recipient that is not the customer's own. */
   function ofCustomer(by: ByCaller, found: SeenRecipient | null): SeenRecipient {
     return found === null || found.customerId !== by.tenant.id ? refuseField('/recipientId', 'not_found', 'No such recipient.') : found
   }
@@ -114,7 +117,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): Sch
     return found
   }
 
-  /** Writes a locked schedule as its caller wants it. */
+  /** Writes a locked schedule with the caller's change. */
   async function write(asked: ApprovalTx, by: ByCaller, action: string, before: reads.ScheduleRecord, after: reads.ScheduleRecord): Promise<reads.ScheduleRecord> {
     const tx = { ...asked, now: laterThan(before.updatedAt, asked.now) }
     await rows.updateSchedule(tx.client, after, tx.now)
@@ -158,7 +161,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): Sch
     return record
   }
 
-  /** A schedule under the terms that a change leaves. @throws ProblemError when it may not say so */
+  /** Computes a schedule after a change of terms. @throws ProblemError when the terms are not allowed */
   function patched(before: reads.ScheduleRecord, body: ScheduledPaymentUpdate, recipient: SeenRecipient): reads.ScheduleRecord {
     const { state } = before
     const metadata = body.metadata === undefined ? before.metadata : patchedMetadata(before.metadata, body.metadata)
@@ -216,7 +219,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): Sch
       if (seen === null) return gone()
       return await inTransaction(database, async (client) => {
         const tx = txOf(client)
-        // Recipients are locked before schedules: whoever blocks one pauses its schedules.
+        // Lock order: recipients before schedules, because blocking a recipient pauses its schedules.
         const recipient = await rows.holdRecipient(client, by.tenant.id, seen.recipientId)
         const before = await locked(tx, by, id)
         checkAllowed('resume', before)
@@ -250,7 +253,7 @@ export function createScheduledPaymentCommands(world: ScheduledPaymentDeps): Sch
   }
 }
 
-/** A schedule after a change of a person or key, which it keeps when its terms are others; `now` is epoch milliseconds. */
+/** Adds the person or key to the editors of a schedule when its terms have changed; `now` is epoch milliseconds. */
 function shaped(before: reads.ScheduleRecord, after: reads.ScheduleRecord, by: string, now: number): reads.ScheduleRecord {
   const terms = ({ amount, requestedRail, reference, purposeCode, state: { series, maxOccurrences } }: reads.ScheduleRecord) =>
     JSON.stringify([amount.toString(), requestedRail, reference, purposeCode, series.endDate, maxOccurrences])
@@ -258,5 +261,8 @@ function shaped(before: reads.ScheduleRecord, after: reads.ScheduleRecord, by: s
   return { ...after, editors: withEditor(before.editors, by, now), amountSetBy: before.amount === after.amount ? before.amountSetBy : by }
 }
 
-/** What is looked at anew when it changes; a change of attributes alone is not held up by rules that are newer than the schedule. */
+/**
+ * The members that are checked again when they change. A change of other members skips rules that are newer than the
+ * schedule.
+ */
 const TERMS = ['amount', 'requestedRail', 'reference', 'purposeCode', 'endDate', 'maxOccurrences'] as const

@@ -1,6 +1,6 @@
 /**
- * What a scheduled payment may say: the rules that its payments will meet, asked when it is made and when it is changed, so
- * that it does not first fail on its day; and those of its dates.
+ * The rules for the terms of a scheduled payment. The rules that its payments will meet are checked when it is created
+ * or changed, so that it does not fail only on its date; its dates have rules of their own.
  */
 import { policyRefusal } from '../payments/submit-payment.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -14,7 +14,7 @@ import { calendarOf } from '../../lib/scheduled-payments/rail-calendar.ts'
 import { seriesFault, type ScheduleState } from '../../lib/scheduled-payments/schedule.ts'
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 
-/** What its payments will ask for. */
+/** The terms of the future payments. */
 export interface PaymentTerms {
   readonly amount: bigint
   readonly currency: string
@@ -23,16 +23,16 @@ export interface PaymentTerms {
   readonly purposeCode: string | null
 }
 
-/** The rail that carries the payments today, and whether it never rests with them. */
+/** The rail that carries the payments today, and whether it works on every day, holidays included. */
 export interface RailOfTerms {
   readonly rail: Rail
   readonly instant: boolean
 }
 
 /**
- * The rail of payments on these terms; `onPlatform` says whether `internal` can carry them.
+ * Chooses the rail of payments on these terms; `onPlatform` says whether `internal` can carry them.
  *
- * @throws ProblemError when a payment on them would be refused
+ * @throws ProblemError when a payment on these terms would be refused
  */
 export function railOfTerms(recipient: PayableRecipient, { amount, currency, requestedRail, reference, purposeCode }: PaymentTerms, onPlatform: boolean): RailOfTerms {
   if (currency !== recipient.currency) refuseField('/amount/currency', 'currency_mismatch', `The recipient is paid in ${recipient.currency}.`)
@@ -54,9 +54,9 @@ export function checkSeries(terms: Pick<ScheduleState, 'series' | 'maxOccurrence
 }
 
 /**
- * The first occurrence of a new schedule.
+ * Computes the first occurrence of a new schedule.
  *
- * @throws ProblemError when it does not lie ahead; CalendarUnknown
+ * @throws ProblemError when it is not in the future; CalendarUnknown
  */
 export function firstOccurrence({ series }: Pick<ScheduleState, 'series'>, { rail, instant }: RailOfTerms, calendar: CalendarTerms | null, now: number): Occurrence {
   const today = railDate(rail, now)

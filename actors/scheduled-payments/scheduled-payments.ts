@@ -1,14 +1,17 @@
 /**
- * Scheduled payments, made when they are due, and told how their payments ended.
+ * Makes scheduled payments when they are due, and follows how the payments end.
  *
- *  * An occurrence is taken up by a row of its own that says which id its payment will have; then the payment is asked for
- *    like any other, under a key of the schedule and the occurrence's number; then the schedule goes on behind it. Whoever
- *    comes second finds the row, the key or the payment, so an occurrence is made once whatever happens in between (I5).
- *  * Whoever stops a schedule uses up the key of what is being made: it is made before that, or not any more.
- *  * A row that a node took up and left is taken up again: after a minute nothing that was asked can still be under way.
- *  * How a payment ends is read off the events, by one node at a time, in the order of their transactions. The row with the
- *    payment's id is older than the payment, so no end can be missed.
- *  * Due times are columns; whoever owns a schedule's shard looks. With nothing due a look reads two empty index pages.
+ *  * An occurrence begins with a row that fixes the id of its payment. The payment is then requested like any other,
+ *    under a key made of the schedule and the occurrence's number. Then the schedule moves to its next date. A second
+ *    node finds the row, the key or the payment, so an occurrence is made once in every case (I5).
+ *  * Stopping a schedule uses up the key of the occurrence in progress: its payment was made before that, or never will
+ *    be.
+ *  * A row that a node claimed and left is taken again after a minute, when no request of that node can still be in
+ *    flight.
+ *  * The ends of payments are read from the events, by one node at a time, in the order of their transactions. The row
+ *    with the payment's id is older than the payment, so no end can be missed.
+ *  * Due times are columns; the node that owns a schedule's shard polls them. When nothing is due, a poll reads two
+ *    empty index pages.
  */
 import { laterThan, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -30,12 +33,15 @@ import { blocked, moveSchedule, RECIPIENT_BLOCKED, STOPPED_STATUSES } from './ch
 import { submitPayment, type FlowDeps, type PayDeps } from '../payments/submit-payment.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** How often a node looks for what is due, and how much it takes at a time. */
+/** The poll interval, and the number of due schedules taken per poll. */
 const TICK_MS = 1_000
 const DUE_MAX = 256
-/** Occurrences made at once: as many connections at most. */
+/** The number of occurrences made at once, which is also the maximum number of connections used. */
 const AT_ONCE = 4
-/** What was taken up so long ago has been left: a command that is not decided within its deadline is dropped undecided. */
+/**
+ * The age at which a claimed occurrence counts as left: a command that is not decided within its deadline is dropped
+ * undecided.
+ */
 const LEFT_AFTER_MS = LIMITS.requestDeadlineMs * 4
 
 export interface ScheduledPaymentsOptions {
@@ -44,12 +50,12 @@ export interface ScheduledPaymentsOptions {
   readonly ids: IdSource
   readonly shards: Shards
   readonly mailer: Mailer
-  /** What payments are made with. */
+  /** The dependencies for making payments. */
   readonly flow: FlowDeps & Pick<PayDeps, 'queue' | 'balances'>
   readonly onError: (error: unknown, what: string) => void
 }
 
-/** Why an occurrence became no payment. */
+/** The reason why an occurrence became no payment. */
 interface Refusal {
   readonly code: string
   readonly message: string
@@ -58,11 +64,11 @@ interface Refusal {
 
 type Made = { readonly status: MadeOutcome; readonly refusal: Refusal | null }
 
-/** An occurrence that this node has taken up. */
+/** An occurrence that this node has claimed. */
 interface Taken {
   readonly schedule: ScheduleRecord
   readonly due: rows.DueOccurrence
-  /** Somebody else had taken it up before, and left it. */
+  /** True when another node had claimed it before, and left it. */
   readonly again: boolean
 }
 
@@ -81,18 +87,18 @@ export class ScheduledPayments {
     this.#following = new Poller({ everyMs: TICK_MS, poll: () => this.#follow(), onError: onError('outcomes of scheduled payments') })
   }
 
-  /** Begins to look for what is due. */
+  /** Starts polling. */
   start(): void {
     this.#making.start()
     this.#following.start()
   }
 
-  /** Stops looking; what was begun is finished. */
+  /** Stops polling; finishes the work in progress. */
   async stop(): Promise<void> {
     await Promise.all([this.#making.stop(), this.#following.stop()])
   }
 
-  /** Looks now: something has become due here. */
+  /** Polls now, because a schedule has become due on this node. */
   nudge(): void {
     this.#making.nudge()
     this.#following.nudge()
@@ -147,7 +153,7 @@ export class ScheduledPayments {
     return { schedule, due, again: false }
   }
 
-  /** Asks for the payment. @throws what leaves it open whether there is one; it is asked for again later */
+  /** Requests the payment. @throws an error that leaves the outcome open; the payment is requested again later */
   async #pay({ schedule, due, again }: Taken): Promise<Made> {
     const { database, clock, flow } = this.#options
     if (again) {
@@ -172,7 +178,7 @@ export class ScheduledPayments {
       const refusal = JSON.parse(answer as string) as Refusal
       return refusal.code === rows.GIVEN_UP ? SKIPPED : { status: 'refused', refusal }
     } catch (error) {
-      // A no that was found before the balance was asked. What may be otherwise in a moment is no answer.
+      // A refusal found before the balance was asked. A retryable refusal is no final answer.
       if (error instanceof ProblemError && PROBLEMS[error.problem.slug].retryable === false) return { status: 'refused', refusal: refusalOf(error.problem) }
       throw error
     }
@@ -185,13 +191,16 @@ export class ScheduledPayments {
     const { code = '', message = '', recipientStatus } = refusal ?? {}
     if (!await rows.endOccurrence(tx.client, due.paymentId, { status, refusal: refusal === null ? null : { code, message } })) return []
     const stopped = recipientStatus === 'blocked'
-    // A recipient who is blocked pauses a schedule; that is nobody's failure.
+    // A blocked recipient pauses a schedule; the occurrence does not count as failed.
     const state = made(schedule.state, due, stopped ? 'skipped' : status, calendarOf(schedule.rail, schedule.calendar))
     const after = { ...schedule, state: stopped ? blocked(state, tx.now) : state, ...(status === 'created' ? { lastPaymentId: due.paymentId } : {}) }
     return await moveSchedule(tx, schedule, after, stopped ? RECIPIENT_BLOCKED : `${STOPPED} ${message}`.trim())
   }
 
-  /** What came to nothing here may still be made by a node that took it up before and was held up: it is given up for good, or there after all. */
+  /**
+   * A slow node that claimed the occurrence earlier may still make its payment. So a refused occurrence is given up for
+   * good; when its payment exists after all, it counts as created.
+   */
   async #ended({ client, now }: ApprovalTx, scheduleId: string, due: rows.DueOccurrence, outcome: Made): Promise<Made> {
     return outcome.status === 'created' || await rows.giveUpOccurrence(client, scheduleId, due, now) ? outcome : CREATED
   }

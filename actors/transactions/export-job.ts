@@ -1,6 +1,6 @@
 /**
- * The job that exports transactions: read a batch at a time, written in a thread, kept as one file. camt.053 and MT940 are
- * statements by nature, so they are made of the lines of one balance and not of the list.
+ * The job that exports transactions: reads batch by batch, formats in a worker thread, stores one file. camt.053 and
+ * MT940 are statements by nature, so they are made from the journal lines of one balance and not from the list.
  */
 import { type Clock, dateIn } from '../../lib/base/clock.ts'
 import { defaultColumns, isExportColumn, tableRow, type ExportedTransaction, type ExportFormat } from '../../lib/transactions/transaction-table.ts'
@@ -28,10 +28,10 @@ import { writeZip, type ZipEntry } from '../jobs/zip-file.ts'
 
 const ZIP_BYTES_MAX = 2 ** 31 - 1
 
-/** What the job is asked for. */
+/** The request of the job. */
 export interface ExportRequest {
   readonly format: ExportFormat
-  /** Amounts are texts. */
+  /** Amounts are strings. */
   readonly filters: Omit<TransactionFilters, 'amountFrom' | 'amountTo'> & { readonly amountFrom?: string; readonly amountTo?: string }
   readonly q: string | null
   readonly columns: readonly string[] | null
@@ -53,7 +53,7 @@ const TYPES: Readonly<Record<Exclude<ExportFormat, 'camt053' | 'mt940'>, { reado
   csv: FORMATS.csv, xlsx: FORMATS.xlsx, json: { ending: 'json', contentType: 'application/json' },
 }
 
-/** The question of a request. */
+/** The query of a request. */
 export function questionOf(customerId: string, { filters, q }: Pick<ExportRequest, 'filters' | 'q'>): ExportQuestion {
   const { amountFrom, amountTo, ...others } = filters
   return {
@@ -62,7 +62,10 @@ export function questionOf(customerId: string, { filters, q }: Pick<ExportReques
   }
 }
 
-/** The days that an export of one balance is about; both included. What is asked of days to come ends today, with a balance that there is. */
+/**
+ * The days that an export of one balance covers, both included. A period that reaches into the future ends today, the
+ * last day with a known balance.
+ */
 function periodOf({ filters }: Pick<ExportRequest, 'filters'>, now: number): { readonly from: string; readonly to: string } {
   const { bookedFrom, bookedTo } = filters
   const today = dateIn(now, 'UTC')
@@ -71,7 +74,7 @@ function periodOf({ filters }: Pick<ExportRequest, 'filters'>, now: number): { r
   return { from, to: to > today && from <= today ? today : to }
 }
 
-/** Who asks, and what for. */
+/** The order for an export: the customer, the request and an id. */
 export interface ExportOrder {
   readonly id: string
   readonly customerId: string
@@ -79,9 +82,9 @@ export interface ExportOrder {
 }
 
 /**
- * Makes an export: a file that is lent for an hour.
+ * Makes an export: a temporary file that is stored for an hour.
  *
- * @throws ProblemError where no further try can help
+ * @throws ProblemError for a failure that no retry can help
  */
 export async function makeExport(world: ExportJobDeps, order: ExportOrder, context: JobContext): Promise<JobOutcome> {
   const { request } = order
@@ -92,7 +95,7 @@ export async function makeExport(world: ExportJobDeps, order: ExportOrder, conte
   return { result: { ...NO_RESULT, fileName, contentType, sizeBytes, rows: exported.rows }, fileId: file.id }
 }
 
-/** The list in a table or as JSON. */
+/** Writes the list as a table or as JSON. */
 async function listFile(world: ExportJobDeps, { customerId, request }: ExportOrder, context: JobContext): Promise<{ readonly file: StoredFile; readonly rows: number }> {
   const { database, clock, documents } = world
   const { format, timezone, decimalSeparator, includeAnnotations } = request
@@ -123,7 +126,7 @@ async function listFile(world: ExportJobDeps, { customerId, request }: ExportOrd
   return { file: file!, rows }
 }
 
-/** The lines of one balance, as a statement without a number. */
+/** Writes the lines of one balance as a statement without a number. */
 async function statementFile(world: ExportJobDeps, { id, customerId, request }: ExportOrder, context: JobContext): Promise<{ readonly file: StoredFile; readonly rows: number }> {
   const { database, clock, documents } = world
   const format = request.format as 'camt053' | 'mt940'
@@ -144,7 +147,7 @@ async function statementFile(world: ExportJobDeps, { id, customerId, request }: 
   return { file: file!, rows: head.creditCount + head.debitCount }
 }
 
-/** The export and the attachments of its transactions that are clean, in one package. */
+/** Packs the export and the clean attachments of its transactions into one ZIP file. */
 async function packed({ database, clock, ids }: ExportJobDeps, { customerId, request }: ExportOrder, exported: StoredFile, { signal }: JobContext): Promise<StoredFile> {
   const now = clock.now()
   async function* entries(): AsyncGenerator<ZipEntry> {

@@ -1,6 +1,6 @@
 /**
- * Exports of transactions, from a checked request to a job. A small one is done at once: its file is written before the job's
- * row, which is then born succeeded; what a node leaves behind that dies in between is a file that nobody has kept.
+ * Exports of transactions: a checked request becomes a job. A small export runs at once: its file is written before the
+ * job's row, which is inserted as succeeded. After a crash in between, only a temporary file remains, which expires.
  */
 import { makeExport, questionOf, type ExportRequest as ExportJobRequest } from './export-job.ts'
 import type { Jobs } from '../jobs/jobs.ts'
@@ -29,13 +29,13 @@ import type { ExportRequest } from '../../lib/transactions/export-schema.ts'
 import { transactionList } from '../../lib/transactions/transaction-schema.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 
-/** Rows of one export, and days of one that names some. */
+/** The maximum number of rows of one export, and of days of an export that names days. */
 const ROWS_MAX = 500_000
 const DAYS_MAX = 366
-/** An export of so many rows is done while its caller waits. */
+/** An export with at most this number of rows runs while its caller waits. */
 const AT_ONCE_MAX = 1_000
 const DAY_MS = 86_400_000
-/** What camt.053 and MT940 can be narrowed by. */
+/** The filters that camt.053 and MT940 accept. */
 const STATEMENT_FILTERS: ReadonlySet<string> = new Set(['balanceId', 'bookedFrom', 'bookedTo'])
 
 export interface ExportCommands {
@@ -56,21 +56,21 @@ export interface ExportDeps extends RunOnceDeps {
   readonly jobs: Pick<Jobs, 'nudge'>
 }
 
-/** A problem of a query string, as one of the body that its parts came from. */
+/** Turns a problem of a query string into a problem of the body whose members made up that query string. */
 function inBody(error: unknown): unknown {
   if (!(error instanceof ProblemError) || (error.problem.slug !== 'malformed-request' && error.problem.slug !== 'too_many_filter_values')) return error
   const errors = error.problem.errors?.map((each) => ({ ...each, field: each.field.replace(/^query\.filter\[(.*)\]$/, '/filter/$1').replace(/^query\.q$/, '/q') }))
   return new ProblemError({ slug: 'validation-error', detail: 'Some fields of the body are not valid.', errors: errors ?? [{ field: '/filter', code: 'too_large', message: 'Has too many values.' }] })
 }
 
-/** The commands of exports. */
+/** Creates the commands of exports. */
 export function createExportCommands(world: ExportDeps): ExportCommands {
   const { database, clock, ids, identity, sandbox, findIdempotencyRecord } = world
   const db = readDatabase(database)
   const parse = compileList(transactionList, createCursors(world.cursorKey))
   const view = createJobView(world)
 
-  /** The filters as the list understands them. */
+  /** Parses the filters with the parser of the transaction list. */
   function filtersOf(by: ByCaller, { filter = {}, q = null }: ExportRequest) {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(filter)) query.append(`filter[${name}]`, Array.isArray(value) ? value.join(',') : String(value))
@@ -85,7 +85,7 @@ export function createExportCommands(world: ExportDeps): ExportCommands {
   function requestOf(by: ByCaller, body: ExportRequest): { readonly request: ExportJobRequest; readonly isFull: boolean } {
     const { format, columns = null, timezone = 'UTC', decimalSeparator = '.', includeAnnotations = false, includeAttachments = false } = body
     const { filters, q } = filtersOf(by, body)
-    // What the declaration of the list says of them, which a parser of any list does not know.
+    // The type comes from the declaration of this list; the parser is generic for all lists.
     const { amountFrom, amountTo, ...others } = filters as TransactionFilters
     const fails = sandbox && columns?.some((column) => column.includes(FAIL_TOKEN)) === true
     columns?.forEach((column, index) => { if (!isExportColumn(column) && !fails) refuseField(`/columns/${index}`, 'invalid_value', 'There is no such column.') })
@@ -93,7 +93,7 @@ export function createExportCommands(world: ExportDeps): ExportCommands {
     try {
       Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timezone)
     } catch {
-      // The calendar throws for a zone that it does not know, and says no more.
+      // The calendar throws for an unknown zone, without further detail.
       refuseField('/timezone', 'invalid_value', 'There is no such time zone.')
     }
     if (format === 'camt053' || format === 'mt940') {
@@ -118,7 +118,7 @@ export function createExportCommands(world: ExportDeps): ExportCommands {
     }
   }
 
-  /** Full exports need a fresh proof of people. */
+  /** Requires a fresh step-up proof for full exports requested by people. */
   async function checkProof({ session, tenant }: ByCaller): Promise<void> {
     if (session === null) return
     const action = 'statement.full_export'
@@ -132,7 +132,7 @@ export function createExportCommands(world: ExportDeps): ExportCommands {
       const customerId = by.tenant.id
       const { request, isFull } = requestOf(by, body)
       if (isFull) await checkProof(by)
-      // What the key has is answered without doing the work again.
+      // A key with an answer gets that answer without repeating the work.
       const known = idempotency === null ? null : await findIdempotencyRecord(idempotency.id)
       const [balanceId] = request.filters.balanceId ?? []
       if ((request.format === 'camt053' || request.format === 'mt940') && await statementBalance(database, customerId, balanceId ?? '') === null) {

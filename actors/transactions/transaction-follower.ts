@@ -1,10 +1,10 @@
 /**
- * Keeps transactions up with what causes them, a quarter of a second behind. Every node looks and one at a time writes
- * (storage/transactions/transactions.ts); what was not done when a node stopped or died is done by the next pass of any.
+ * Writes the transactions that events cause, a quarter of a second after the events. Every node polls and one at a time
+ * writes (storage/transactions/transactions.ts). After a stop or a crash, the next pass of any node does the rest.
  *
- * In a flood of commands payments go first: making a row costs Postgres about what making the payment costs, so a pass is then
- * followed by a rest of REST_TIMES its own time. The follower falls behind and makes up for it when the flood is over; whoever
- * reads meanwhile still finds what they have just done (`catchUp`).
+ * In a flood of commands payments go first: making a transaction row costs Postgres about as much as making the
+ * payment, so a pass is then followed by a rest of REST_TIMES its own time. The follower falls behind and catches up
+ * when the flood is over. A reader in the meantime still finds their own latest changes (`catchUp`).
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -12,13 +12,15 @@ import { followTransactions } from '../../storage/transactions/transactions.ts'
 import { Poller } from '../runtime/poller.ts'
 
 const TICK_MS = 250
-/** Commands a second of this node that are a flood. A rested follower keeps up with fewer. */
+/** The number of commands per second of this node that counts as a flood. A follower with rests keeps up with fewer. */
 const FLOOD_PER_SECOND = 500
-/** How long a pass is followed by nothing in a flood, as a multiple of its own time: a ninth of one connection is its share. */
+/** In a flood, the rest after a pass as a multiple of the pass: the follower then uses a ninth of one connection. */
 const REST_TIMES = 8
 const REST_MAX_MS = 2_000
 
-/** How long the follower rests after a pass of `passMs`, by the commands that this node has committed in the last `elapsedMs`. */
+/**
+ * Computes the rest after a pass of `passMs`, from the commands that this node has committed in the last `elapsedMs`.
+ */
 export function restAfter(passMs: number, commands: number, elapsedMs: number): number {
   return commands * 1_000 > FLOOD_PER_SECOND * elapsedMs ? Math.min(passMs * REST_TIMES, REST_MAX_MS) : 0
 }
@@ -26,7 +28,7 @@ export function restAfter(passMs: number, commands: number, elapsedMs: number): 
 export interface TransactionFollowerOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Commands that this node has committed so far. */
+  /** Returns the number of commands that this node has committed so far. */
   readonly commands: () => number
   readonly onError: (error: unknown, what: string) => void
 }
@@ -36,7 +38,7 @@ export class TransactionFollower {
   readonly #poller: Poller
   #stopping = false
   #lagMs = 0
-  /** Monotonic milliseconds; before then nothing is done. */
+  /** No pass begins before this time; monotonic milliseconds. */
   #restUntil = 0
   #seen: { readonly at: number; readonly commands: number }
 
@@ -46,15 +48,15 @@ export class TransactionFollower {
     this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#follow(), onError: (error) => options.onError(error, 'transactions') })
   }
 
-  /** How old the oldest event was that the last pass of this node found, seconds. */
+  /** The age of the oldest event that the last pass of this node found, seconds. */
   get lagSeconds(): number { return this.#lagMs / 1000 }
 
-  /** Begins to follow. */
+  /** Starts following. */
   start(): void {
     this.#poller.start()
   }
 
-  /** Stops after the pass that was begun. */
+  /** Stops after the pass in progress. */
   async stop(): Promise<void> {
     this.#stopping = true
     await this.#poller.stop()

@@ -1,4 +1,7 @@
-/** Transactions for the HTTP layer: what is read, and what people add to them. Each change is one transaction with its trail. */
+/**
+ * The operations on transactions for the HTTP layer: reads, and the categories and annotations that people add. Each
+ * change is one transaction with its trail entry.
+ */
 import type { IdSource } from '../../lib/base/ids.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { annotationJson, deleteAnnotation, insertAnnotation, lockAnnotation, rewriteAnnotation, type AnnotationRecord } from '../../storage/transactions/annotations.ts'
@@ -17,18 +20,18 @@ import type { Transaction, TransactionDetail, transactionList, TransactionUpdate
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Reads. Null means: no such row in this tenant. */
+/** The reads. Null means: no such row in this tenant. */
 export interface TransactionReads {
   list(query: ListQuery<typeof transactionList>): Promise<ListResult<Transaction>>
   get(tenant: Tenant, id: string): Promise<Versioned<TransactionDetail> | null>
-  /** Whether it is the tenant's. */
+  /** Checks whether the transaction is the tenant's. */
   exists(tenant: Tenant, id: string): Promise<boolean>
   listUpdates(query: ListQuery<typeof transactionUpdateList> & { readonly transactionId: string }): Promise<ListResult<TransactionUpdate> | null>
   listAnnotations(query: ListQuery<typeof annotationList> & { readonly transactionId: string }): Promise<ListResult<Annotation> | null>
   getAnnotation(tenant: Tenant, transactionId: string, id: string): Promise<Versioned<Annotation> | null>
 }
 
-/** Writes. Everything that is refused is thrown as a problem. */
+/** The writes. Every refusal is thrown as a problem. */
 export interface TransactionCommands {
   setCategory(by: ByCaller, id: string, category: string | null | undefined, expected: number | bigint | null): Promise<Versioned<TransactionDetail>>
   annotate(by: ByCaller, transactionId: string, text: string): Promise<Versioned<Annotation>>
@@ -69,7 +72,10 @@ export function createTransactions({ database, clock, ids }: TransactionDeps): {
     await writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: by.tenant.id, at: now, action, object, before, after })
   }
 
-  /** The annotation for whoever may change it: its author, and those who run the company. @throws ProblemError `insufficient-scope` */
+  /**
+   * Locks an annotation for a caller who may change it: its author, or an administrator. @throws ProblemError
+   * `insufficient-scope`
+   */
   async function locked(client: TransactionClient, { tenant, principal }: ByCaller, transactionId: string, id: string, expected: number | bigint | null): Promise<AnnotationRecord> {
     const found = await lockAnnotation(client, { customerId: tenant.id, transactionId, id }) ?? gone()
     if (found.author.id !== principal.id && !principal.capabilities.has('settings.manage')) {

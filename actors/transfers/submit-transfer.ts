@@ -1,4 +1,4 @@
-/** A transfer between two own balances, brought to the balance that pays it. */
+/** Brings a transfer between two balances of one customer to the balance that pays it. */
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
@@ -29,30 +29,30 @@ export interface TransferInput {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** Dependencies of transfers. */
+/** The dependencies of transfers. */
 export interface TransferDeps {
   readonly system: ActorSystem
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
   readonly ids: IdSource
   readonly clock: Clock
-  /** In a sandbox an amount decides whether the partner carries the transfer. */
+  /** In a sandbox, special amounts determine whether the partner carries the transfer. */
   readonly sandbox: boolean
   readonly balances: BalanceCache
   readonly gate: ScreeningGate
 }
 
-/** A transfer that was made, a refusal, or the record of the same key. */
+/** A created transfer, a refusal, or the recorded outcome of the same key. */
 export type TransferOutcome =
   | TransferCreated
   | Refused
-  /** The same key was decided before. */
+  /** The key has a recorded outcome. */
   | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }
 
 /**
- * Moves money between two balances of one customer and currency: at once (T1), or by the partner (T2).
+ * Moves money between two balances of one customer and currency: at once (T1), or through the partner (T2).
  *
- * @throws ProblemError when the body names what it may not; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
- *   repeat under the same key.
+ * @throws ProblemError when the body refers to something that it may not use; Overloaded, DatabaseUnavailable or
+ *   OutcomeUnknown, safe to repeat under the same key.
  */
 export async function submitTransfer(world: TransferDeps, caller: Caller, input: TransferInput): Promise<TransferOutcome> {
   const { currency } = input.amount
@@ -61,8 +61,8 @@ export async function submitTransfer(world: TransferDeps, caller: Caller, input:
   const to = await world.balances.find(input.toBalanceId)
   if (to === null || to.customerId !== caller.customerId) refuseField('/toBalanceId', 'not_found', 'No such balance.')
   if (to.currency !== currency) refuseField('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
-  // What may have to wait for people, and what nobody can screen just now, does not happen at once: it goes by the partner, where
-  // the gate is asked again.
+  // A transfer that may need a compliance review, or that cannot be screened now, is not booked at once. It goes
+  // through the partner, where the screening gate runs again.
   const held = await world.gate.screen([transferSubject(input.fromBalanceId, amount, input.reference ?? null)]).then(({ size }) => size > 0, () => true)
   let externalIdOwner: string | null = null
   let creditRefused = false

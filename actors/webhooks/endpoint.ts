@@ -1,9 +1,9 @@
 /**
- * An endpoint's actor: takes its due deliveries from the queue, a bounded number at a time, and makes them, at most ten at
- * once. It shares nothing with other endpoints, so a slow one delays itself alone.
+ * The actor of an endpoint: takes a bounded number of due deliveries from the queue, and sends at most ten at once.
+ * Endpoints share nothing, so a slow endpoint delays only itself.
  *
- * Events of one object leave in their order: while one is under way the next of the same object waits. A failed one does
- * not hold the others up; it comes again by the schedule, behind them.
+ * Events of one object are sent in order: the next event waits while one of the same object is in flight. A failed
+ * delivery does not hold up later ones; it is sent again by its retry schedule, after them.
  */
 import { LIMITS } from '../../lib/base/limits.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
@@ -19,28 +19,34 @@ import { claimDeliveries, discardDeliveries, releaseDeliveries, type ClaimedDeli
 import type { SignBatch } from '../../workers/pool/pool.ts'
 import { ReceiverClient, type AttemptResult, type ResolveHost } from './sender.ts'
 
-/** A claim lasts for an attempt and for the wait before it. A dead node's deliveries are taken up after this. */
+/**
+ * The duration of a claim: one attempt and the wait before it. After it, other nodes take the deliveries of a dead
+ * node.
+ */
 const CLAIM_MS = 20_000
-/** An attempt begins only while its claim will outlast it. */
+/** An attempt begins only when its claim lasts longer than the attempt can. */
 const ATTEMPT_ROOM_MS = LIMITS.webhookTimeoutMs + 1_000
-/** Deliveries taken at a time: twice as many when they went quickly, half when they did not. */
+/** The number of deliveries per claim: doubled after a quick claim, halved after a slow one. */
 const CLAIM_FIRST = 16
 const CLAIM_MIN = LIMITS.webhookInFlightMax
-/** Attempts whose outcome is not written yet: what a death now would repeat. Sending waits for the writing beyond. */
+/**
+ * The maximum number of attempts without a written outcome, which a crash would repeat. Above it, sending waits for the
+ * writes.
+ */
 const UNWRITTEN_MAX = 64
 const CLAIM_QUICK_MS = 500
 const CLAIM_SLOW_MS = 4_000
-/** A URL whose path ends so is answered by the sandbox itself, with a 500. */
+/** A URL whose path has this end is answered by the sandbox itself, with a 500. */
 const SANDBOX_FAILURE = '/sbx-fail'
 
-/** The node's sockets. */
+/** The sockets of this node. */
 export interface Sockets {
-  /** Takes one. When none is left the answer is no, and `onFree` is called once when there may be. */
+  /** Takes one socket. When none is free, returns false and calls `onFree` once when one may be free. */
   take(onFree: () => void): boolean
   give(): void
 }
 
-/** What the actors of all endpoints share. */
+/** The dependencies that all endpoint actors share. */
 export interface EndpointDeps {
   readonly database: Database
   readonly clock: Clock
@@ -49,9 +55,9 @@ export interface EndpointDeps {
   readonly resolve: ResolveHost
   readonly sandbox: boolean
   readonly signBatch: SignBatch
-  /** 0 to 1, different each time. */
+  /** Returns a random number from 0 to 1. */
   readonly chance: () => number
-  /** Takes the outcome of an attempt, to be written with others; resolves when it is. */
+  /** Takes the outcome of an attempt, to be written in a batch; resolves when it is written. */
   readonly finish: (attempt: FinishedAttempt) => Promise<void>
   readonly sockets: Sockets
   readonly onError: (error: unknown, what: string) => void
@@ -68,7 +74,7 @@ interface Known extends EndpointSettings {
   readonly failsBySandbox: boolean
 }
 
-/** The context that an endpoint's secrets are sealed under. */
+/** The context under which an endpoint's secrets are sealed. */
 export const secretContext = (endpointId: string): string => `webhook_endpoint ${endpointId}`
 
 export class EndpointActor {
@@ -80,7 +86,7 @@ export class EndpointActor {
   #waiting: Waiting[] = []
   readonly #underWay = new Map<string, Promise<void>>()
   readonly #objects = new Set<string>()
-  /** Rows may be due that are not in memory. */
+  /** True when the queue may have due rows that are not in memory. */
   #more = false
   #taking: Promise<void> | null = null
   #unwritten = 0
@@ -90,7 +96,7 @@ export class EndpointActor {
   #closed = false
   #givenUp = false
   readonly #onFree = (): void => this.pump()
-  /** When it last had something to do, epoch milliseconds. */
+  /** The last time with work, epoch milliseconds. */
   busyAt: number
 
   constructor(id: string, shard: number, world: EndpointDeps) {
@@ -104,13 +110,13 @@ export class EndpointActor {
   get underWay(): number { return this.#underWay.size }
   get idle(): boolean { return this.#underWay.size === 0 && this.#waiting.length === 0 && this.#taking === null && !this.#more }
 
-  /** Something may be due. */
+  /** Tells the actor that deliveries may be due. */
   wake(): void {
     this.#more = true
     this.pump()
   }
 
-  /** Makes one delivery as soon as it can, whatever else waits. @returns false when it could not be taken */
+  /** Makes one delivery before all that wait. @returns false when it could not be claimed */
   async now(deliveryId: string): Promise<boolean> {
     const [taken] = await this.#claim(1, deliveryId)
     if (taken === undefined) return false
@@ -119,14 +125,17 @@ export class EndpointActor {
     return true
   }
 
-  /** Its settings have changed: what has not left yet is given back, and taken again under the new ones. */
+  /**
+   * Applies changed settings: gives back the deliveries that were not sent, and takes them again under the new
+   * settings.
+   */
   async changed(): Promise<void> {
     this.#known = null
     await this.#release(this.#waiting.splice(0))
     this.wake()
   }
 
-  /** Starts what may start, and takes more when little is left. */
+  /** Starts the deliveries that may start, and claims more when few are left. */
   pump(): void {
     if (this.#closed) return
     const most = this.#failing ? LIMITS.webhookInFlightFailingMax : LIMITS.webhookInFlightMax
@@ -140,7 +149,7 @@ export class EndpointActor {
     if (this.#more && this.#taking === null && this.#waiting.length < this.#claimSize / 2) this.#take()
   }
 
-  /** Stops: gives back what waits, lets what is under way end for a moment, then cuts it off. */
+  /** Stops: gives back the waiting deliveries, gives those in flight `patienceMs` to end, then aborts them. */
   async close(patienceMs: number): Promise<void> {
     this.#closed = true
     await this.#taking
@@ -164,7 +173,7 @@ export class EndpointActor {
       if (taken.length === limit) this.#more = true
       this.#waiting.push(...taken)
     }).catch((error: unknown) => {
-      // The next look takes it up again.
+      // The next poll takes the deliveries again.
       this.#world.onError(error, 'taking webhook deliveries')
     }).finally(() => {
       this.#taking = null
@@ -182,7 +191,7 @@ export class EndpointActor {
     if (this.#known === null || this.#known.version < newest) await this.#learn()
     const known = this.#known as Known | null
     if (known === null) {
-      // Disabled since the relay looked.
+      // The endpoint was disabled after the relay wrote the deliveries.
       await discardDeliveries(database, claimed, clock.now())
       return []
     }
@@ -214,7 +223,7 @@ export class EndpointActor {
     const seconds = Math.floor(now / 1_000)
     const secrets = known.secretsOf(now)
     const signatures = await this.#world.signBatch({ secrets, timestamp: seconds, callbacks: claimed.map(({ event }, index) => ({ eventId: event.id, body: bodies[index] as string })) })
-      // Busy or gone: each is signed when it is sent.
+      // The pool is busy or stopped: each delivery is signed when it is sent.
       .catch(() => null)
     if (signatures === null) return claimed.map(plain)
     return claimed.map((delivery, index) => ({ delivery, body: bodies[index] as string, signed: { seconds, signatures: signatures[index] as Signatures } }))
@@ -237,7 +246,7 @@ export class EndpointActor {
     const { clock, finish, chance } = this.#world
     const startedAt = clock.now()
     const known = this.#known
-    // Too late for this claim, or the endpoint is no longer what it was: it is taken again.
+    // The claim ends too soon, or the endpoint has changed: the delivery is claimed again.
     if (known === null || delivery.claimedUntil - startedAt < ATTEMPT_ROOM_MS) {
       this.#more = true
       return await this.#giveBack([delivery])
@@ -278,7 +287,7 @@ export class EndpointActor {
   }
 
   async #giveBack(deliveries: readonly ClaimedDelivery[]): Promise<void> {
-    // Not given back, they are free when their claim is over.
+    // Deliveries that could not be given back are free again when their claim ends.
     await releaseDeliveries(this.#world.database, deliveries, this.#world.clock.now()).catch((error: unknown) => this.#world.onError(error, 'giving webhook deliveries back'))
   }
 }

@@ -1,11 +1,13 @@
 /**
- * Callbacks to integrators: from events to deliveries (the relay), and from deliveries to receivers (an actor an endpoint).
+ * Callbacks to integrators. The relay turns events into deliveries; one actor per endpoint sends the deliveries to the
+ * receiver.
  *
- * What it promises
- *  * At least once: an event is written in the transaction of its cause and relayed in one that remembers it; a delivery
- *    leaves the queue with its outcome and not before. What a dead node had under way is sent again, with the same event id.
- *  * Nothing of it is on the way of a payment: a commit only says, in this process, that there may be something to relay.
- *    The relay tells the nodes by NOTIFY, and every node also looks by itself, so a word that is lost costs half a second.
+ * Promises:
+ *  * At least once: an event is written in the transaction of its cause, and relayed in a transaction that records the
+ *    relay's progress. A delivery leaves the queue only together with its outcome. Deliveries that a dead node had in
+ *    flight are sent again with the same event id.
+ *  * Payments never wait for callbacks: a commit only tells the relay of its own process that there may be events. The
+ *    relay informs the nodes by NOTIFY, and every node polls as well, so a lost notification costs half a second.
  *  * Endpoints do not wait for each other: each has its own queue, sockets and pace.
  */
 import type { Clock } from '../../lib/base/clock.ts'
@@ -25,25 +27,25 @@ import type { SignBatch } from '../../workers/pool/pool.ts'
 import { EndpointActor, type EndpointDeps } from './endpoint.ts'
 import { createResolve, type ResolveHost } from './sender.ts'
 
-/** How long the relay waits for more events after it heard of one: a burst is one pass. */
+/** The time that the relay waits for more events after the first one, so that a burst needs one pass. */
 const GATHER_MS = 20
-/** While there are events the relay looks again after this: not everybody who writes them says so. */
+/** While there are events, the relay polls again after this time, because not every writer of events notifies it. */
 const BUSY_MS = 50
-/** How often the relay and the queue are looked at without having heard anything. */
+/** The poll interval of the relay and the queue without a notification. */
 const LOOK_MS = 500
-/** How often endpoints that have failed for too long are looked for. */
+/** The interval of the search for endpoints that have failed for too long. */
 const TIDY_MS = 5_000
-/** How often what deleted endpoints have left in the queue is looked for. */
+/** The interval of the search for deliveries of deleted endpoints. */
 const SWEEP_MS = 60_000
-/** After a failure of the database, how long until it is asked again. */
+/** The pause after a database error before the next attempt. */
 const PAUSE_MS = 500
-/** Endpoints that a look finds at once; the rest come with the next. */
+/** The maximum number of endpoints found per poll; the rest follow with the next poll. */
 const DUE_MAX = 1_000
-/** Outcomes written in one statement. */
+/** The maximum number of outcomes written in one statement. */
 const FINISH_MAX = 512
-/** An actor without work keeps its connection this long. */
+/** An actor without work keeps its connection for this time. */
 const IDLE_MS = 30_000
-/** When the service stops, what is under way may take this long. */
+/** The time that deliveries in flight may take when the service stops. */
 const CLOSE_MS = 1_500
 
 export interface WebhooksOptions {
@@ -54,14 +56,14 @@ export interface WebhooksOptions {
   readonly secrets: Pick<SecretBox, 'open'>
   readonly signBatch: SignBatch
   readonly policy: TargetPolicy
-  /** A URL that ends with /sbx-fail fails by itself. */
+  /** In a sandbox, a URL that ends with /sbx-fail always fails. */
   readonly sandbox: boolean
   readonly onError: (error: unknown, what: string) => void
-  /** Told of endpoints that were paused or disabled, after it has happened. */
+  /** Called after an endpoint was paused or disabled. */
   readonly onStatus: (change: { readonly endpointId: string; readonly tenantId: string; readonly status: 'paused' | 'disabled' }) => void
-  /** Where names lead; the network's own answer unless a test knows better. */
+  /** Resolves host names; the network's resolver unless a test sets another. */
   readonly resolve?: ResolveHost | undefined
-  /** 0 to 1, different each time. */
+  /** Returns a random number from 0 to 1. */
   readonly chance: () => number
 }
 
@@ -76,7 +78,7 @@ export class Webhooks {
   readonly #notifications: PgListener
   readonly #world: EndpointDeps
   readonly #actors = new Map<string, EndpointActor>()
-  /** Of shards that have gone, while what they have under way ends. */
+  /** Actors of shards that have left this node, until their deliveries in flight end. */
   readonly #leaving = new Set<EndpointActor>()
   readonly #work = new Set<Promise<void>>()
   readonly #timers = new Set<NodeJS.Timeout>()
@@ -87,11 +89,11 @@ export class Webhooks {
   #relayAgain = false
   #relayTimer: NodeJS.Timeout | undefined
   #looking = false
-  /** Whether anybody wants events, as far as the last pass knows. */
+  /** Whether any endpoint subscribes to events, as of the last pass. */
   #wanted = true
   #running = false
   #sockets = 0
-  /** Those who found no socket left, in the order in which they asked. */
+  /** Callbacks of the actors that found no free socket, in the order of their requests. */
   readonly #starving = new Set<() => void>()
   readonly counters = { attempts: 0, failures: 0 }
 
@@ -111,9 +113,9 @@ export class Webhooks {
     })
   }
 
-  /** Callbacks under way on this node. */
+  /** The number of callbacks in flight on this node. */
   get underWay(): number { return this.#sockets }
-  /** Endpoints with an actor in memory. */
+  /** The number of endpoints with an actor in memory. */
   get endpoints(): number { return this.#actors.size }
 
   async start(): Promise<void> {
@@ -129,7 +131,7 @@ export class Webhooks {
     this.#relaySoon(0)
   }
 
-  /** Stops taking; what is under way may end, or is given back. */
+  /** Stops taking deliveries. Deliveries in flight may end; otherwise they are given back. */
   async stop(): Promise<void> {
     this.#running = false
     for (const timer of this.#timers) clearInterval(timer)
@@ -141,21 +143,21 @@ export class Webhooks {
     await this.#database.close()
   }
 
-  /** Something was committed, and may have events. */
+  /** Tells the relay that a commit may have written events. */
   nudge(): void {
     if (this.#wanted) this.#relaySoon(GATHER_MS)
   }
 
   /**
-   * Makes one delivery at once; resolves when its outcome is written, or when `patienceMs` have passed. For endpoints of
-   * tenants whose home is here; elsewhere the queue does it soon.
+   * Makes one delivery at once; resolves when its outcome is written or `patienceMs` have passed. Only for endpoints of
+   * tenants whose shard is on this node; on other nodes the queue delivers soon.
    */
   async deliverNow(endpointId: string, tenantId: string, deliveryId: string, patienceMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#written.set(deliveryId, [...this.#written.get(deliveryId) ?? [], resolve])
     const timer = setTimeout(resolve, patienceMs)
     try {
-      // Somebody else may have taken it already, which is as good.
+      // When another claim has already taken the delivery, its outcome counts as well.
       await this.#actor(endpointId, shardOf(tenantId)).now(deliveryId)
       await promise
     } finally {
@@ -216,7 +218,7 @@ export class Webhooks {
     }
   }
 
-  /** Looks for endpoints with something due, and lets those go that have had nothing for a while. */
+  /** Polls for endpoints with due deliveries, and drops the actors that have been idle for a while. */
   #look(): void {
     if (!this.#running || this.#looking) return
     this.#looking = true
@@ -239,7 +241,7 @@ export class Webhooks {
     return actor
   }
 
-  /** Shards have gone to other nodes: what has not been sent is theirs. */
+  /** Handles shards that have moved to other nodes: deliveries not sent yet belong to those nodes. */
   #leave(gone: ReadonlySet<number>): void {
     for (const [id, actor] of this.#actors) {
       if (!gone.has(actor.shard)) continue
@@ -279,7 +281,7 @@ export class Webhooks {
     return promise
   }
 
-  /** Writes what has gathered while the last batch was written: alone an outcome is written at once. */
+  /** Writes the outcomes that gathered while the last batch was written; a single outcome is written at once. */
   async #writeOutcomes(): Promise<void> {
     this.#finishing = true
     try {
@@ -290,7 +292,7 @@ export class Webhooks {
           for (const { written } of batch) written()
         } catch (error) {
           this.#options.onError(error, 'webhook outcomes')
-          // Claims run out meanwhile, and then the deliveries are made again: better twice than not known.
+          // The claims run out meanwhile and the deliveries are made again: a repeat is better than a lost outcome.
           if (!this.#running) return
           this.#finished.unshift(...batch)
           await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))

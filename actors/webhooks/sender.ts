@@ -1,12 +1,12 @@
 /**
- * One attempt to deliver: the address judged, the connection made to the address that was judged, the answer read with
- * patience and memory that a hostile receiver cannot stretch.
+ * Sends one delivery attempt: checks the addresses, connects to an address that was checked, and reads the answer
+ * within limits of time and memory that a hostile receiver cannot extend.
  *
- *  * Each attempt resolves the name and judges every address it gives; one that is not public fails the attempt, whatever the
- *    others are. The socket is opened to one of the judged addresses and nothing is resolved again.
- *  * Success is a 2xx whose headers arrive within 10 s of the start. Of the body 64 KiB are read at most, for no longer than
+ *  * Each attempt resolves the name and checks every address. One address that is not public fails the attempt. The
+ *    socket is opened to one of the checked addresses, without a second resolution.
+ *  * Success is a 2xx whose headers arrive within 10 s of the start. At most 64 KiB of the body are read, for at most
  *    BODY_MS; then the connection is closed. Nothing is decompressed, redirects are not followed.
- *  * Connections are kept per endpoint and address, so one receiver's cannot be taken up by another's.
+ *  * Connections are kept per endpoint and address, so that one receiver's connection is never used for another.
  */
 import { lookup, Resolver } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
@@ -15,7 +15,7 @@ import { LIMITS } from '../../lib/base/limits.ts'
 import { retryAfterMs } from '../../lib/webhooks/schedule.ts'
 import { checkTarget, isPublicAddress, type Target, type TargetPolicy } from '../../lib/webhooks/target.ts'
 
-/** Addresses of a host name. @throws when there are none */
+/** Resolves a host name to its addresses. @throws when there are none */
 export type ResolveHost = (host: string) => Promise<readonly string[]>
 
 export type ErrorKind = 'http_status' | 'timeout' | 'dns' | 'connect' | 'tls' | 'redirect' | 'unsafe_address' | 'response_too_large'
@@ -31,25 +31,31 @@ export interface AttemptResult {
   readonly retryAfterMs: number | null
 }
 
-/** What is sent. */
+/** The request to send. */
 export interface Callback {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** How many attempts there were before: a name with several addresses is tried at another one each time. */
+  /** The number of earlier attempts: a name with several addresses is tried at a different one each time. */
   readonly nth: number
 }
 
-/** How long a body is listened to after its headers; what matters has been said by then. */
+/** The time for reading a body after its headers; the headers have decided the result by then. */
 const BODY_MS = 2_000
 const SNIPPET_BYTES = 1_024
 const HEADERS_BYTES_MAX = 16 * 1024
-/** Idle connections are given up before receivers usually do, so that a callback seldom meets one that is being closed. */
+/**
+ * Idle connections are closed before receivers usually close them, so that a callback rarely meets a closing
+ * connection.
+ */
 const KEEP_ALIVE_MS = 4_000
 const DNS_TIMEOUT_MS = 3_000
 const MESSAGE_LENGTH_MAX = 200
 
-/** The resolver of the policy: the network's own servers, or, on a developer's machine, whatever the machine believes. */
+/**
+ * Creates the resolver of the policy: the network's DNS servers, or, under the policy `any` of a developer's machine,
+ * the resolver of that machine.
+ */
 export function createResolve(policy: TargetPolicy): ResolveHost {
   if (policy === 'any') return async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 })
@@ -64,14 +70,14 @@ export function createResolve(policy: TargetPolicy): ResolveHost {
 const failed = (errorKind: ErrorKind, errorMessage: string, rest: Partial<AttemptResult> = {}): AttemptResult =>
   ({ succeeded: false, responseStatus: null, errorKind, errorMessage: errorMessage.slice(0, MESSAGE_LENGTH_MAX), responseSnippet: null, resolvedAddress: null, retryAfterMs: null, ...rest })
 
-/** The line to one endpoint. */
+/** The HTTP client of one endpoint. */
 export class ReceiverClient {
   readonly #policy: TargetPolicy
   readonly #resolve: ResolveHost
   readonly #connections: number
   readonly #now: () => number
   #pool: { readonly key: string; readonly pool: Pool } | null = null
-  /** The URL that was read last: as long as it is the same, it reads the same. */
+  /** The last URL and its parsed form; reused while the URL stays the same. */
   #read: { readonly text: string; readonly target: Target } | null = null
   readonly #underWay = new Set<() => void>()
 
@@ -107,7 +113,7 @@ export class ReceiverClient {
   #poolOf(origin: string, address: string): Pool {
     const key = `${origin} ${address}`
     if (this.#pool?.key === key) return this.#pool.pool
-    // Under way there it may finish; nothing new goes there.
+    // Requests in flight on the old pool may finish; new requests use the new pool.
     void this.#pool?.pool.close()
     const family = isIPv6(address) ? 6 : 4
     const pool = new Pool(origin, {
@@ -115,7 +121,7 @@ export class ReceiverClient {
       keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: 10 * KEEP_ALIVE_MS,
       connect: {
         timeout: LIMITS.webhookTimeoutMs,
-        // The name is only for TLS: where it leads has been decided.
+        // TLS needs the name; the address has been chosen already.
         lookup: (_host, { all }, done) => { if (all === true) done(null, [{ address, family }]); else done(null, address, family) },
       },
     })
@@ -166,18 +172,18 @@ export class ReceiverClient {
           if (read >= LIMITS.webhookAnswerBytesMax) settle(answer(), true)
         },
         onResponseEnd: () => settle(answer(), false),
-        // Once there is a status the attempt is decided; what goes wrong after it is the receiver's loss.
+        // The status decides the attempt; a later error of the connection changes nothing.
         onResponseError: (_controller, error) => settle(status === null ? broken(error, address) : answer(), false),
       })
     })
   }
 
-  /** Gives up what is under way: what has no answer yet has failed. */
+  /** Aborts the requests in flight; those without an answer count as failed. */
   giveUp(): void {
     for (const stop of this.#underWay) stop()
   }
 
-  /** Closes what is open. */
+  /** Aborts the requests in flight and closes the connections. */
   close(): void {
     this.giveUp()
     void this.#pool?.pool.destroy()
@@ -214,7 +220,7 @@ function broken(error: Error, resolvedAddress: string): AttemptResult {
   return failed('connect', `The connection failed (${code}).`, { resolvedAddress })
 }
 
-/** Text for people: what is none becomes signs for it. */
+/** Decodes bytes as UTF-8 text for people; replaces control characters. */
 function textOf(chunks: readonly Buffer[]): string | null {
   if (chunks.length === 0) return null
   return Buffer.concat(chunks).toString('utf8').replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '\ufffd')

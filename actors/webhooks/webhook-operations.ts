@@ -1,10 +1,11 @@
 /**
- * Endpoints of integrators, changed by people and keys: made, changed, tested, given a new secret, removed; and what a
- * sandbox can do to them.
+ * Webhook endpoints of integrators, managed by people and API keys: create, change, test, rotate the secret, delete;
+ * and the sandbox operations on them.
  *
- *  * A secret exists in one answer, and sealed in its row.
- *  * A URL is judged when it is written and before every delivery; a name that cannot be resolved now may be later.
- *  * Whoever changes an endpoint, its owners are told: within the service in the same transaction, then by mail.
+ *  * A secret is shown in one answer only, and stored sealed in its row.
+ *  * A URL is checked when it is written and before every delivery, because a name that does not resolve now may
+ *    resolve later.
+ *  * The owners of an endpoint are told of every change: by a notice in the same transaction, then by mail.
  */
 import type { Webhooks } from './event-relay.ts'
 import { secretContext } from './endpoint.ts'
@@ -40,32 +41,32 @@ import type { CommandAnswer, Idempotency, IdempotencyRecord, Versioned } from '.
 import type { Tenant } from '../../lib/commands/caller.ts'
 
 const HOUR_MS = 3_600_000
-/** How long the secret before a rotation signs as well. */
+/** The time for which the secret before a rotation also signs. */
 const OLD_SECRET_MS = 24 * HOUR_MS
-/** How long the answer to a test waits for the receiver: its ten seconds and a moment for the queue. */
+/** The time that the answer to a test waits for the receiver: its ten seconds, and two seconds for the queue. */
 const TEST_PATIENCE_MS = LIMITS.webhookTimeoutMs + 2_000
-/** A name that is not resolved by then is judged when there is something to deliver. */
+/** The time limit for resolving a name. A slower name is checked when there is a delivery. */
 const RESOLVE_MS = 2_000
-/** Mails on their way on this node. */
+/** The maximum number of mails in flight on this node. */
 const MAILS_MAX = 100
 
-/** What GET routes may ask. Null: no such endpoint in the tenant. */
+/** The reads of GET routes. Null: no such endpoint in the tenant. */
 export interface WebhookReads {
   list(query: ListQuery<typeof webhookList>): Promise<ListResult<EndpointJson>>
   get(tenant: Tenant, id: string): Promise<Versioned<EndpointJson> | null>
   deliveries(query: ListQuery<typeof deliveryList> & { readonly webhookId: string }): Promise<ListResult<DeliveryJson> | null>
 }
 
-/** Everything that is refused is thrown as a problem. */
+/** The commands. Every refusal is thrown as a problem. */
 export interface WebhookCommands {
   create(by: ByCaller, body: IntegratorWebhookWrite): Promise<Versioned<EndpointJson> & { readonly secret: string }>
   update(by: ByCaller, id: string, body: IntegratorWebhookUpdate, expected: number | bigint | null): Promise<Versioned<EndpointJson>>
   rotateSecret(by: ByCaller, id: string): Promise<Versioned<EndpointJson> & { readonly secret: string }>
   remove(by: ByCaller, id: string, expected: number | bigint | null): Promise<void>
-  /** Sends a test event, and answers with what became of it. */
+  /** Sends a test event and answers with the result of its delivery. */
   test(by: ByCaller, id: string): Promise<DeliveryJson>
   redeliver(by: ByCaller, id: string, deliveryId: string): Promise<DeliveryJson>
-  /** An event of a customer's choosing, as if it had happened. */
+  /** Emits an event that a customer has chosen, as if it had happened. */
   simulate(by: ByCaller, body: SimWebhookEvent, idempotency: Idempotency | null): Promise<CommandAnswer>
   resetSandbox(by: ByCaller, body: SandboxReset, idempotency: Idempotency | null): Promise<CommandAnswer>
 }
@@ -84,7 +85,7 @@ export interface WebhookDeps {
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
-/** The reads. */
+/** Creates the reads. */
 export function createWebhookReads({ database, clock }: Pick<WebhookDeps, 'database' | 'clock'>): WebhookReads {
   const db = readDatabase(database)
   return {
@@ -94,13 +95,13 @@ export function createWebhookReads({ database, clock }: Pick<WebhookDeps, 'datab
   }
 }
 
-/** What the owners of an endpoint are told: within the service as it happens, and by mail when it has. */
+/** Tells the owners of an endpoint of its changes: by a notice within the transaction, and by mail after it. */
 export interface EndpointOwners {
-  /** Writes it beside the change. @returns the addresses of those who want a mail of it, too */
+  /** Writes the notices beside the change. @returns the addresses of the owners who also want a mail */
   write(client: TransactionClient, endpointId: string, tenantId: string, news: EndpointNews): Promise<readonly string[]>
-  /** Mails it, after the answer; a mail that cannot be sent is logged. */
+  /** Sends the mails after the answer; a mail that cannot be sent is logged. */
   mail(addresses: readonly string[], news: EndpointNews): void
-  /** Both about an endpoint that was paused or disabled because it failed. */
+  /** Writes and mails the news that an endpoint was paused or disabled because its deliveries failed. */
   tellStatus(change: { readonly endpointId: string; readonly tenantId: string; readonly status: 'paused' | 'disabled' }): void
   settled(): Promise<void>
 }
@@ -114,7 +115,7 @@ const TITLES = {
   webhook_endpoint_changed: 'A webhook endpoint was changed', webhook_paused: 'A webhook endpoint was paused', webhook_disabled: 'A webhook endpoint was disabled',
 } as const
 
-/** Tells those who may manage endpoints: members of the customer, or staff of the operator. */
+/** Tells the people who may manage endpoints: members of the customer, or staff of the operator. */
 export function createEndpointOwners({ database, ids, clock, mailer, log }: Pick<WebhookDeps, 'database' | 'ids' | 'clock' | 'mailer' | 'log'>): EndpointOwners {
   const roles = [
     ...MEMBER_ROLES.filter((role) => grantOfRole(role).capabilities.has('webhooks.manage')),
@@ -155,7 +156,7 @@ export function createEndpointOwners({ database, ids, clock, mailer, log }: Pick
   return owners
 }
 
-/** What the trail keeps of an endpoint. */
+/** The part of an endpoint that the trail keeps. */
 function state({ url, events, description, status, disabledReason, secretHint }: EndpointJson): object {
   return { url, events, description, status, disabledReason, secretHint }
 }
@@ -166,12 +167,12 @@ function refuseField(error: FieldError): never {
 
 const VERBS = { created: 'was added', updated: 'was changed', secret_rotated: 'has a new secret', deleted: 'was removed' } as const
 
-/** Puts the commands together. */
+/** Creates the commands. */
 export function createWebhookCommands(world: WebhookDeps & { readonly owners: EndpointOwners }): WebhookCommands {
   const { database, clock, ids, secrets, random, policy, resolve, webhooks, owners } = world
   const db = readDatabase(database)
 
-  /** Refuses what callbacks must not be sent to. */
+  /** Refuses a URL that callbacks must not be sent to. */
   async function checkUrl(text: string): Promise<void> {
     const target = checkTarget(text, policy)
     if (target.kind === 'unreadable') refuseField({ field: '/url', code: 'invalid_format', message: 'Must be an absolute URL.' })
@@ -196,7 +197,7 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
     })
   }
 
-  /** The tenant's endpoint, which cannot change until the transaction ends. */
+  /** Locks the tenant's endpoint until the transaction ends. */
   async function locked(client: TransactionClient, by: ByCaller, id: string, expected: number | bigint | null = null): Promise<Versioned<EndpointJson>> {
     const found = await endpoints.lockEndpoint(client, by.tenant.id, id)
     if (found === null) refuse('not-found', 'No such resource exists in this tenant.')
@@ -214,7 +215,10 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
     }
   }
 
-  /** Runs a change in one transaction with its trail, the word to its owners and to the nodes. */
+  /**
+   * Runs a change in one transaction, together with its trail entry, the notices to its owners and the message to the
+   * nodes.
+   */
   async function change<Result>(
     by: ByCaller,
     action: keyof typeof VERBS,
@@ -267,7 +271,7 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
       if (body.events !== undefined) checkEvents(by.tenant.kind, body.events)
       if (body.url !== undefined) await checkUrl(body.url)
       const known = await getEndpoint(database, by.tenant, id)
-      // What was paused or disabled is judged anew before it goes on.
+      // The URL of a paused or disabled endpoint is checked again before it is enabled.
       if (body.enabled === true && body.url === undefined && known !== null && known.view.status !== 'active') await checkUrl(known.view.url)
       return await change(by, 'updated', async (client) => {
         const before = await locked(client, by, id, expected)
@@ -276,7 +280,7 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
         const wanted = {
           url: body.url ?? view.url, events: body.events === undefined ? view.events : [...new Set(body.events)],
           description: body.description === undefined ? view.description : body.description, status,
-          // Who had given up on it keeps having; who switches it off says so.
+          // Keeps an earlier reason; a disable through this call has the reason `owner`.
           disabledReason: status !== 'disabled' ? null : view.status === 'disabled' ? view.disabledReason : 'owner' as const,
         }
         const same = wanted.url === view.url && wanted.description === view.description && status === view.status && wanted.events.join() === view.events.join()
@@ -329,7 +333,7 @@ export function createWebhookCommands(world: WebhookDeps & { readonly owners: En
     },
 
     async redeliver(by, id, deliveryId) {
-      // Whether it is still kept: what has become unreadable is not sent again.
+      // An event whose payload has been removed cannot be sent again.
       const { payload } = await delivery(by, id, deliveryId)
       if (Object.keys(payload).length === 0) refuse('not-found', 'The event is not kept any more.')
       await inTransaction(database, async (client) => {
