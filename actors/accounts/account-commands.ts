@@ -1,4 +1,4 @@
-/** Writes of accounts. */
+/** The writes of accounts. */
 import type { AddMoneyCommand } from './add-money.ts'
 
 export interface AccountCommands {

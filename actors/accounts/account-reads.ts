@@ -1,4 +1,4 @@
-/** Reads of accounts. Null means: no such row in this tenant. */
+/** The reads of accounts. Null means: no such row in this tenant. */
 import type { AccountDetails } from '../../lib/accounts/account-details-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 

@@ -311,7 +311,7 @@ export class Approvals extends Poller {
     this.#mailboxes.set(id, mailbox)
     mailbox.waiting += 1
     const turn = mailbox.tail.then(() => this.#transaction(id, work))
-    mailbox.tail = turn.catch(() => { /* Whoever asked hears of it; the next one begins afresh. */ })
+    mailbox.tail = turn.catch(() => { /* The caller gets the error; the next decision is independent of it. */ })
     try {
       return await turn
     } finally {

@@ -1,7 +1,7 @@
 /**
- * A change of an approval policy. A change that loosens none of the rules in effect, of any kind, is effective at once. A
- * change that loosens any of them waits for an approval itself: by the rule in effect for policy changes, which is never
- * absent, and never by the person who asked for the change.
+ * Changes an approval policy. A change that loosens none of the rules in effect, of any kind, is effective at once. A
+ * change that loosens a rule needs an approval itself: by the rule in effect for policy changes, which always exists,
+ * and never by the person who requested the change.
  */
 import { loosens, ruleInEffect, rulesInEffect, tierInEffect, type StoredPolicies } from '../../lib/approvals/in-effect.ts'
 import { summary } from '../../lib/approvals/opening.ts'
@@ -20,7 +20,7 @@ export interface PolicyChange {
   readonly customerId: string
   readonly kind: PolicyKind
   readonly terms: PolicyTerms
-  /** The version it was read at; null for whichever is there. */
+  /** The version that the caller has read; null accepts any version. */
   readonly expected: number | bigint | null
   readonly by: AuditBy
 }
@@ -31,18 +31,18 @@ const TITLES: Readonly<Record<PolicyKind, string>> = {
 }
 
 /**
- * Changes a policy, or asks for the change. A change that was asked for before and still waits is withdrawn: it was made on
+ * Changes a policy, or requests the change. An earlier request that still waits is withdrawn, because it was made on
  * other terms.
  *
  * @returns the approval that the change waits for; null when it is effective
- * @throws ProblemError `precondition-failed` when the policy has moved on
+ * @throws ProblemError `precondition-failed` when the policy has changed since it was read
  */
 export async function changePolicy(world: { readonly database: Database; readonly ids: IdSource; readonly clock: { now(): number } }, change: PolicyChange): Promise<string | null> {
   const { customerId, kind, terms, by } = change
   return await inTransaction(world.database, async (client) => {
     const tx: ApprovalTx = { client, ids: world.ids, now: world.clock.now() }
     await lockPolicies(client, customerId)
-    // Before anything is read: a decision on the change that waits ends first.
+    // Before any read, so that a decision on the waiting change ends first.
     await withdrawApproval(tx, policyId(customerId, kind), 'policy_changed', by)
     const [policy] = await readPolicies(client, customerId, [kind])
     if (policy === undefined) refuse('not-found', 'No such resource exists in this tenant.')
@@ -64,7 +64,7 @@ async function ask(tx: ApprovalTx, { customerId, kind, terms, by }: PolicyChange
   return await openApproval(tx, {
     customerId, subjectType: 'approval_policy_change', subjectId: policyId(customerId, kind), subject: summary({ title: TITLES[kind] }),
     payload: JSON.stringify(termsJson(terms)), kind: fromPolicy ? 'policy_change' : null, source: fromPolicy ? 'snapshot' : 'default',
-    // Whatever the policy says: the person who asks for a change never decides on it.
+    // The requester of a change never decides on it, even when the policy would allow it.
     tier: { ...tier, allowSelfApproval: false }, tierCurrency: rule.terms?.currency ?? terms.currency,
     requestedBy: by.actor.id, requestedByName: by.actor.name, sandboxDecision: null,
   })
@@ -77,7 +77,7 @@ async function trail({ client, ids, now }: ApprovalTx, { customerId, kind, terms
   })
 }
 
-/** Changes of policies as the subjects of approvals: with its approval the new version becomes effective. */
+/** Policies as subjects of approvals: the new version becomes effective with its approval. */
 export function policySubject(): ApprovalSubject {
   return {
     async ended(tx, approval, { status }) {

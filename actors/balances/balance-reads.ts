@@ -1,4 +1,4 @@
-/** Reads of balances. Null means: no such row in this tenant. */
+/** The reads of balances. Null means: no such row in this tenant. */
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Balance, balanceList } from '../../lib/balances/balance-schema.ts'
 import type { Hold, holdList } from '../../lib/balances/hold-schema.ts'

@@ -1,4 +1,6 @@
-/** What the HTTP layer asks of bulk payments that are there. Their rows are checked and paid by jobs (actors/jobs). */
+/**
+ * The operations on existing bulk payments for the HTTP layer. Jobs check and pay their rows (actors/bulk-payments).
+ */
 import { cancelBulk, revalidate } from './bulk-validations.ts'
 import { lockRun, type Run } from './bulk-runs.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
@@ -19,14 +21,14 @@ import type { BulkPayment, BulkPaymentRow, bulkPaymentList, bulkRowList } from '
 import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Reads. Null means: no such row in this tenant. */
+/** The reads. Null means: no such row in this tenant. */
 export interface BulkPaymentReads {
   list(query: ListQuery<typeof bulkPaymentList>): Promise<ListResult<BulkPayment>>
   get(tenant: Tenant, id: string): Promise<Versioned<BulkPayment> | null>
   rows(query: ListQuery<typeof bulkRowList> & { readonly bulkPaymentId: string }): Promise<ListResult<BulkPaymentRow> | null>
 }
 
-/** Writes. Everything that is refused is thrown as a problem. */
+/** The writes. Every refusal is thrown as a problem. */
 export interface BulkPaymentCommands {
   /** @throws ProblemError `not-found`, `invalid-transition` */
   revalidate(by: ByCaller, id: string): Promise<Versioned<BulkPayment>>
@@ -37,14 +39,14 @@ export interface BulkPaymentCommands {
 export interface BulkPaymentDeps extends RunOnceDeps {
   readonly database: Database
   readonly ids: IdSource
-  /** Told of what was asked for here. */
+  /** Notified of jobs that are requested on this node. */
   readonly jobs: Pick<Jobs, 'nudge'>
 }
 
-/** A bulk payment as it is shown. */
+/** Renders a bulk payment. */
 export const bulkPaymentView = (record: BulkRecord): Versioned<BulkPayment> => ({ version: record.version, view: bulkPaymentJson(record) })
 
-/** The reads of bulk payments. */
+/** Creates the reads of bulk payments. */
 export function createBulkPaymentReads({ database }: { readonly database: Database }): BulkPaymentReads {
   const db = readDatabase(database)
   return {
@@ -57,7 +59,7 @@ export function createBulkPaymentReads({ database }: { readonly database: Databa
   }
 }
 
-/** The commands of bulk payments that are there. */
+/** Creates the commands on existing bulk payments. */
 export function createBulkPaymentCommands(world: BulkPaymentDeps): BulkPaymentCommands {
   const { database, ids, clock, jobs } = world
 

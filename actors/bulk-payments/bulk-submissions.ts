@@ -1,4 +1,4 @@
-/** Bulk payments on their way out: the run that makes a payment of each valid row is begun, or shaken. */
+/** Starts and resumes the run that makes a payment of each valid row of a bulk payment. */
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
 import { beginRun, endRun, lockRun, lostApproval, resumeRun, type BeginDeps, type Run } from './bulk-runs.ts'
@@ -19,7 +19,9 @@ import { decideOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 
 export interface BulkSubmissionCommands {
-  /** @throws ProblemError `not-found`, `rate-limited` when too many run; `invalid-transition` is kept under its key */
+  /**
+   * @throws ProblemError `not-found`, `rate-limited` when too many run; `invalid-transition` is recorded under its key
+   */
   submit(by: ByCaller, command: Omit<Command<null>, 'body'>, id: string): Promise<CommandAnswer>
 }
 
@@ -31,14 +33,17 @@ export interface BulkSubmissionDeps extends RunOnceDeps, BeginDeps, Pick<JobDeps
   readonly jobs: Pick<Jobs, 'nudge'>
 }
 
-/** What was asked for is under way; this is how it stood when it was asked for, so it has no version but its first. */
+/** The version of the answer, which shows the bulk payment as it was accepted. */
 const AS_ACCEPTED = 1
 
 export function createBulkSubmissions(world: BulkSubmissionDeps): BulkSubmissionCommands {
   const { database, ids, clock, jobs, findIdempotencyRecord } = world
   const jobView = createJobView(world)
 
-  /** B8: of a run that nobody can approve any more, the rows that are left fail before anybody is told no. */
+  /**
+   * Ends a run whose payments no person can approve any more (B8): the remaining rows fail before the caller gets the
+   * refusal.
+   */
   async function endWhenLost(id: string): Promise<void> {
     await decideInTransaction({ database, clock, ids }, async (tx) => {
       const run = await lockRun(tx.client, id)

@@ -1,4 +1,4 @@
-/** What the trail keeps of bulk payments. */
+/** Writes changes of bulk payments into the trail. */
 import type { ApprovalTx } from '../../storage/approvals/approvals.ts'
 import type { BulkRecord } from '../../storage/bulk-payments/bulk-payments.ts'
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'

@@ -1,4 +1,7 @@
-/** Bulk payments outside of their runs: looked at anew, and given up (B3, B9). Each in the caller's transaction. */
+/**
+ * Changes of bulk payments outside of their runs: validate again, and cancel (B3, B9). Each runs in the caller's
+ * transaction.
+ */
 import { withEditor } from '../../lib/approvals/requesters.ts'
 import { canMove, statusesFor } from '../../lib/bulk-payments/bulk-payment.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -9,13 +12,13 @@ import { endJob, insertJob } from '../../storage/jobs/jobs.ts'
 import type { BulkValidationRequest } from './bulk-validation.ts'
 import { cancelRun, type Run } from './bulk-runs.ts'
 
-/** Who asks. */
+/** The person or key that asks. */
 export interface Asking {
   readonly actor: AuditBy['actor']
   readonly requestId: string
 }
 
-/** The job that checks the rows of a file, in somebody's name. @returns its id */
+/** Inserts the job that checks the rows of a file on behalf of the actor. @returns its id */
 export async function beginValidation({ client, ids, now }: ApprovalTx, bulk: Pick<BulkRecord, 'id' | 'customerId' | 'operatorId' | 'shard'>, { actor, requestId }: Asking): Promise<string> {
   const { id, customerId, operatorId, shard } = bulk
   const request: BulkValidationRequest = { actor }
@@ -26,7 +29,7 @@ export async function beginValidation({ client, ids, now }: ApprovalTx, bulk: Pi
 }
 
 /**
- * B3: lets a job look at the rows of a locked bulk payment again; until it comes to them they wait.
+ * Lets a job check the rows of a locked bulk payment again (B3); rows wait until the job reaches them.
  *
  * @throws ProblemError `invalid-transition`
  */
@@ -39,7 +42,7 @@ export async function revalidate(tx: ApprovalTx, bulk: BulkRecord, by: Asking): 
 }
 
 /**
- * B9, B6: gives a locked bulk payment up, and the job that works on it.
+ * Cancels a locked bulk payment, and the job that works on it (B9, B6).
  *
  * @throws ProblemError `not-cancellable`
  */

@@ -45,7 +45,7 @@ interface Draft {
   readonly faults: RowFault[]
   readonly warnings: RowWarning[]
   recipientId: string | null
-  /** The account found in the row, looked up by `accountKey`; null when the row identifies its payee differently. */
+  /** The account that the row describes, compared by `accountKey`; null when the row describes none. */
   account: { readonly currency: string; readonly accountIdentity: string; readonly masked: string } | null
   sourceBalanceId: string | null
 }

@@ -1,4 +1,4 @@
-/** A step-up that only some bodies need: asked for by the handler, once it knows what the request would change. */
+/** Requires the step-up proof that only some bodies need, once the handler knows the change that the body requests. */
 import { STEP_UP_FRESH_MS, type StepUpAction } from '../../lib/identity/step-up.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import type { Queries } from '../../storage/db/transaction.ts'
@@ -6,8 +6,8 @@ import { hasProof } from '../../storage/identity/identity-sessions.ts'
 import type { ByInTenant } from '../../lib/identity/caller.ts'
 
 /**
- * Refuses a request whose session has not proven itself for an action within the last five minutes. A route that calls this
- * declares `stepUp` with `byBody`.
+ * Refuses a request whose session has no step-up proof for the action from the last five minutes. A route that calls
+ * this declares `stepUp` with `byBody`.
  *
  * @throws ProblemError `step-up-required`, which names the action
  */

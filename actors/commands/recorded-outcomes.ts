@@ -1,4 +1,4 @@
-/** Outcomes of commands that are decided in a transaction: remembered under their key, and answered from the record. */
+/** Outcomes of commands that are decided in a transaction: recorded under their key, and answered from the record. */
 import type { CommandKey } from '../../lib/balances/decision.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
 import type { Problem } from '../../lib/base/problems.ts'
@@ -10,7 +10,7 @@ import type { Unmade } from './answers.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { Clock } from '../../lib/base/clock.ts'
 
-/** A no is remembered under its key as a yes is. */
+/** Records a refusal under its key, as a success is recorded. */
 export async function rememberedNo({ database, clock }: { readonly database: Database; readonly clock: Clock }, caller: Caller, problem: Problem): Promise<Unmade> {
   if (caller.key === null) return { kind: 'refused', problem, body: null }
   const body = caller.problemText(problem)
@@ -21,12 +21,12 @@ export async function rememberedNo({ database, clock }: { readonly database: Dat
   return typeof outcome === 'string' ? { kind: 'refused', problem, body } : outcome
 }
 
-/** What is kept under a key. */
+/** Builds the record of an outcome under its key. */
 export function remembered(key: CommandKey | null, status: number, resourceId: string | null, answer: string | null, now: number): Effects {
   return key === null ? {} : { idempotency: { ...key, status, resourceId, answer, createdAt: now } }
 }
 
-/** What the work says, or what the key was answered before. */
+/** Runs the work and returns its result, or the outcome that the key already has. */
 export async function unlessRecorded<Result>(work: () => Promise<Result>): Promise<Result | Extract<Unmade, { kind: 'recorded' }>> {
   try {
     return await work()
@@ -37,7 +37,7 @@ export async function unlessRecorded<Result>(work: () => Promise<Result>): Promi
   }
 }
 
-/** Who asks, for the trail. */
+/** Converts the caller for the trail. */
 export function auditBy({ createdBy, createdByName, createdVia }: Caller): AuditBy {
   return { actor: { type: createdVia === 'api_key' ? 'key' : 'member', id: createdBy, name: createdByName }, address: null, requestId: null }
 }

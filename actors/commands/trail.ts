@@ -1,14 +1,14 @@
-/** Callers as the trail of changes keeps them. */
+/** Converts callers for the trail of changes. */
 import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { By, ByCaller } from '../../lib/identity/caller.ts'
 
-/** Who changed something about themselves, as the trail keeps it. */
+/** The trail's actor for a change that people make to themselves. */
 export function auditPerson({ session, source, requestId }: By): AuditBy {
   const staff = session.memberships.some(({ level }) => level === 'operator')
   return { actor: { type: staff ? 'staff' : 'member', id: session.userId, name: session.name }, address: source.address, requestId }
 }
 
-/** Who changed something of a tenant, a person or a key, as the trail keeps it. */
+/** The trail's actor for a change of a tenant: a person or a key. */
 export function auditCaller({ principal, session, source, requestId, tenant }: ByCaller): AuditBy {
   const own = session?.memberships.find(({ tenantId }) => tenantId === tenant.id)
   const type = principal.kind === 'key' ? 'key' : own?.level === 'customer' ? 'member' : 'staff'

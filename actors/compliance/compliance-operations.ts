@@ -1,4 +1,7 @@
-/** What the HTTP layer asks of compliance holds and exceptions: two queues of the operator's people, and their decisions. */
+/**
+ * The operations on compliance holds and exceptions for the HTTP layer: the two queues of the operator's staff, and
+ * their decisions.
+ */
 import type { ComplianceHolds } from './compliance-holds.ts'
 import type { Exceptions } from './resolve-exception.ts'
 import type { Clock } from '../../lib/base/clock.ts'
@@ -15,7 +18,7 @@ import type { Exception, exceptionList, ExceptionResolve } from '../../lib/compl
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Reads. Null means: the operator has none such. */
+/** The reads. Null means: no such row of the operator. */
 export interface ComplianceReads {
   listComplianceHolds(query: ListQuery<typeof complianceHoldList>): Promise<ListResult<ComplianceHold>>
   getComplianceHold(tenant: Tenant, id: string): Promise<Versioned<ComplianceHoldDetail> | null>
@@ -23,14 +26,14 @@ export interface ComplianceReads {
   getException(tenant: Tenant, id: string): Promise<Versioned<Exception> | null>
 }
 
-/** Decisions of the operator's people. `waits`: for a second one. Everything that is refused is thrown as a problem. */
+/** The decisions of the operator's staff. `waits`: a second person is needed. Every refusal is thrown as a problem. */
 export interface ComplianceCommands {
   decide(by: ByInTenant, holdId: string, decision: { readonly decision: ComplianceDecision; readonly reason: string; readonly freezeFunds: boolean }): Promise<{ readonly hold: Versioned<ComplianceHoldDetail>; readonly waits: boolean }>
   note(by: ByInTenant, holdId: string, text: string): Promise<Versioned<ComplianceHoldDetail>>
   resolve(by: ByInTenant, exceptionId: string, body: ExceptionResolve): Promise<{ readonly exception: Versioned<Exception>; readonly waits: boolean }>
 }
 
-/** The reads of both queues. */
+/** Creates the reads of both queues. */
 export function createComplianceReads({ database, clock }: { readonly database: Database; readonly clock: Clock }): ComplianceReads {
   const db = readDatabase(database)
   return {
@@ -41,7 +44,7 @@ export function createComplianceReads({ database, clock }: { readonly database: 
   }
 }
 
-/** The decisions on both queues. */
+/** Creates the decisions on both queues. */
 export function createComplianceCommands({ holds, exceptions, reads }: { readonly holds: ComplianceHolds; readonly exceptions: Exceptions; readonly reads: ComplianceReads }): ComplianceCommands {
   return {
     async decide(by, holdId, decision) {
@@ -61,7 +64,7 @@ export function createComplianceCommands({ holds, exceptions, reads }: { readonl
   }
 }
 
-/** Neither holds nor exceptions are ever deleted. */
+/** Holds and exceptions are never deleted, so a missing row is a bug. */
 function existing<View>(view: View | null): View {
   if (view === null) throw new Error('A case of the operator has vanished.')
   return view

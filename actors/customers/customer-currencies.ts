@@ -1,4 +1,7 @@
-/** The currencies of a customer: what its operator offers, and what it has enabled of that. Everything, until it says otherwise. */
+/**
+ * The currencies of a customer: the offered ones, and those of them that the customer has enabled. All offered
+ * currencies are enabled until the customer sets a list.
+ */
 import { isCurrencyCode, WITHDRAWN_CURRENCIES } from '../../lib/base/currency.ts'
 import { currencySetting, LISTED_CURRENCIES, OFFERED_CURRENCIES } from '../../lib/customers/currencies.ts'
 import { refuse, type FieldError } from '../../lib/base/problems.ts'
@@ -14,7 +17,7 @@ import type { Versioned } from '../../lib/commands/command.ts'
 
 const NAME = 'currencies'
 
-/** All of them, with the version of what the customer has said. */
+/** Lists all currencies, with the version of the customer's setting. */
 export async function listCurrencies({ database }: SettingsDeps, customerId: string): Promise<Versioned<readonly CurrencySetting[]>> {
   const [stored, balances] = await Promise.all([readSetting(database.pool, customerId, NAME), openBalances(database.pool, customerId)])
   const enabled = stored === null ? OFFERED_CURRENCIES as ReadonlySet<string> : new Set((stored.value as CurrenciesWrite).enabled)
@@ -24,7 +27,7 @@ export async function listCurrencies({ database }: SettingsDeps, customerId: str
   }
 }
 
-/** Enables exactly these. A currency in which the customer has an open balance stays enabled. */
+/** Enables exactly these currencies. A currency in which the customer has an open balance stays enabled. */
 export async function updateCurrencies(world: SettingsDeps, by: ByInTenant, { enabled }: CurrenciesWrite, expected: number | bigint | null): Promise<Versioned<readonly CurrencySetting[]>> {
   const { database, clock, ids } = world
   const customerId = by.tenant.id

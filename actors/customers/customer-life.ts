@@ -1,4 +1,4 @@
-/** Where a customer is, and how it leaves. */
+/** The addresses of a customer, and its closure. */
 import { refuse } from '../../lib/base/problems.ts'
 import { tellCustomerStatus } from './closures.ts'
 import { deleteClosure, insertClosure, lockCustomer, moveCustomer, openBusiness } from '../../storage/balances/closure.ts'
@@ -11,26 +11,26 @@ import { auditCaller } from '../commands/trail.ts'
 import type { CustomerAddress, CustomerAddressCreate, CustomerAddressUpdate, CustomerClosure } from '../../lib/customers/customer-address-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
-/** Of one customer. */
+/** The maximum number of addresses of one customer. */
 const ADDRESSES_MAX = 20
 
-/** Members of an address that need not be sent. */
+/** The optional members of an address, with their defaults. */
 const NOTHING_SAID = { line2: null, buildingNumber: null, postalCode: null, state: null }
 
 type Expected = number | bigint | null
 
-/** Reads. Null: no such address of the customer. */
+/** The reads. Null: no such address of the customer. */
 export interface CustomerLifeReads {
   listAddresses(customerId: string): Promise<readonly CustomerAddress[]>
   getAddress(customerId: string, id: string): Promise<Versioned<CustomerAddress> | null>
 }
 
-/** Writes, for a customer that the caller reaches. Everything that is refused is thrown as a problem. */
+/** The writes, for a customer that the caller may access. Every refusal is thrown as a problem. */
 export interface CustomerLifeCommands {
   createAddress(by: ByInTenant, customerId: string, body: CustomerAddressCreate): Promise<Versioned<CustomerAddress>>
   updateAddress(by: ByInTenant, customerId: string, id: string, body: CustomerAddressUpdate, expected: Expected): Promise<Versioned<CustomerAddress>>
   deleteAddress(by: ByInTenant, customerId: string, id: string, expected: Expected): Promise<void>
-  /** Nothing is paid out or in any more from here on. */
+  /** Requests the closure. From then on the customer's balances take no money in and pay none out. */
   requestClosure(by: ByInTenant): Promise<CustomerClosure>
   withdrawClosure(by: ByInTenant): Promise<void>
 }
@@ -41,13 +41,13 @@ export function createCustomerLife({ database, clock, ids }: SettingsDeps): { re
   async function changing<Result>(by: ByInTenant, customerId: string, work: (client: TransactionClient, now: number, trail: (action: string, object: { readonly type: string; readonly id: string }, before: object | null, after: object | null) => Promise<void>) => Promise<Result>): Promise<Result> {
     return await inTransaction(database, async (client) => {
       const now = clock.now()
-      // Whoever changes a customer waits for whoever is changing it.
+      // Changes of one customer run one after another, under the customer's lock.
       if (await lockCustomer(client, customerId) === null) gone()
       return await work(client, now, (action, object, before, after) => writeAudit(client, { ...auditCaller(by), id: ids.next(), tenantId: customerId, at: now, action, object, before, after }))
     })
   }
 
-  /** A customer is registered in one place. */
+  /** Checks that a customer has only one registered address. */
   async function checkKind(client: TransactionClient, customerId: string, id: string, kind: CustomerAddress['kind']): Promise<void> {
     if (kind !== 'registered') return
     const others = (await listAddresses(client, customerId)).filter(({ view }) => view.kind === 'registered' && view.id !== id)

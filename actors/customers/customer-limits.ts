@@ -1,4 +1,4 @@
-/** Limits as the HTTP layer asks for them and sets them. */
+/** The operations on limits for the HTTP layer. */
 import { limitsJson, type CurrencyLimits } from '../../lib/customers/limits.ts'
 import { isCurrencyCode, type CurrencyCode } from '../../lib/base/currency.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -13,13 +13,13 @@ import { auditCaller } from '../commands/trail.ts'
 import type { CustomerLimits, CustomerLimitsWrite, LimitsWrite } from '../../lib/customers/customer-limits-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
-/** The limits of a customer with what was used of them; null when there is no such customer. */
+/** Reads the limits of a customer and the amounts used of them; null when there is no such customer. */
 export async function getCustomerLimits({ database, clock }: SettingsDeps, customerId: string): Promise<Versioned<CustomerLimits> | null> {
   const [record, used] = await Promise.all([readLimits(database.pool, customerId), readUsed(database.pool, customerId, clock.now())])
   return record === null ? null : { version: record.version, view: view(customerId, record, used) }
 }
 
-/** Sets them. Effective at once, on every node. */
+/** Sets the limits of a customer. Effective at once, on every node. */
 export async function updateCustomerLimits(world: SettingsDeps, by: ByInTenant, customerId: string, { limits }: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>> {
   const { database, clock, ids } = world
   const terms = limits === null ? null : limitsOfBody(limits, '/limits')
@@ -38,7 +38,7 @@ export async function updateCustomerLimits(world: SettingsDeps, by: ByInTenant, 
   return found
 }
 
-/** Limits as they were sent at `path` of a body. @throws ProblemError `validation-error` */
+/** Reads limits from `path` of a request body. @throws ProblemError `validation-error` */
 export function limitsOfBody(limits: LimitsWrite, path: string): CurrencyLimits[] {
   const terms = limits.map((limit, index) => termsOf(limit, `${path}/${index}`))
   const seen = new Set<string>()

@@ -1,4 +1,4 @@
-/** Dependencies of the settings of customers. */
+/** The dependencies of customer settings. */
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Database } from '../../storage/db/database.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Documents and attachments for the HTTP layer. A file is written as it arrives, before the transaction that keeps it together
- * with its row and its trail; whatever goes wrong in between, the file goes by itself.
+ * The operations on documents and attachments for the HTTP layer. A file is stored as it arrives, before the
+ * transaction that writes its row and its trail entry. When an error comes in between, the temporary file expires.
  */
 import { ATTACHMENTS_MAX, attachmentJson, CONTENT_TYPES, DOCUMENT_TYPES, documentJson, KEY_PURPOSES, maxBytesOf, PURPOSES, typesOf, type DocumentPurpose, type DocumentRecord } from '../../lib/documents/document.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -22,18 +22,18 @@ import type { ArrivingFile, ReadUpload } from './uploads.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Reads. Null means: no such row in this tenant. */
+/** The reads. Null means: no such row in this tenant. */
 export interface DocumentReads {
   list(query: ListQuery<typeof documentList>): Promise<ListResult<Document>>
   get(tenant: Tenant, id: string): Promise<Versioned<Document> | null>
   listAttachments(query: ListQuery<typeof attachmentList>): Promise<ListResult<Attachment>>
   listTransactionAttachments(query: ListQuery<typeof transactionAttachmentList> & { readonly transactionId: string }): Promise<ListResult<Attachment> | null>
   getAttachment(tenant: Tenant, id: string): Promise<Versioned<Attachment> | null>
-  /** A link to a file that was found clean. @throws ProblemError `document-not-ready`, `document-not-clean` */
+  /** Creates a link to a file that was found clean. @throws ProblemError `document-not-ready`, `document-not-clean` */
   download(kind: 'document' | 'attachment', tenant: Tenant, id: string): Promise<DownloadLink | null>
 }
 
-/** Writes. Everything that is refused is thrown as a problem. */
+/** The writes. Every refusal is thrown as a problem. */
 export interface DocumentCommands {
   upload(by: ByCaller, read: ReadUpload): Promise<Versioned<Document>>
   attach(by: ByCaller, transactionId: string, read: ReadUpload): Promise<Versioned<Attachment>>
@@ -46,7 +46,7 @@ export interface DocumentDeps {
   readonly clock: { now(): number }
   readonly ids: IdSource
   readonly downloads: DownloadReads
-  /** Whether a transaction is the tenant's. */
+  /** Checks whether a transaction is the tenant's. */
   readonly transactions: { exists(tenant: Tenant, transactionId: string): Promise<boolean> }
 }
 
@@ -81,7 +81,7 @@ export function createDocuments({ database, clock, ids, downloads, transactions 
   const keep = (tenantId: string) => async ({ fileName, contentType, maxBytes, bytes }: ArrivingFile): Promise<StoredFile> =>
     await writeFile(database, bytes, { id: ids.next(), tenantId, fileName, contentType, maxBytes, now: clock.now() })
 
-  /** Keeps a file that has arrived together with its row. */
+  /** Writes the row of an uploaded file, and keeps the file with it. */
   async function register(client: TransactionClient, by: ByCaller, file: StoredFile, belongs: Pick<DocumentRecord, 'transactionId' | 'purpose'>): Promise<DocumentRecord> {
     const now = clock.now()
     const record: DocumentRecord = {
@@ -118,7 +118,7 @@ export function createDocuments({ database, clock, ids, downloads, transactions 
 
   const commands: DocumentCommands = {
     async upload(by, read) {
-      // The purpose may come after the file, so the widest terms hold until it is known.
+      // The purpose may follow the file, so the widest terms apply until it is known.
       const { file, fields: { purpose } } = await read({ maxBytes: maxBytesOf('kyb'), types: CONTENT_TYPES, fields: ['purpose'] }, keep(by.tenant.id))
       checkPurpose(purpose, by)
       if (file.sizeBytes > maxBytesOf(purpose)) refuse('payload-too-large', `The file may have at most ${maxBytesOf(purpose)} bytes.`, { extra: { maxBytes: maxBytesOf(purpose) } })
@@ -143,7 +143,7 @@ export function createDocuments({ database, clock, ids, downloads, transactions 
     },
     async deleteAttachment(by, id, expected) {
       await inTransaction(database, async (client) => {
-        // The transaction before the file, as when one is attached.
+        // Lock order: the transaction before the file, as when a file is attached.
         const found = await findDocument(client, 'attachment', by.tenant.id, id) ?? gone()
         await countAttachment(client, by.tenant.id, found.transactionId as string, -1)
         await remove(client, by, await lockedDocument(client, by, 'attachment', id, expected))
@@ -153,7 +153,7 @@ export function createDocuments({ database, clock, ids, downloads, transactions 
   return { reads, commands }
 }
 
-/** What a document is for. @throws ProblemError `validation-error`, `insufficient-scope` */
+/** Checks the purpose of a document. @throws ProblemError `validation-error`, `insufficient-scope` */
 function checkPurpose(purpose: string | undefined, { principal }: ByCaller): asserts purpose is DocumentPurpose {
   if (purpose === undefined) refuseField('/purpose', 'required', 'Is required.')
   if (!(PURPOSES as readonly string[]).includes(purpose)) refuseField('/purpose', 'invalid_value', `Must be one of ${PURPOSES.join(', ')}.`)

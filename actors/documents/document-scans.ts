@@ -1,6 +1,6 @@
 /**
- * Scans of files, looked after where their customers are at home: asked for, and asked about until there is a verdict. A file
- * whose scanner cannot be reached stays unavailable, and is asked about again, ever more rarely.
+ * Requests scans of files, on the node that owns the customer's shard, and asks for the result until there is a
+ * verdict. A file whose scanner cannot be reached stays unavailable, and is asked about again at growing intervals.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Scanner } from '../../lib/documents/scan.ts'
@@ -10,12 +10,12 @@ import { endScan, scanAgainAt, takeDueScans, type DueScan } from '../../storage/
 import { readFile } from '../../storage/documents/files.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
 
-/** How often a node looks, and how many files it takes at a time. */
+/** The poll interval, and the number of files taken per poll. */
 const TICK_MS = 250
 const TAKEN_MAX = 32
-/** A file whose node died while it was scanned is taken up by another after this. */
+/** The claim time: after it, another node takes the file of a dead node. */
 const TAKEN_MS = 30_000
-/** After a failure the next question waits longer each time, up to the second. */
+/** The delay after a failure; it grows each time, up to the second figure. */
 const RETRY_MS = 1_000
 const RETRY_MS_MAX = 60_000
 

@@ -1,13 +1,13 @@
 /**
- * Removes files whose time is over: what was lent and not kept, exports that have expired, attachments that were deleted.
- * Every node looks; each file is removed by one of them.
+ * Removes files whose time is over: temporary files that no row keeps, expired exports, deleted attachments. Every node
+ * polls; each file is removed by one node.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { removeExpiredFiles } from '../../storage/documents/files.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** Nobody finds an expired file, so its bytes may stay for a while. */
+/** Expired files cannot be read, so their bytes may stay for a while. */
 const TICK_MS = 30_000
 
 export interface FileUpkeepOptions {

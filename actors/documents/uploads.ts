@@ -1,20 +1,20 @@
-/** Files of a multipart body, read as they arrive. */
+/** Types for the files of a multipart body, which are read as they arrive. */
 import type { ContentType } from '../../lib/documents/document.ts'
 import type { StoredFile } from '../../storage/documents/files.ts'
 
-/** Of files whose content nobody looks at before they are kept. */
+/** The content type of files whose content is not checked before they are stored. */
 export const ANY_CONTENT = 'application/octet-stream'
 
-/** What an upload may be. */
+/** The terms of an upload. */
 export interface UploadTerms {
   readonly maxBytes: number
-  /** What the file may be by its content; `any` leaves that to whoever reads it, and an empty file, too. */
+  /** The accepted content types; `any` accepts every file, also an empty one, and leaves the check to its reader. */
   readonly types: readonly ContentType[] | 'any'
   /** The names of the fields beside the file. */
   readonly fields: readonly string[]
 }
 
-/** A file on its way in: its name and type are known, its bytes are still arriving. */
+/** An arriving file: its name and type are known, its bytes are still to come. */
 export interface ArrivingFile {
   readonly fileName: string
   readonly contentType: ContentType | typeof ANY_CONTENT
@@ -22,7 +22,7 @@ export interface ArrivingFile {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/** A body that has arrived. */
+/** A body that was read completely. */
 export interface Uploaded {
   readonly file: StoredFile
   readonly fields: Readonly<Record<string, string>>

@@ -1,6 +1,7 @@
 /**
- * Cancelling an exchange that nothing has come of yet (X6, F3, H4): one that waits for people ends with its approval; a contract
- * that waits for its first deposit, or a held rate that nobody has drawn from, is moved on the version it was read at.
+ * Cancels an exchange that has not taken effect yet (X6, F3, H4). An exchange that waits for approval ends with its
+ * approval. A contract that waits for its first deposit, or a held rate without a drawdown, is moved on the version
+ * that was read.
  */
 import { dateIn } from '../../lib/base/clock.ts'
 import { isContract, moveContract } from '../../lib/exchange/contract.ts'
@@ -31,10 +32,11 @@ export type CancelExchangeOutcome =
   | Recorded
 
 /**
- * Cancels an exchange of the asker's customer.
+ * Cancels an exchange of the caller's customer.
  *
- * @param kind held rates are asked for by their own name, which alone cancels one that is active
- * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
+ * @param kind the route of held rates gives `held_rate`; only that route cancels an active held rate
+ * @throws ProblemError `not-found`; Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same
+ *   key
  */
 export async function cancelExchange(world: CancelExchangeDeps, caller: Caller, exchangeId: string, kind?: Extract<ExchangeKind, 'held_rate'>): Promise<CancelExchangeOutcome> {
   for (let attempt = 0; attempt < LIMITS.attemptsMax; attempt++) {
@@ -51,7 +53,7 @@ export async function cancelExchange(world: CancelExchangeDeps, caller: Caller, 
   throw new Overloaded('The exchange keeps changing; try again.')
 }
 
-/** The exchange as its approval's end leaves it. */
+/** Ends the approval, and returns the exchange as that leaves it. */
 async function endApproval({ approvals }: CancelExchangeDeps, caller: Caller, exchange: ExchangeRecord): Promise<CancelExchangeOutcome | 'moved_on'> {
   let cancelled = exchange
   return await unlessRecorded(async () => {
@@ -70,7 +72,8 @@ async function endContract(world: CancelExchangeDeps, caller: Caller, known: Exc
   const { database, clock, ids, sandbox } = world
   const { id } = known
   if (!isContract(known)) return 'refused'
-  // Whoever has a connection waits for no second one; and balances are locked before exchanges, so its version is the fence.
+  // Read before the transaction, so that no code waits for a second connection while it holds one. Lock order: balances
+  // before exchanges, so the version is the fence.
   const accounts = await accountsOfContract(world, known)
   try {
     return await unlessRecorded(async () => await inTransaction(database, async (client) => {
@@ -87,7 +90,7 @@ async function endContract(world: CancelExchangeDeps, caller: Caller, known: Exc
       return { kind: 'exchange_cancelled' as const, exchange: after }
     }))
   } catch (error) {
-    // Its deposit was paid at the same moment.
+    // The deposit was paid in the same moment.
     if (error instanceof CommitConflict && error.conflicts.every(({ kind }) => kind === 'exchange_stale')) return 'moved_on'
     throw error
   }

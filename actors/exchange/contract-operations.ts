@@ -1,4 +1,4 @@
-/** What the HTTP layer asks of contracts: forwards and held rates, what is paid for them and drawn from them. */
+/** The operations on contracts for the HTTP layer: forwards and held rates, their deposits and their drawdowns. */
 import { cancelExchange, type CancelExchangeDeps } from './cancel-exchange.ts'
 import { createExchange, type ExchangeDeps } from './create-exchange.ts'
 import { drawFromContract, PLAIN_TERMS, payDeposit, type ContractOutcome } from './exchange-contracts.ts'
@@ -16,7 +16,7 @@ import type { Exchange, exchangeList } from '../../lib/exchange/exchange-schema.
 import type { Command, CommandAnswer, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Reads. Null means: no such contract of this kind in the tenant. */
+/** The reads. Null means: no such contract of this kind in the tenant. */
 export interface ContractReads {
   list(query: ListQuery<typeof exchangeList>, kind: Contract['kind']): Promise<ListResult<Exchange>>
   get(tenant: Tenant, id: string, kind: Contract['kind']): Promise<Versioned<Exchange> | null>
@@ -30,13 +30,13 @@ export interface ContractCommands {
   payDeposit(command: Command<ForwardDeposit>, contractId: string): Promise<CommandAnswer>
   draw(command: Command<DrawdownCreate>, contractId: string, kind: Contract['kind']): Promise<CommandAnswer>
   cancelHeldRate(command: Command<null>, contractId: string): Promise<CommandAnswer>
-  /** Of any exchange that nothing has come of yet. */
+  /** Cancels any exchange that has not taken effect yet. */
   cancelExchange(command: Command<null>, exchangeId: string): Promise<CommandAnswer>
 }
 
 type ContractMade = Exclude<ContractOutcome, { readonly kind: 'refused' | 'recorded' }>
 
-/** What was made or moved: an answer of its own words, which its key keeps. */
+/** Renders the answer for an opened, drawn or moved contract; the answer is recorded under its key. */
 export function contractAnswer(outcome: ContractMade): CommandAnswer {
   const { body } = outcome
   if (outcome.kind === 'contract_moved') return { status: 200, body, contentType: 'application/json', replayed: false }
@@ -44,10 +44,10 @@ export function contractAnswer(outcome: ContractMade): CommandAnswer {
   return { status: 201, body, contentType: 'application/json', etag: resourceETag(1, body), location: `/v1/exchanges/${id}`, replayed: false }
 }
 
-/** What is asked for, as far as it is this. */
+/** Narrows a filter to one value; empty when the filter excludes that value. */
 const only = (asked: readonly string[] | undefined, value: string): readonly string[] => (asked === undefined || asked.includes(value) ? [value] : [])
 
-/** The reads of contracts. */
+/** Creates the reads of contracts. */
 export function createContractReads(database: Database): ContractReads {
   const db = readDatabase(database)
   const get: ContractReads['get'] = async (tenant, id, kind) => {
@@ -64,10 +64,10 @@ export function createContractReads(database: Database): ContractReads {
   }
 }
 
-/** The commands of contracts. */
+/** Creates the commands of contracts. */
 export function createContractCommands(world: ExchangeDeps & CancelExchangeDeps, { answer, recordedAnswer }: Answers): ContractCommands {
   async function cancel(command: Command<null>, exchangeId: string, kind?: 'held_rate'): Promise<CommandAnswer> {
-    // What has an answer keeps it, whatever the exchange has become since.
+    // A key with an answer keeps it, whatever the exchange's status is now.
     const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
     return known ?? await answer(command, (caller) => cancelExchange(world, caller, exchangeId, kind),
       ({ exchange }) => ({ status: 200, body: JSON.stringify(exchangeJson(exchange)), contentType: 'application/json', replayed: false }))
@@ -86,7 +86,7 @@ export function createContractCommands(world: ExchangeDeps & CancelExchangeDeps,
   }
 }
 
-/** A quote of a contract makes a contract. */
+/** Narrows the result of a contract's quote, which never makes a spot. */
 function ofContract(outcome: Awaited<ReturnType<typeof createExchange>>): ContractOutcome {
   if (outcome.kind === 'exchange_booked') throw new Error('A spot was made of the quote of a contract.')
   return outcome

@@ -1,4 +1,4 @@
-/** The exchange's actor: one at a time, it moves an exchange that was booked to its end. */
+/** The actor of an exchange: takes a booked exchange to its end, one move at a time. */
 import { moveExchange, type ExchangeCommand, type ExchangeReply, type ExchangeState } from '../../lib/exchange/moves.ts'
 import { loadExchanges } from '../../storage/exchange/exchanges.ts'
 import type { ActorKind } from '../runtime/actor.ts'
@@ -6,10 +6,10 @@ import type { ActorKind } from '../runtime/actor.ts'
 export const exchangeActor: ActorKind<ExchangeState, ExchangeCommand, ExchangeReply> = {
   name: 'exchange',
   turnMax: 1,
-  // It remembers the payment that it buys for, which the payment's own actor and people move, too.
+  // The state contains the payment that the exchange buys for, which the payment's actor and staff move too.
   staleAs: ['exchange_stale', 'payment_stale'],
   load: loadExchanges,
   decide: moveExchange,
-  // An exchange's changes carry its version themselves; what they do to balances needs no decision of theirs.
+  // The effects carry the exchange's version as their fence; their postings on balances need no decision of a balance.
   fence: () => null,
 }

@@ -1,6 +1,6 @@
 /**
- * Where quotes are kept: one for each customer, without a state, so that quotes by the thousand share a commit with everything else.
- * A quote is decided before it comes here: it depends on the market, and on nothing that is asked of Postgres.
+ * The actor that writes quotes: one per customer, without state, so that thousands of quotes share commits with other
+ * work. A quote is decided before it comes here: it depends on the market only, and needs no read from Postgres.
  */
 import type { CommandKey } from '../../lib/balances/decision.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'

@@ -1,4 +1,4 @@
-/** What everything about people is made with. */
+/** The dependencies of the identity commands. */
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -13,8 +13,8 @@ export interface IdentityDeps extends SecondFactorDeps {
   readonly ids: IdSource
   readonly clock: { now(): number }
   readonly log: Log
-  /** Test keys work only where there is a sandbox. */
+  /** True where a sandbox exists; test keys work only there. */
   readonly sandbox: boolean
-  /** Random bytes fit for secrets. */
+  /** Returns random bytes of cryptographic quality. */
   readonly random: (bytes: number) => Uint8Array
 }

@@ -1,4 +1,7 @@
-/** Warns of API keys that end soon. Every node looks; the warning that was given is kept with the key, so each is given once. */
+/**
+ * Warns of API keys that expire soon. Every node polls; a given warning is recorded with the key, so that each warning
+ * is sent once.
+ */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Mailer } from '../../lib/notices/mail.ts'

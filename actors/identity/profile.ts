@@ -1,4 +1,4 @@
-/** What people change about themselves: their profile and their second factors. */
+/** The commands of people on themselves: profile and second factors. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { totpSecret, totpUri } from '../../lib/identity/totp.ts'
 import { refuse } from '../../lib/base/problems.ts'
@@ -12,10 +12,10 @@ import type { IdentityDeps } from './identity-world.ts'
 import { auditPerson } from '../commands/trail.ts'
 import { factorContext, takeCode } from './second-factor.ts'
 
-/** Factors of one person: a telephone, a spare one, and what was begun and never confirmed. */
+/** The maximum number of factors of one person: a telephone, a spare, and some that were never confirmed. */
 const FACTORS_MAX = 10
 
-/** The commands of profiles and second factors. */
+/** Creates the commands of profiles and second factors. */
 export function createProfileCommands(world: IdentityDeps): Pick<IdentityCommands, 'updateUser' | 'addFactor' | 'confirmFactor' | 'removeFactor'> {
   const { database, clock, ids, random, secrets } = world
   const nextId = () => ids.next()
@@ -47,7 +47,7 @@ export function createProfileCommands(world: IdentityDeps): Pick<IdentityCommand
       const id = ids.next()
       const secret = totpSecret(random)
       await inTransaction(database, async (client) => {
-        // Locking the factors would not keep another one from being added.
+        // Locks the profile, because locks on existing factors would not stop a parallel insert.
         await lockProfile(client, userId)
         const factors = await lockFactors(client, userId)
         if (factors.length >= FACTORS_MAX) {

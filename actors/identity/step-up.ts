@@ -1,4 +1,4 @@
-/** Step-up challenges: asked for by a session, answered with a code, good for five minutes and for one action. */
+/** Step-up challenges: requested by a session, answered with a code, valid for five minutes and for one action. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { generateSessionToken, tokenHash } from '../../lib/identity/session.ts'
 import { CHALLENGE_MS, STEP_UP_ACTIONS, STEP_UP_FRESH_MS, STEP_UP_OVERLAP_MS } from '../../lib/identity/step-up.ts'
@@ -13,7 +13,7 @@ import { answerChallenge } from './second-factor.ts'
 
 const ACTIONS: ReadonlySet<string> = new Set(STEP_UP_ACTIONS)
 
-/** The commands of step-up. */
+/** Creates the commands of step-up. */
 export function createStepUpCommands(world: IdentityDeps): Pick<IdentityCommands, 'createChallenge' | 'verifyChallenge'> {
   const { database, clock, ids, random } = world
   return {

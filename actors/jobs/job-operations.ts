@@ -1,4 +1,7 @@
-/** What the HTTP layer asks of jobs: to be shown, and to be cancelled. Those who ask for one are in files of their own. */
+/**
+ * The operations on jobs for the HTTP layer: read and cancel. The commands that request jobs are in the files of their
+ * nouns.
+ */
 import type { Jobs } from './jobs.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -19,7 +22,7 @@ import type { Job, jobList } from '../../lib/jobs/job-schema.ts'
 import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Reads. Null means: no such job in this tenant. */
+/** The reads. Null means: no such job in this tenant. */
 export interface JobReads {
   get(tenant: Tenant, id: string): Promise<Versioned<Job> | null>
   list(query: ListQuery<typeof jobList>): Promise<ListResult<Job>>
@@ -39,7 +42,7 @@ export interface JobDeps extends RunOnceDeps {
   readonly jobs: Pick<Jobs, 'cancel'>
 }
 
-/** A job as it is shown: with a link of its own to its file, for whoever asks now. */
+/** Renders a job, with a new link to its file for the current caller. */
 export function createJobView({ downloads, problemBase, clock }: Pick<JobDeps, 'downloads' | 'problemBase' | 'clock'>): (job: JobRecord) => Versioned<Job> {
   return (job) => {
     const { id, kind, status, progress, subject, result, error, fileId, requestedBy } = job
@@ -59,7 +62,7 @@ export function createJobView({ downloads, problemBase, clock }: Pick<JobDeps, '
   }
 }
 
-/** The reads of jobs. */
+/** Creates the reads of jobs. */
 export function createJobReads(world: Pick<JobDeps, 'database' | 'downloads' | 'problemBase' | 'clock'>): JobReads {
   const db = readDatabase(world.database)
   const view = createJobView(world)
@@ -75,7 +78,7 @@ export function createJobReads(world: Pick<JobDeps, 'database' | 'downloads' | '
   }
 }
 
-/** The commands of jobs. */
+/** Creates the commands of jobs. */
 export function createJobCommands(world: JobDeps): JobCommands {
   const { clock, ids, jobs } = world
   const view = createJobView(world)

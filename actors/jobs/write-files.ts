@@ -1,4 +1,6 @@
-/** Documents from a thread into the store of files, a batch at a time: what is under way is in memory, nothing else. */
+/**
+ * Writes documents from a worker thread into the file store, batch by batch: only the batch in progress is in memory.
+ */
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import type { Clock } from '../../lib/base/clock.ts'
@@ -8,7 +10,7 @@ import { writeFile, type StoredFile } from '../../storage/documents/files.ts'
 import type { DocumentStream } from '../../workers/documents/pool.ts'
 import type { Gained } from '../../workers/documents/write.ts'
 
-/** A million lines of camt.053, the longest of the formats, are 0.8 GB. */
+/** One million lines of camt.053, the longest of the formats, take 0.8 GB. */
 const FILE_BYTES_MAX = 2 ** 31 - 1
 
 export interface FileNames {
@@ -17,10 +19,10 @@ export interface FileNames {
 }
 
 /**
- * Writes what comes of the batches as files that are lent for an hour, one for each name. Batches are asked for when the
- * files have taken what came of those before.
+ * Writes the documents made from the batches as temporary files that are stored for an hour, one for each name. The
+ * next batch is requested when the files have taken the output of the one before.
  *
- * @throws what the batches, the thread and the store throw, and the reason of the signal
+ * @throws the errors of the batches, the thread and the store, and the reason of the signal
  */
 export async function writeDocuments<Row>(
   { database, clock, ids }: { readonly database: Database; readonly clock: Clock; readonly ids: IdSource },
@@ -28,7 +30,7 @@ export async function writeDocuments<Row>(
 ): Promise<readonly StoredFile[]> {
   const pipes = names.map(() => new PassThrough())
   const files = Promise.all(pipes.map((pipe, index) => writeFile(database, pipe, { ...names[index]!, id: ids.next(), tenantId, maxBytes: FILE_BYTES_MAX, now: clock.now() })))
-  // Whoever waits for the files hears of it; until then a failure shows as a pipe that is gone.
+  // The caller that awaits the files gets the error; until then a failure appears as a destroyed pipe.
   files.catch((error: unknown) => { for (const pipe of pipes) pipe.destroy(error as Error) })
   for (const pipe of pipes) pipe.on('error', () => { /* See above. */ })
   const put = async (gained: Gained): Promise<void> => {

@@ -1,19 +1,22 @@
-/** Files of the store in one package, written into the store as it is put together. Nothing is packed: most are packed already. */
+/**
+ * Packs stored files into one ZIP file, which is written into the store as it grows. Entries are not compressed,
+ * because most files are compressed already.
+ */
 import { Readable } from 'node:stream'
 import { ZipFile } from 'yazl'
 import type { Database } from '../../storage/db/database.ts'
 import { readFile, writeFile, type FileToWrite, type StoredFile } from '../../storage/documents/files.ts'
 
-/** A file, and what it is called in the package. */
+/** A file, and its path in the package. */
 export interface ZipEntry {
   readonly path: string
   readonly file: StoredFile
 }
 
 /**
- * Writes a package that is lent for an hour. Each entry is opened when its turn has come.
+ * Writes a temporary package that is stored for an hour. Each entry is opened only when its turn comes.
  *
- * @throws FileTooLarge, and what reading and writing throw
+ * @throws FileTooLarge, and the errors of reading and writing
  */
 export async function writeZip(database: Database, entries: AsyncIterable<ZipEntry>, target: FileToWrite): Promise<StoredFile> {
   const zip = new ZipFile()

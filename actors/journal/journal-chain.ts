@@ -1,19 +1,20 @@
 /**
- * The follower that chains the journal (storage/journal/journal-chain.ts), some seconds behind the commits. Every node looks and one at a
- * time writes. A look that found much is followed by the next at once; one that took long, by a pause that is longer still, so
- * that a ledger of millions of balances is not searched all the time.
+ * The follower that chains the journal by hashes (storage/journal/journal-chain.ts), some seconds behind the commits.
+ * Every node polls and one at a time writes. A pass that chained many lines is followed at once by the next. A pass
+ * that took long is followed by an even longer pause, so that a ledger of millions of balances is not searched all the
+ * time.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { chainJournal } from '../../storage/journal/journal-chain.ts'
 
-/** How long after a look the next one begins. */
+/** The pause between two passes. */
 const PAUSE_MS = 5_000
-/** The share of the time that looking may take while little is found: one part in so many. */
+/** While little is found, passes may take one part in this many of the time. */
 const SHARE = 50
-/** A pass that chained this much left more behind. */
+/** A pass that chained this many lines has left more behind. */
 const MUCH = 8_192
-/** How often the newest block is told to the log, for whoever keeps it elsewhere. */
+/** The interval at which the newest block is logged, so that a copy can be kept elsewhere. */
 const TELL_MS = 60 * 60_000
 
 export interface JournalChainOptions {
@@ -35,16 +36,16 @@ export class JournalChain {
 
   constructor(options: JournalChainOptions) { this.#options = options }
 
-  /** Lines of balances that were not chained at the last look. */
+  /** The number of balance lines that were not chained at the last pass. */
   get lag(): number { return this.#lag }
 
-  /** Begins to look after a pause. Does not keep the process alive. */
+  /** Starts polling after a pause. Does not keep the process alive. */
   start(): void {
     this.#running = true
     this.#wait(PAUSE_MS)
   }
 
-  /** Stops looking; a pass that was begun is finished. */
+  /** Stops polling; finishes the pass in progress. */
   async stop(): Promise<void> {
     this.#running = false
     clearTimeout(this.#timer)

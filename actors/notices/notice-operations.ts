@@ -1,4 +1,4 @@
-/** What a person was told, and what they want to hear of. */
+/** The notices of a person, and the person's preferences for them. */
 import { NO_PREFERENCES, NOTICE_PREFERENCES } from '../../lib/notices/notices.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { readNotice } from '../../storage/notices/notices.ts'
@@ -16,7 +16,7 @@ export interface NoticeReads {
 }
 
 export interface NoticeCommands {
-  /** @throws ProblemError `not-found` when it is not theirs */
+  /** @throws ProblemError `not-found` when the notice is not this person's */
   readNotification(userId: string, tenantId: string, id: string): Promise<Notification>
   setNotificationPreferences(userId: string, preferences: NotificationPreferences): Promise<NotificationPreferences>
 }

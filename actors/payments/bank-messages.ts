@@ -1,12 +1,14 @@
-/** What the bank's words ask of a payment: its messages, and its answers when it is asked. */
+/** Turns the bank's messages, and its answers to status requests, into moves of payments. */
 import type { MoveContext, PaymentCommand } from '../../lib/payments/payment-state.ts'
 import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { BankMessage, OrderStatus } from '../providers/bank.ts'
 
-/** The scheme's reason where the bank gives none. */
+/** The scheme's reason code for a refusal without a reason. */
 const NO_REASON = 'NARR'
 
-/** The move that a message asks for. `askAgainAtMs`: when to ask the bank that does not know either. */
+/**
+ * The move that a message requires. `askAgainAtMs`: when to ask again, if the bank does not know the outcome either.
+ */
 export function moveOf({ id, type, schemeCode, amount }: BankMessage, context: MoveContext, askAgainAtMs: number): PaymentCommand | RecallCommand {
   const event = { id, type }
   switch (type) {
@@ -19,7 +21,7 @@ export function moveOf({ id, type, schemeCode, amount }: BankMessage, context: M
   }
 }
 
-/** The move that an answer asks for; null where it says nothing that would end the payment. */
+/** The move that an answer requires; null where the answer does not end the payment. */
 export function outcomeOf(status: OrderStatus | undefined, context: MoveContext): PaymentCommand | null {
   switch (status?.kind) {
     case 'settled': return { kind: 'settled', schemeCode: null, context, event: null }

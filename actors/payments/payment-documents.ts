@@ -1,17 +1,20 @@
-/** The documents that a payment names: its customer's own, found clean, each once. The commit looks again whether they still are. */
+/**
+ * Checks the documents that a payment names: each must be the customer's own, clean, and named once. The commit checks
+ * them again.
+ */
 import type { DocumentStatus } from '../../lib/documents/document.ts'
 import { refuse, type FieldError } from '../../lib/base/problems.ts'
 
-/** What the flows ask of documents. */
+/** The port to documents for the flows. */
 export interface PaymentDocuments {
-  /** The statuses of those that are the customer's; the others are absent. */
+  /** Reads the statuses of the documents that belong to the customer; others are absent. */
   statuses(customerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, DocumentStatus>>
 }
 
 /**
- * The ids in one spelling, when each may be named.
+ * Checks the ids, and returns them in lower case.
  *
- * @throws ProblemError `validation-error` for one that is unknown or named twice, `document-not-clean`
+ * @throws ProblemError `validation-error` for an id that is unknown or named twice, `document-not-clean`
  */
 export async function checkedDocuments(documents: PaymentDocuments | undefined, customerId: string, sent: readonly string[] | undefined): Promise<readonly string[]> {
   if (sent === undefined || sent.length === 0) return []

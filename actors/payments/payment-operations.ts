@@ -1,10 +1,11 @@
 /**
- * Commands of the API, answered: the way from a checked request into the domain, and from a decision to its bytes.
+ * Answers the payment commands of the API: from a checked request into the domain, and from a decision to the bytes of
+ * the answer.
  *
- * Idempotency, as a caller sees it: the first request is decided and its outcome recorded with it, yes and no alike; the
- * same key again is answered from the record; while the first is under way the key is in use; another body under the
- * same key is refused. The record lives in the transaction of the effect, so a node that dies between the two cannot
- * exist. (I5)
+ * Idempotency for the caller: the first request is decided, and its outcome is recorded with it, success and refusal
+ * alike. A repeat with the same key is answered from the record. While the first request is in progress, the key is in
+ * use. A different body under the same key is refused. The record is written in the transaction of the effect, so a
+ * crash cannot separate the two (I5).
  */
 import { type FlowOutcome, submitPayment } from './submit-payment.ts'
 import type { Caller } from '../commands/caller.ts'
@@ -21,12 +22,12 @@ export interface CommandDeps extends CancelDeps {
   readonly queue: PaymentQueue
 }
 
-/** The 200 of a draft that was submitted; what it was is kept with its key. */
+/** The 200 of a submitted draft; the answer is recorded under its key. */
 function submittedAnswer(payment: PaymentRecord): CommandAnswer {
   return { status: 200, body: JSON.stringify(paymentJson(payment, payment.details.queued)), contentType: 'application/json', replayed: false }
 }
 
-/** The answer of what a payment was made into. */
+/** Renders the answer for the result of a command. */
 function madeAnswer(outcome: Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>): CommandAnswer {
   switch (outcome.kind) {
     case 'payment_created': return paymentAnswer(outcome.payment, false)
@@ -45,22 +46,22 @@ export function createPaymentCommands(world: CommandDeps, { answer: answerWith, 
     createPayment: (command) => answer(command, (caller, body) => (body.draft === true ? createDraft(world, caller, body) : submitPayment(world, caller, body))),
     checkPayment: async (command) => await checkPayment(world, callerOf(command), command.body),
     submitPayment: async (command, paymentId) => {
-      // What has an answer keeps it: a draft is one only once.
+      // A key with an answer keeps it, because a draft can be submitted only once.
       const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
       return known ?? await answer(command, (caller, body) => submitDraft(world, caller, paymentId, body))
     },
     cancelPayment: async (command, paymentId) => {
-      // What has an answer keeps it, whatever the payment has become since.
+      // A key with an answer keeps it, whatever the payment's status is now.
       const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
       return known ?? await answer(command, (caller, { reason = null }) => cancelPayment(world, caller, paymentId, reason))
     },
   }
 }
 
-/** Writes. A refusal is an answer too; only operating errors and bugs are thrown. */
+/** The writes. A refusal is returned as an answer; only operating errors and bugs are thrown. */
 export interface PaymentCommands {
   createPayment(command: Command<PaymentCreate>): Promise<CommandAnswer>
-  /** Nothing is written. */
+  /** Checks a payment; writes nothing. */
   checkPayment(command: Command<PaymentCreate>): Promise<PaymentCheck>
   submitPayment(command: Command<PaymentSubmit>, paymentId: string): Promise<CommandAnswer>
   cancelPayment(command: Command<PaymentCancel>, paymentId: string): Promise<CommandAnswer>

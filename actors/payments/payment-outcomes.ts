@@ -38,7 +38,7 @@ export interface PaymentOutcomeDeps {
   readonly environment: string
   /** Checks whether this version of the API has an operation. */
   readonly hasOperation: (operationId: string) => boolean
-  /** Plans a message of the sandbox bank and resolves with its id; resolves with null where there is no sandbox. */
+  /** Plans a message of the sandbox bank. Returns its id; null without a sandbox, or when the bank lacks the order. */
   readonly bank: { simulate(queries: Queries, reference: string, simulation: BankSimulation): Promise<string | null> }
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }

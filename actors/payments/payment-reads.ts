@@ -1,4 +1,4 @@
-/** Reads of payments. Null means: no such row in this tenant. */
+/** The reads of payments. Null means: no such row in this tenant. */
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Payment, paymentList } from '../../lib/payments/payment-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'

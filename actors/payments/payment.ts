@@ -1,4 +1,4 @@
-/** The payment's actor: one at a time, it moves a payment from waiting to its end, and what is asked of one that has ended. */
+/** The actor of a payment: takes a payment to its end, one move at a time, and handles recalls after it. */
 import { movePayment } from '../../lib/payments/payment-moves.ts'
 import type { PaymentCommand, PaymentDecision, PaymentReply, PaymentState } from '../../lib/payments/payment-state.ts'
 import { moveRecall, type RecallCommand } from '../../lib/payments/recall.ts'
@@ -11,7 +11,8 @@ export const paymentActor: ActorKind<PaymentState, PaymentCommand | RecallComman
   staleAs: ['payment_stale'],
   load: loadPayments,
   decide,
-  // A payment's changes carry its version themselves; what they do to the balance needs no decision of the balance.
+  // The effects carry the payment's version as their fence; their postings on the balance need no decision of the
+  // balance.
   fence: () => null,
 }
 

@@ -1,4 +1,4 @@
-/** The port to what a banking partner says it has booked: a statement of one account for each day that has ended. */
+/** The port to a banking partner's statements: one statement per account for each day that has ended. */
 
 /** The account of one connection in one currency, and a day in UTC, `YYYY-MM-DD`. */
 export interface StatementQuestion {
@@ -8,6 +8,9 @@ export interface StatementQuestion {
 }
 
 export interface StatementPartner {
-  /** The statement as camt.053, piece by piece; null while the partner has none. @throws when the partner does not answer */
+  /**
+   * Reads the statement as camt.053, piece by piece; null while the partner has none. @throws when the partner does not
+   * answer
+   */
   statement(question: StatementQuestion): Promise<AsyncIterable<Uint8Array> | null>
 }

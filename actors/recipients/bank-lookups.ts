@@ -1,11 +1,14 @@
-/** Questions about banks, answered from what is known without asking anybody. */
+/** Looks up banks in the local directory, without asking a partner. */
 import { lookupBank, lookupIban, type BankFound, type BankLookup, type LookupDeps } from '../../lib/recipients/bank-lookup.ts'
 import { refuse } from '../../lib/base/problems.ts'
 
 export interface BankLookups {
-  /** @throws ProblemError `validation-error` for an IBAN that nobody can have */
+  /** @throws ProblemError `validation-error` for an IBAN that cannot exist */
   iban(iban: string): BankFound
-  /** @throws ProblemError `malformed-request` for a country that there is not, `validation-error` for a code that no bank can have, `not-found` for one that none has */
+  /**
+   * @throws ProblemError `malformed-request` for an unknown country, `validation-error` for a code that cannot exist,
+   *   `not-found` for a code that no bank has
+   */
   bank(country: string, code: string): BankFound
 }
 

@@ -1,4 +1,4 @@
-/** Reads of recipients. Null means: no such row in this tenant. */
+/** The reads of recipients. Null means: no such row in this tenant. */
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { RecipientReview, recipientReviewList } from '../../lib/recipients/recipient-review-schema.ts'
 import type { Recipient, recipientList } from '../../lib/recipients/recipient-schema.ts'

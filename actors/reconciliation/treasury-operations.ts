@@ -1,4 +1,7 @@
-/** What the HTTP layer asks of treasury: the books of the operator as a whole, and how they compare with its partners'. */
+/**
+ * The treasury operations for the HTTP layer: the operator's books as a whole, and their reconciliation with the
+ * partners' statements.
+ */
 import type { Breaks } from './resolve-break.ts'
 import type { Reconciliations } from './reconciliations.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
@@ -18,23 +21,23 @@ import type { BreakResolve, Reconciliation, ReconciliationBreak, reconciliationB
 import type { Versioned } from '../../lib/commands/command.ts'
 import type { Principal, Tenant } from '../../lib/commands/caller.ts'
 
-/** A break, as its path names it. */
+/** The ids in the path of a break. */
 export interface BreakPath {
   readonly reconciliationId: string
   readonly breakId: string
 }
 
-/** Reads. Null means: the operator has none such. */
+/** The reads. Null means: no such row of the operator. */
 export interface TreasuryReads {
   listReconciliations(query: ListQuery<typeof reconciliationList>): Promise<ListResult<Reconciliation>>
   getReconciliation(tenant: Tenant, id: string): Promise<Versioned<Reconciliation> | null>
   listBreaks(query: ListQuery<typeof reconciliationBreakList>, reconciliationId: string): Promise<ListResult<ReconciliationBreak> | null>
   getBreak(tenant: Tenant, path: BreakPath): Promise<Versioned<ReconciliationBreak> | null>
-  /** `asOf` is RFC 3339; null for everything. */
+  /** `asOf` is RFC 3339; null includes all entries. */
   trialBalance(operatorId: string, asOf: string | null): Promise<TrialBalance>
 }
 
-/** What is decided. Everything that is refused is thrown as a problem. */
+/** The commands. Every refusal is thrown as a problem. */
 export interface TreasuryCommands {
   runReconciliations(by: { readonly tenant: Tenant; readonly principal: Principal }, body: ReconciliationRun): Promise<ReconciliationRunAccepted>
   resolveBreak(by: ByInTenant, path: BreakPath, body: BreakResolve): Promise<{ readonly found: Versioned<ReconciliationBreak>; readonly waits: boolean }>

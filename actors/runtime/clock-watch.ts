@@ -1,6 +1,7 @@
 /**
- * The node's clock beside that of Postgres. Rows carry the node's time, and Postgres decides which partition they are in, what an
- * hour ago was and when a lock ends, so a node whose clock is far off does not start, and one whose clock runs away says so.
+ * Compares the node's clock with that of Postgres. Rows carry the node's time, while Postgres determines their
+ * partition, the range of the last hour and the end of locks. So a node whose clock is far off does not start, and a
+ * node whose clock drifts away reports it.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import { StartError } from '../../lib/base/errors.ts'
@@ -9,8 +10,9 @@ import { measureClock } from '../../storage/db/server-clock.ts'
 import { Poller } from './poller.ts'
 
 /**
- * Clocks that are set by NTP are within a tenth of a second. At 5 s a code of an authenticator (30 s) still holds, and events of
- * two nodes are in an order that people can follow; beyond it something is wrong with the machine.
+ * Clocks that are set by NTP differ by less than a tenth of a second. At a difference of 5 s, a code of an
+ * authenticator (30 s) still works, and events of two nodes are still in a plausible order; a larger difference means a
+ * fault of the machine.
  */
 export const CLOCK_TOLERANCE_MS = 5_000
 const TICK_MS = 60_000
@@ -20,7 +22,7 @@ export interface ClockWatchOptions {
   /** The machine's own clock. */
   readonly clock: Clock
   readonly onError: (error: unknown, what: string) => void
-  /** Told every minute while the clocks are further apart than is tolerated. Milliseconds; positive: this node is ahead. */
+  /** Called every minute while the difference is above the tolerance. Milliseconds; positive: this node is ahead. */
   readonly onDifference: (aheadMs: number) => void
 }
 
@@ -33,16 +35,16 @@ export class ClockWatch extends Poller {
     this.#options = options
   }
 
-  /** By how many seconds this node's clock was ahead of Postgres' when it was measured last. */
+  /** The seconds by which this node's clock was ahead of Postgres at the last measurement. */
   get aheadSeconds(): number { return this.#aheadMs / 1_000 }
 
-  /** Measures, and tells of a difference that is not tolerated. @throws what the driver throws */
+  /** Measures, and reports a difference above the tolerance. @throws database errors */
   async poll(): Promise<void> {
     const aheadMs = await this.#measure()
     if (aheadMs !== null) this.#options.onDifference(aheadMs)
   }
 
-  /** Measures for the first time. @throws StartError when the clocks are too far apart */
+  /** Measures for the first time. @throws StartError when the clocks differ too much */
   async check(): Promise<void> {
     const aheadMs = await this.#measure()
     if (aheadMs === null) return
@@ -50,7 +52,10 @@ export class ClockWatch extends Poller {
     throw new StartError(`The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the database, more than the ${CLOCK_TOLERANCE_MS / 1_000} s allowed; set both by NTP.`)
   }
 
-  /** @returns the difference when it is not tolerated, whatever the measurement may be wrong by; else null */
+  /**
+   * @returns the difference when it is above the tolerance even after subtracting the error of measurement; otherwise
+   *   null
+   */
   async #measure(): Promise<number | null> {
     const { aheadMs, withinMs } = await measureClock(this.#options.database, this.#options.clock)
     this.#aheadMs = aheadMs

@@ -1,17 +1,18 @@
 /**
- * Rows that are due where this node is at home, each followed on its own: taken with a time from which another node may take
- * them, so one whose node dies is taken up again. What follows a row says when it is due the next time.
+ * Polls due rows of the shards of this node and follows each row on its own. A row is claimed until a time, after which
+ * another node may claim it, so that the row of a dead node is taken again. The code that follows a row sets its next
+ * due time.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
 import { plainArrayOrNull } from '../../storage/db/array-literal.ts'
 import { Poller } from './poller.ts'
 
-/** Which rows are taken, and until when. Times are epoch milliseconds. */
+/** The rows to claim, and the end of the claim. Times are epoch milliseconds. */
 export interface DueClaim {
   readonly now: number
   readonly until: number
-  /** As an array literal; null for all. */
+  /** The shards as an array literal; null for all. */
   readonly shards: string | null
   readonly max: number
 }
@@ -20,12 +21,12 @@ export interface DueRowPollerOptions<Row> {
   readonly clock: Clock
   readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
-  /** How often a node looks, and how many rows it takes at a time. */
+  /** The poll interval, and the number of rows taken per poll. */
   readonly everyMs: number
   readonly max: number
-  /** A row whose node died is taken up by another after this; longer than anything that follows it takes. */
+  /** The claim time, longer than the work on any row takes. After it, another node takes the row of a dead node. */
   readonly takenMs: number
-  /** What the rows are, for the log. */
+  /** A name for the rows, for the log. */
   readonly what: string
   readonly take: (claim: DueClaim) => Promise<readonly Row[]>
   readonly follow: (row: Row) => Promise<void>

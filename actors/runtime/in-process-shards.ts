@@ -1,4 +1,4 @@
-/** The homes of a single node: every shard is here, from the start to the end. */
+/** The shard ownership of a single node: it owns every shard from start to stop. */
 import type { ShardHome, Shards, ShardsState } from '../../lib/shards/shards.ts'
 import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 
@@ -11,8 +11,8 @@ export class InProcessShards implements Shards {
   homeOf(): ShardHome { return HERE }
   owns(): boolean { return true }
   owned(): null { return null }
-  onChange(): void { /* Nothing ever changes. */ }
+  onChange(): void { /* Ownership never changes. */ }
   state(): ShardsState { return { nodeId: this.#nodeId, held: SHARD_COUNT, total: SHARD_COUNT, nodes: 1 } }
-  async start(): Promise<void> { /* Nobody to join. */ }
-  async stop(): Promise<void> { /* Nobody to give them to. */ }
+  async start(): Promise<void> { /* There is no other node. */ }
+  async stop(): Promise<void> { /* No other node takes the shards. */ }
 }

@@ -1,9 +1,9 @@
-/** Looks again and again for what is due, one look at a time: one that takes longer than the pause is not overtaken. Who does nothing else is one. */
+/** Runs `poll` every `everyMs`; runs never overlap. A slow run delays the next. */
 export interface PollerOptions {
-  /** From the beginning of one look to the next, milliseconds. */
+  /** The time from the start of one run to the start of the next, milliseconds. */
   readonly everyMs: number
   readonly poll: () => Promise<void>
-  /** A look has failed; the next one comes all the same. */
+  /** Called when a run has failed; the next run follows all the same. */
   readonly onError: (error: unknown) => void
 }
 
@@ -14,19 +14,19 @@ export class Poller {
 
   constructor(options: PollerOptions) { this.#options = options }
 
-  /** Begins to look. Does not keep the process alive. */
+  /** Starts polling. Does not keep the process alive. */
   start(): void {
     this.#timer = setInterval(() => this.#poll(), this.#options.everyMs)
     this.#timer.unref()
   }
 
-  /** Stops looking; a look that was begun is finished. */
+  /** Stops polling; finishes the run in progress. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#polling
   }
 
-  /** Looks now, unless a look is under way: something has become due here. */
+  /** Polls now, because work has become due here; does nothing while a run is in progress. */
   nudge(): void {
     this.#poll()
   }

@@ -113,7 +113,7 @@ export class ScheduledPayments {
     for (const mail of mails) await this.#options.mailer.send(mail).catch((error: unknown) => this.#options.onError(error, 'mail'))
   }
 
-  // ── What is due ─────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Due rows ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
@@ -205,7 +205,7 @@ export class ScheduledPayments {
     return outcome.status === 'created' || await rows.giveUpOccurrence(client, scheduleId, due, now) ? outcome : CREATED
   }
 
-  // ── How payments ended ──────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Ends of payments ────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #follow(): Promise<void> {
     const { database, clock } = this.#options

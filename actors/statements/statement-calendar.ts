@@ -1,7 +1,7 @@
 /**
- * Monthly statements: on the first day of a month, at 06:00 UTC, a job is asked for each balance that was there in the month
- * before. How far a shard has come is a row, moved in the transaction of the jobs, so a node that dies in between leaves none
- * out and asks for none twice.
+ * Requests monthly statements: on the first day of a month, at 06:00 UTC, one job for each balance that existed in the
+ * month before. The progress of a shard is a row, moved in the transaction that inserts the jobs, so that a crash in
+ * between leaves no balance out and requests none twice.
  */
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -17,7 +17,7 @@ import type { StatementRequest } from './statement-job.ts'
 import { Poller } from '../runtime/poller.ts'
 
 const TICK_MS = 1_000
-/** Balances looked at in one transaction. */
+/** The number of balances handled in one transaction. */
 const BALANCES_MAX = 200
 
 export interface StatementCalendarOptions {
@@ -37,7 +37,7 @@ export class StatementCalendar {
     this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'monthly statements') })
   }
 
-  /** Begins to look; a new installation begins with the month that it is. */
+  /** Starts polling; a new installation begins with the current month. */
   async start(): Promise<void> {
     const { database, clock } = this.#options
     const { from } = monthOf(dateIn(clock.now(), 'UTC'))
@@ -45,7 +45,7 @@ export class StatementCalendar {
     this.#poller.start()
   }
 
-  /** Stops looking; what was begun is finished. */
+  /** Stops polling; finishes the work in progress. */
   async stop(): Promise<void> {
     await this.#poller.stop()
   }

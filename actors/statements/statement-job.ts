@@ -1,4 +1,6 @@
-/** The job that makes a statement: planned once, then its lines are read and written in every format at the same time. */
+/**
+ * The job that makes a statement: plans it once, then reads its lines and writes them in all formats at the same time.
+ */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { NO_RESULT } from '../../lib/jobs/job.ts'
@@ -15,18 +17,18 @@ import type { DocumentPool } from '../../workers/documents/pool.ts'
 import type { JobContext, JobWork } from '../jobs/jobs.ts'
 import { writeDocuments } from '../jobs/write-files.ts'
 
-/** Lines read, handed over and written at a time: with all formats some three megabytes. */
+/** The number of lines read and written at a time: in all formats together about three megabytes. */
 export const LINES_AT_ONCE = 1_000
 const STYLE = { timezone: 'UTC', decimalSeparator: '.' } as const
 
-/** What the job is asked for. */
+/** The request of the job. */
 export interface StatementRequest {
   readonly balanceId: string
   readonly kind: StatementKind
   readonly from: string
   readonly to: string
   readonly formats: readonly StatementFormat[]
-  /** The sandbox was asked to let it fail. */
+  /** True when the sandbox was asked to let the job fail. */
   readonly fails: boolean
 }
 
@@ -37,7 +39,7 @@ export interface StatementJobDeps {
   readonly documents: DocumentPool
 }
 
-/** The lines of a statement in batches; how far they have come is told. */
+/** Reads the lines of a statement in batches, and reports the progress. */
 export async function* linesOf(database: Database, { firstSequence, lastSequence, holder: { balanceId } }: Pick<StatementRecord, 'firstSequence' | 'lastSequence' | 'holder'>, { progress, signal }: JobContext): AsyncGenerator<StatementLine[]> {
   const total = lastSequence - firstSequence + 1
   progress(0, total)
@@ -49,7 +51,7 @@ export async function* linesOf(database: Database, { firstSequence, lastSequence
   }
 }
 
-/** Who is told of a month's statement; of any other, whoever has asked for it. */
+/** The roles that are told of a monthly statement; any other statement is announced to its requester. */
 const ROLES = ['owner', 'admin', 'accountant'] as const
 
 async function tellReady({ client, ids, now }: JobTx, { id, customerId, kind, from, to, currency, holder }: StatementRecord, requestedBy: string): Promise<readonly Mail[]> {
@@ -70,7 +72,7 @@ export function statementJob(world: StatementJobDeps): JobWork {
       if (balance === null) throw new Error(`The balance ${request.balanceId} has vanished.`)
       const holder = await holderOf(database, balance.id)
       const statement = await inTransaction(database, (client) => planStatement(client, { ...request, id: ids.next(), jobId: job.id, balance, holder, now: clock.now() }))
-      // The month has its statement: another job has been quicker.
+      // The month already has its statement: another job was faster.
       if (statement === null) return { result: NO_RESULT, fileId: null }
       const formats = request.formats.filter((format) => format !== 'mt940' || fitsMt940(statement, statement.largest))
       const name = statementFileName(statement)
@@ -85,7 +87,7 @@ export function statementJob(world: StatementJobDeps): JobWork {
           ...NO_RESULT, rows: statement.creditCount + statement.debitCount, statementId: statement.id,
           ...(only === undefined || files.length !== 1 ? {} : { fileName: only.fileName, contentType: only.contentType, sizeBytes: only.sizeBytes }),
         },
-        // The files are the statement's, for good, and not the job's.
+        // The files belong to the statement permanently, and not to the job.
         fileId: null,
         finish: async (tx) => {
           await finishStatement(tx.client, statement.id, formats.map((format, index) => ({ format, fileId: files[index]!.id })))

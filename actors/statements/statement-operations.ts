@@ -1,4 +1,4 @@
-/** What the HTTP layer asks of statements. They are made by a job (actors/statements/statement-job.ts). */
+/** The operations on statements for the HTTP layer. A job makes the statements (actors/statements/statement-job.ts). */
 import { createHash } from 'node:crypto'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { StatementRequest as StatementJobRequest } from './statement-job.ts'
@@ -27,16 +27,16 @@ import type { SimStatement, Statement, statementList, StatementRequest } from '.
 import type { Command, CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 
-/** Reads. Null means: no such row in this tenant. */
+/** The reads. Null means: no such row in this tenant. */
 export interface StatementReads {
   list(query: ListQuery<typeof statementList> & { readonly balanceId: string }): Promise<ListResult<Statement> | null>
   get(tenant: Tenant, balanceId: string, id: string): Promise<Versioned<Statement> | null>
   hasBalance(tenant: Tenant, balanceId: string): Promise<boolean>
-  /** A link to the file. @throws ProblemError `not-found`, `document-not-ready` */
+  /** Creates a link to the file. @throws ProblemError `not-found`, `document-not-ready` */
   download(tenant: Tenant, balanceId: string, id: string, format: StatementFormat): Promise<DownloadLink>
 }
 
-/** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
+/** The writes. Every refusal is thrown as a problem, except the outcomes recorded under an idempotency key. */
 export interface StatementCommands {
   request(by: ByCaller, command: Command<StatementRequest>, balanceId: string): Promise<CommandAnswer>
   simulate(by: ByCaller, body: SimStatement, idempotency: Idempotency | null): Promise<CommandAnswer>
@@ -49,7 +49,7 @@ export interface StatementDeps extends RunOnceDeps {
   readonly problemBase: string
   readonly sandbox: boolean
   readonly downloads: DownloadReads
-  /** Told of what was asked for here. */
+  /** Notified of jobs that are requested on this node. */
   readonly jobs: Pick<Jobs, 'nudge'>
 }
 
@@ -66,7 +66,7 @@ function statementView(statement: StatementRecord): Versioned<Statement> {
   }
 }
 
-/** The reads of statements. */
+/** Creates the reads of statements. */
 export function createStatementReads({ database, clock, downloads }: Pick<StatementDeps, 'database' | 'clock' | 'downloads'>): StatementReads {
   const db = readDatabase(database)
   return {
@@ -93,7 +93,7 @@ export function createStatementReads({ database, clock, downloads }: Pick<Statem
 
 const DAY_MS = 86_400_000
 
-/** @throws ProblemError when a period cannot have a statement */
+/** Checks that a period can have a statement. @throws ProblemError when it cannot */
 function checkPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>, now: number): void {
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
   if (to > dateIn(now, 'UTC')) refuseField('/to', 'too_far_ahead', 'Lies in the future.')
@@ -101,13 +101,13 @@ function checkPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>, now: n
   if (days > STATEMENT_DAYS_MAX) refuseField('/from', 'too_large', `A statement covers at most ${STATEMENT_DAYS_MAX} days.`, { max: STATEMENT_DAYS_MAX })
 }
 
-/** The same for the same question, in the text form of a UUID. */
+/** Computes a value in the form of a UUID that is the same for equal requests. */
 export function fingerprintOf(question: unknown): string {
   const hex = createHash('sha256').update(JSON.stringify(question)).digest('hex')
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
 }
 
-/** The commands of statements. */
+/** Creates the commands of statements. */
 export function createStatementCommands(world: StatementDeps): StatementCommands {
   const { database, clock, ids, sandbox } = world
   const jobView = createJobView(world)
@@ -117,7 +117,7 @@ export function createStatementCommands(world: StatementDeps): StatementCommands
     return balance ?? refuse('not-found', 'No such resource exists in this tenant.')
   }
 
-  /** The statement of the month before, made when it is missing. */
+  /** Finds the statement of the previous month, and the request that makes it when it is missing. */
   async function lastMonth(balance: StatementBalance): Promise<{ readonly statement: StatementRecord | null; readonly request: StatementJobRequest }> {
     const period = monthOf(Temporal.PlainDate.from(dateIn(clock.now(), 'UTC')).subtract({ months: 1 }).toString())
     const request: StatementJobRequest = { balanceId: balance.id, kind: 'monthly', ...period, formats: STATEMENT_FORMATS, fails: false }
@@ -166,7 +166,7 @@ export function createStatementCommands(world: StatementDeps): StatementCommands
             id: ids.next(), tenantId: by.tenant.id, operatorId: balance.operatorId, customerId: by.tenant.id, shard: balance.shard, kind: 'statement', request, fingerprint: fingerprintOf(request),
             subject: { object: 'balance', id: balanceId }, requestedBy: by.principal.id, requestId: by.requestId, now,
           })
-          // Planned now, so that the event can name it; its files come with the job.
+          // Planned now, so that the event can name the statement; the job adds its files.
           const planned = await planStatement(client, { id: ids.next(), jobId: job.id, ...request, balance, holder, now })
           statementId = planned?.id ?? null
         }

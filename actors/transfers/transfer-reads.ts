@@ -1,4 +1,4 @@
-/** Reads of transfers. Null means: no such row in this tenant. */
+/** The reads of transfers. Null means: no such row in this tenant. */
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Transfer, transferList } from '../../lib/transfers/transfer-schema.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
