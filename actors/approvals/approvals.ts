@@ -42,10 +42,7 @@ const DUE_MAX = 256
 /** The minimum time between two reminders: one hour. */
 const REMINDER_MS = 3_600_000
 
-/**
- * The actor recorded for automatic decisions of a sandbox and for approvals that end by time. No person can have this
- * id.
- */
+/** The approver recorded for decisions of the sandbox. No person can have this id. */
 export const SANDBOX_APPROVER = { id: '00000000-0000-4000-8000-00000000a99f', name: 'Sandbox approver' } as const
 
 /** The effects to write together with the end of an approval, and a callback to run after the commit. */
@@ -184,8 +181,9 @@ export class Approvals extends Poller {
   }
 
   /**
-   * Writes a decision and its consequences. @returns the problem to answer with when a write happened but the approver
-   * is refused
+   * Writes a decision and its consequences.
+   *
+   * @returns the problem to answer with when a write happened but the approver is refused
    */
   async #take(tx: ApprovalTx, approval: ApprovalRecord, decision: NewDecision, by: AuditBy, afterwards: Afterwards): Promise<Problem | null> {
     // Approvals given by people who may no longer approve do not count, even when they were received in time.
@@ -302,8 +300,9 @@ export class Approvals extends Poller {
   // ── The mailbox ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Runs one transaction under the lock of an approval, after the earlier ones of this node. @throws Overloaded when
-   * too many wait
+   * Runs one transaction under the lock of an approval, after the earlier ones of this node.
+   *
+   * @throws Overloaded when too many wait
    */
   async #within<Result>(id: string, work: (tx: ApprovalTx, approval: ApprovalRecord | null, afterwards: Afterwards) => Promise<Result>): Promise<Result> {
     const mailbox = this.#mailboxes.get(id) ?? { tail: Promise.resolve(), waiting: 0 }

@@ -96,7 +96,9 @@ class Submission {
   }
 
   /**
-   * Submits the rows, lot by lot. @throws JobPaused when other jobs should have their turn, or a sandbox wants a stall
+   * Submits the rows, lot by lot.
+   *
+   * @throws JobPaused when other jobs should have their turn, or a sandbox wants a stall
    */
   async run({ progress, signal }: JobContext): Promise<JobOutcome> {
     const { system, clock } = this.#world
@@ -174,7 +176,9 @@ class Submission {
 }
 
 /**
- * Makes one payment. @returns the result of the row; null when it could not be decided and has to be submitted again
+ * Makes one payment.
+ *
+ * @returns the result of the row; null when it could not be decided and has to be submitted again
  */
 async function submitRow(world: BulkSubmissionDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
   const { clock, problemText, problemStatus } = world

@@ -55,7 +55,9 @@ export async function moveQuietly(tx: ApprovalTx, contract: Contract, move: Quie
 
 /**
  * Makes a due move in its own transaction, with notices to the people who can act; does nothing when the contract has
- * changed. @throws as `moveQuietly`
+ * changed.
+ *
+ * @throws as `moveQuietly`
  */
 export async function moveWhenDue(world: EndsDeps, contract: Contract, move: QuietMove, accounts: InternalAccounts): Promise<void> {
   await decideInTransaction(world, async (tx, afterwards) => {

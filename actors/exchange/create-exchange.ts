@@ -126,8 +126,9 @@ export interface Said {
 }
 
 /**
- * Brings a spot (X1, X2) to the balance that sells, and repeats it until it is booked or refused. @throws Overloaded,
- * DatabaseUnavailable or OutcomeUnknown
+ * Brings a spot (X1, X2) to the balance that sells, and repeats it until it is booked or refused.
+ *
+ * @throws Overloaded, DatabaseUnavailable or OutcomeUnknown
  */
 export async function bookSpot(world: ExchangeDeps, caller: Caller, found: FoundQuote, said: Said): Promise<ExchangeBookReply | { readonly kind: 'recorded'; readonly outcome: StoredOutcome }> {
   let refusal: Problem | null = null

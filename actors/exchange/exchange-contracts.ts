@@ -167,8 +167,9 @@ function checkTerms({ clock }: ContractDeps, { quote, desk, terms: { forwardType
 // ── Deposits ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Pays a deposit (F2). @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under
- * the same key
+ * Pays a deposit (F2).
+ *
+ * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */
 export async function payDeposit(world: ContractDeps, caller: ContractAsker, contractId: string, { balanceId, amount }: { readonly balanceId: string; readonly amount: { readonly amountMinor: string; readonly currency: string } | null }): Promise<ContractOutcome> {
   const known = await contractOfCustomer(world.database, caller.customerId, contractId, 'forward')
@@ -225,8 +226,9 @@ export interface DrawdownDeps extends ContractDeps {
 }
 
 /**
- * Draws from a contract (F4, H2, D1). @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to
- * repeat under the same key
+ * Draws from a contract (F4, H2, D1).
+ *
+ * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, safe to repeat under the same key
  */
 export async function drawFromContract(world: DrawdownDeps, caller: ContractAsker, contractId: string, kind: Contract['kind'], input: DrawdownInput): Promise<ContractOutcome> {
   const contract = await contractOfCustomer(world.database, caller.customerId, contractId, kind)

@@ -153,7 +153,7 @@ export class FxOrders extends Poller {
     if (told.length > 0) {
       const submissions = await partner.submit(told.map((order) => orderOf(exchangeOf(order)))).catch((error: unknown) => {
         // The outcome of every order is unknown: each becomes an exception, and its status is asked for.
-        onError(error, 'exchanges told to the partner')
+        onError(error, 'sending exchanges to the partner')
         return new Map<string, FxSubmission>()
       })
       await Promise.all(told.map(async (order) => {
@@ -169,8 +169,8 @@ export class FxOrders extends Poller {
   }
 
   /**
-   * @returns whether the exchange moved. @throws Overloaded, DatabaseUnavailable or OutcomeUnknown; and the error by
-   *   which a message is not stored twice
+   * @returns whether the exchange moved.
+   * @throws Overloaded, DatabaseUnavailable or OutcomeUnknown; and the error by which a message is not stored twice
    */
   async #move(exchange: ExchangeRecord, move: Move, message: FxMessage | null): Promise<boolean> {
     // Set once the commit has found that the credited balance is closed.

@@ -100,7 +100,7 @@ export function createApiKeyCommands(
     const managers = await peopleInRoles(client, by.tenant.id, KEY_MANAGERS)
     const addresses = await insertNotices(client, ids, managers, { tenantId: by.tenant.id, type: 'api_key_created', title, text, object: { type: 'api_key', id } }, clock.now())
     return () => {
-      for (const to of addresses) mailer.send({ to, subject: title, text }).catch((error: unknown) => log.warn({ err: error }, 'news of a key could not be mailed'))
+      for (const to of addresses) mailer.send({ to, subject: title, text }).catch((error: unknown) => log.warn({ err: error }, 'the notice of a new key could not be mailed'))
     }
   }
 

@@ -136,8 +136,9 @@ export function createMemberCommands(world: IdentityDeps, reads: MemberReads): M
   }
 
   /**
-   * Checks that the customer keeps its primary owner and an active owner without this member. @throws ProblemError
-   * otherwise
+   * Checks that the customer keeps its primary owner and an active owner without this member.
+   *
+   * @throws ProblemError otherwise
    */
   async function staysOwned(client: TransactionClient, customerId: string, member: rows.MemberRecord): Promise<void> {
     if (member.isPrimaryOwner) stands('The primary owner stays; transfer that to another member first.', 'primary_owner')
@@ -153,8 +154,9 @@ export function createMemberCommands(world: IdentityDeps, reads: MemberReads): M
   }
 
   /**
-   * Checks the memberships of a team. `before` are its current members. @throws ProblemError when the caller would join
-   * it
+   * Checks the memberships of a team. `before` are its current members.
+   *
+   * @throws ProblemError when the caller would join it
    */
   async function checkTeamMembers(client: TransactionClient, by: ByInTenant, membershipIds: readonly string[], before: readonly string[]): Promise<readonly string[]> {
     const wanted = await checkMembers(client, by.tenant.id, membershipIds)

@@ -102,7 +102,7 @@ export class Jobs {
   constructor(options: JobsOptions) {
     this.#options = options
     this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#pollOnce(), onError: (error) => options.onError(error, 'jobs that are due') })
-    this.#expiry = new Poller({ everyMs: EXPIRY_TICK_MS, poll: () => this.expire(), onError: (error) => options.onError(error, 'jobs that are over') })
+    this.#expiry = new Poller({ everyMs: EXPIRY_TICK_MS, poll: () => this.expire(), onError: (error) => options.onError(error, 'expired jobs') })
   }
 
   /** Starts polling. */

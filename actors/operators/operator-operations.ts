@@ -191,7 +191,9 @@ function railLimitsView(limits: RailLimits): OperatorSettings['rails']['limits']
 }
 
 /**
- * Computes the exchange terms after a change. @throws ProblemError when a rate would be held for longer than allowed
+ * Computes the exchange terms after a change.
+ *
+ * @throws ProblemError when a rate would be held for longer than allowed
  */
 function termsAfter(before: ExchangeTerms, change: OperatorSettingsUpdate['exchange'] = {}): ExchangeTerms {
   const { minSellEur, ...rest } = change

@@ -28,8 +28,9 @@ import type { Caller } from '../commands/caller.ts'
 const LAST_ZONE_MS = 12 * 3_600_000
 
 /**
- * Reads the current balance and recipient that a draft names. @throws ProblemError when the customer does not have
- * them, or they do not fit
+ * Reads the current balance and recipient that a draft names.
+ *
+ * @throws ProblemError when the customer does not have them, or they do not fit
  */
 export async function draftFacts(client: Pick<TransactionClient, 'query'>, customerId: string, input: DraftInput, now: number): Promise<DraftFacts & { readonly balance: { readonly operatorId: string; readonly shard: number } }> {
   const { balance, recipient } = await readDraftFacts(client, { customerId, ...input })

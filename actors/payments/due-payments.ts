@@ -1,6 +1,6 @@
 /**
- * Releases scheduled payments on their date: brings each to the balance that pays it, which holds the money, waits for
- * money, or fails the payment (lib/payments/release-payment.ts).
+ * Releases scheduled payments on their date: brings each to the balance that pays it, which holds the money, lets
+ * the payment wait, or ends it as failed or cancelled (lib/payments/release-payment.ts).
  *
  * The due time is a column, polled by the node that owns the shard. Two nodes that poll at once do no harm: the commit
  * compares the payment's version, and the second node finds it moved.

@@ -277,8 +277,9 @@ export function convertAt({ market }: Pick<PayDeps, 'market'>, connectionId: str
 }
 
 /**
- * Reads the conversion that a quote offers. @throws ProblemError when the quote does not exist, or no balance can
- * receive the bought currency
+ * Reads the conversion that a quote offers.
+ *
+ * @throws ProblemError when the quote does not exist, or no balance can receive the bought currency
  */
 async function conversionFor({ conversions }: PayDeps, caller: Caller, quoteId: string, options: Parameters<Conversions['orderOf']>[2]): Promise<ConversionOrder> {
   if (conversions === undefined) refuseField('/quoteId', 'not_found', 'No such quote.')

@@ -28,8 +28,9 @@ export interface AccountPartner {
   /** Requests an account, or asks for the state of a requested one. @throws when the outcome is unknown */
   open(request: AccountRequest): Promise<AccountAnswer>
   /**
-   * Requests the closing of an account; resolves with true when no money can arrive through it any more. @throws when
-   * the outcome is unknown
+   * Requests the closing of an account; resolves with true when no money can arrive through it any more.
+   *
+   * @throws when the outcome is unknown
    */
   close(reference: string): Promise<boolean>
 }

@@ -61,8 +61,9 @@ export interface RecallRequest {
 /** Takes recalls. The answer comes as a message: `returned`, or `recall_rejected`. */
 export interface RecallPartner {
   /**
-   * Sends recalls; the partner ignores a reference that was recalled before. @throws when it is unknown whether they
-   * arrived
+   * Sends recalls; the partner ignores a reference that was recalled before.
+   *
+   * @throws when it is unknown whether they arrived
    */
   recall(requests: readonly RecallRequest[]): Promise<void>
 }
@@ -75,13 +76,15 @@ export interface PayeeVerifier {
 
 export interface BankPartner {
   /**
-   * Sends orders. An order without a result timed out. @throws when the whole call failed: the outcome of every order
-   * is unknown
+   * Sends orders. An order without a result timed out.
+   *
+   * @throws when the whole call failed: the outcome of every order is unknown
    */
   submit(orders: readonly PaymentOrder[]): Promise<ReadonlyMap<string, Submission>>
   /**
-   * Asks for the outcome of references. A reference without an answer is absent. @throws when the partner does not
-   * answer
+   * Asks for the outcome of references. A reference without an answer is absent.
+   *
+   * @throws when the partner does not answer
    */
   status(references: readonly string[]): Promise<ReadonlyMap<string, OrderStatus>>
 }

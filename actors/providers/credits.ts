@@ -45,8 +45,9 @@ export interface CreditReturn {
 
 export interface CreditPartner {
   /**
-   * Returns credits; resolves with the references that the partner has taken. @throws when the whole call failed: the
-   * outcome of every return is unknown
+   * Returns credits; resolves with the references that the partner has taken.
+   *
+   * @throws when the whole call failed: the outcome of every return is unknown
    */
   giveBack(returns: readonly CreditReturn[]): Promise<readonly string[]>
 }

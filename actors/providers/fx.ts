@@ -53,13 +53,15 @@ export interface FxPartner {
    */
   mid(connectionId: string, sell: CurrencyCode, buy: CurrencyCode): Fraction | null
   /**
-   * Sends orders. An order without a result timed out. @throws when the whole call failed: the outcome of every order
-   * is unknown
+   * Sends orders. An order without a result timed out.
+   *
+   * @throws when the whole call failed: the outcome of every order is unknown
    */
   submit(orders: readonly FxOrder[]): Promise<ReadonlyMap<string, FxSubmission>>
   /**
-   * Asks for the outcome of references. A reference without an answer is absent. @throws when the partner does not
-   * answer
+   * Asks for the outcome of references. A reference without an answer is absent.
+   *
+   * @throws when the partner does not answer
    */
   status(references: readonly string[]): Promise<ReadonlyMap<string, FxStatus>>
 }

@@ -9,8 +9,9 @@ export interface StatementQuestion {
 
 export interface StatementPartner {
   /**
-   * Reads the statement as camt.053, piece by piece; null while the partner has none. @throws when the partner does not
-   * answer
+   * Reads the statement as camt.053, piece by piece; null while the partner has none.
+   *
+   * @throws when the partner does not answer
    */
   statement(question: StatementQuestion): Promise<AsyncIterable<Uint8Array> | null>
 }

@@ -20,7 +20,7 @@ export interface Decision<State, Reply> {
   /** The writes that make the reply true; null when there are none. */
   readonly effects: Effects | null
   /**
-   * True for a refusal that fresher state could turn into an approval. Credits raise a balance without passing through
+   * True for a refusal that fresher state could turn into a success. Credits raise a balance without passing through
    * its actor, so state in memory can be too low: such a refusal from memory is not sent; the state is loaded and the
    * turn decided again (I4).
    */

@@ -77,8 +77,9 @@ async function tellPeople({ client, ids, now }: ApprovalTx, { id, customerId, nu
 }
 
 /**
- * Pauses the schedules that pay a recipient who has just been blocked. The recipient is locked. @returns the mails to
- * send
+ * Pauses the schedules that pay a recipient who has just been blocked. The recipient is locked.
+ *
+ * @returns the mails to send
  */
 export async function pauseSchedulesTo(tx: ApprovalTx, recipientId: string): Promise<readonly Mail[]> {
   const mails: Mail[] = []

@@ -73,8 +73,9 @@ export function createTransactions({ database, clock, ids }: TransactionDeps): {
   }
 
   /**
-   * Locks an annotation for a caller who may change it: its author, or an administrator. @throws ProblemError
-   * `insufficient-scope`
+   * Locks an annotation for a caller who may change it: its author, or an administrator.
+   *
+   * @throws ProblemError `insufficient-scope`
    */
   async function locked(client: TransactionClient, { tenant, principal }: ByCaller, transactionId: string, id: string, expected: number | bigint | null): Promise<AnnotationRecord> {
     const found = await lockAnnotation(client, { customerId: tenant.id, transactionId, id }) ?? gone()
