@@ -1,4 +1,4 @@
-/** How a balance is reached from outside: one row for each set of identifiers. */
+/** Account details of a balance: one row for each set of bank identifiers by which payers reach the balance. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 const TELL_NODES = `create trigger own_accounts_changed after insert or delete or update of status, identifiers, shared on account_details

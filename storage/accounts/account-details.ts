@@ -1,4 +1,4 @@
-/** Account details as rows: read for whoever shows them to a payer, provided by the sandbox bank at once. */
+/** Account details as rows: read for display to a payer; the sandbox bank provides its details immediately. */
 import { accountDetailsJson, type AccountDetailsJson, type AccountDetailsRecord, type AccountIdentifiers } from '../../lib/accounts/details.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -32,15 +32,19 @@ export async function accountDetailsOf(database: Pick<Database, 'query'>, balanc
   return found
 }
 
-/** Where money for a balance can be sent now or soon: its details that are not closed, pending ones too. */
+/**
+ * Reads the details by which money can be sent to a balance now or soon: all that are not closed, pending ones
+ * included.
+ */
 export async function depositDetailsOf(database: Pick<Database, 'query'>, balanceId: string): Promise<AccountDetailsJson[]> {
   const details = (await accountDetailsOf(database, [balanceId])).get(balanceId) ?? []
   return details.filter(({ status }) => status !== 'closed')
 }
 
 /**
- * Whether account details `d` lead to a balance and are the account that the jsonb `bank` names. Details that were replaced or are
- * being closed still lead to their balance; an account that many share does not say by itself which balance is meant.
+ * SQL condition: account details `d` lead to a balance and are the account that the jsonb `bank` names. Details that
+ * were replaced or are being closed still lead to their balance. A shared account does not lead to one: its identifiers
+ * belong to many balances.
  */
 const isAccountOf = (bank: string): string => `d.status in ('active', 'replaced', 'closing') and not d.shared
     and (d.identifiers->>'iban' = ${bank}->>'iban' or d.identifiers->>'clabe' = ${bank}->>'clabe'
@@ -49,35 +53,36 @@ const isAccountOf = (bank: string): string => `d.status in ('active', 'replaced'
           or d.identifiers->>'bic' = ${bank}->>'bic'
           or (d.identifiers->>'bankCode' = ${bank}->>'bankCode' and d.identifiers->>'branchCode' is not distinct from ${bank}->>'branchCode'))))`
 
-/** Of a recipient `r`: whether it is an account of its customer's own. */
+/** SQL condition on a recipient `r`: its account belongs to the same customer. */
 export const IS_OWN_ACCOUNT = `exists (select from account_details d where d.customer_id = r.customer_id and ${isAccountOf('r.bank')})`
 
 /** A balance on this platform that a recipient's account details lead to. */
 export interface PlatformAccount {
   readonly balanceId: string
   readonly connectionId: string
-  /** Whether the balance is kept by the operator of the customer who pays. */
+  /** Whether the balance belongs to the operator of the paying customer. */
   readonly sameOperator: boolean
-  /** As the account is kept, for the check of the payee's name. */
+  /** The holder's name as the account records it, for the check of the payee's name. */
   readonly holderName: string
 }
 
 /**
- * SQL of the `PlatformAccount` that a jsonb `bank` names in a currency, for customers of `operator` who pay; null when no balance on this
- * platform has the account.
+ * SQL of the `PlatformAccount` that a jsonb `bank` names in a currency, for paying customers of `operator`; null when
+ * no balance on this platform has the account.
  */
 const platformAccount = ({ bank, currency, operator }: { readonly bank: string; readonly currency: string; readonly operator: string }): string => `(
   select json_build_object('balanceId', b.id, 'connectionId', b.connection_id, 'sameOperator', b.operator_id = ${operator}, 'holderName', d.account_holder_name)
   from account_details d join balance b on b.id = d.balance_id
   where b.currency = ${currency} and ${isAccountOf(bank)} order by d.status = 'active' desc, d.id limit 1)`
 
-/** Of a recipient `r` of a customer `c`: the balance that its account is. */
+/** SQL of the balance that the account of a recipient `r` of a customer `c` leads to. */
 export const PLATFORM_ACCOUNT = platformAccount({ bank: 'r.bank', currency: 'r.currency', operator: 'c.operator_id' })
 
 /**
- * The balance on this platform that bank details in a currency name, for a customer who wants to pay it; null when there is none.
+ * Finds the balance on this platform that bank details in a currency name, for a customer who wants to pay it; null
+ * when there is none.
  *
- * @throws DatabaseUnavailable and what the driver throws
+ * @throws DatabaseUnavailable and the driver's errors
  */
 export async function findPlatformAccount(
   database: Pick<Database, 'query'>, { customerId, currency, bank }: { readonly customerId: string; readonly currency: string; readonly bank: object },
@@ -100,9 +105,9 @@ export interface ProvidedFor {
 }
 
 /**
- * Opens an account at the sandbox bank for each of the balances whose details are to be active and that has none.
+ * Opens an account at the sandbox bank for each of the balances that needs active details and has none.
  *
- * @throws what the driver throws
+ * @throws the driver's errors
  */
 export async function provideSandboxAccounts(client: TransactionClient, { ids, now, balances: which }: ProvidedFor): Promise<void> {
   const given = 'operatorId' in which ? { condition: 'b.operator_id = $1', value: which.operatorId } : { condition: 'b.id = any($1::uuid[])', value: plainArray(which) }

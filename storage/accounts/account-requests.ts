@@ -1,4 +1,7 @@
-/** Account details on their way: asked for, provided, replaced and closed. Statements only; rules are in lib/accounts. */
+/**
+ * Account details from request to end: requested, provided, replaced and closed. Statements only; rules are in
+ * lib/accounts.
+ */
 import type { AccountTerms } from '../../lib/accounts/details.ts'
 import type { KnownDetails } from '../../lib/accounts/requests.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -21,7 +24,7 @@ export interface DetailsRequest {
   readonly now: number
 }
 
-/** Asks for details; the partner is told by whoever looks after the shard. */
+/** Writes a request for details; the poller of the shard sends it to the partner. */
 export async function insertDetailsRequest(client: TransactionClient, { id, balanceId, scope, rails, now }: DetailsRequest): Promise<void> {
   await client.query({
     name: 'insert_details_request', values: [id, balanceId, scope, rails, timestamp(now)],
@@ -31,7 +34,7 @@ export async function insertDetailsRequest(client: TransactionClient, { id, bala
   })
 }
 
-/** Details whose partner has to be asked. */
+/** Details whose next request to the partner is due. */
 export interface DueDetails {
   readonly id: string
   readonly balanceId: string
@@ -43,7 +46,10 @@ export interface DueDetails {
   readonly accountHolderName: string
 }
 
-/** Takes details of these shards (null: all) that are due. They are somebody else's again at `until`, should whoever took them die. */
+/**
+ * Leases due details of these shards (null: all). The lease ends at `until`; then another node may take details that
+ * are still due.
+ */
 export async function takeDueDetails(database: Database, { now, until, shards, max }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number }): Promise<readonly DueDetails[]> {
   const rows = await database.query<[string, string, string, string, DueDetails['scope'], string[], DueDetails['status'], string]>({
     name: 'take_due_details', values: [timestamp(now), timestamp(until), shards, max],
@@ -55,12 +61,12 @@ export async function takeDueDetails(database: Database, { now, until, shards, m
   return rows.map(([id, balanceId, customerId, currency, scope, rails, status, accountHolderName]) => ({ id, balanceId, customerId, currency, scope, rails, status, accountHolderName }))
 }
 
-/** When the partner is asked about details that are not settled next. */
+/** Sets when the partner is asked next about details that are not settled. */
 export async function askDetailsAt(database: Database, id: string, at: number): Promise<void> {
   await database.query({ name: 'ask_details_at', text: 'update account_details set due_at = $2 where id = $1 and due_at is not null', values: [id, timestamp(at)] })
 }
 
-/** The partner has opened the account. What comes in by it is what was asked for. */
+/** Activates details: the partner has opened the account. The identifiers and other terms are the partner's. */
 export async function activateDetails(client: TransactionClient, id: string, { identifiers, bankName, bankAddress, country, estimatedArrival }: AccountTerms, now: number): Promise<void> {
   await client.query({
     name: 'activate_details',
@@ -76,7 +82,10 @@ export async function failDetails(client: TransactionClient, id: string, reason:
   await client.query({ name: 'fail_details', text: `update account_details set status = 'failed', status_reason = $2, due_at = null where id = $1`, values: [id, reason] })
 }
 
-/** Newer details have come; payers may use these until then, and the partner is told to close them. */
+/**
+ * Marks details as replaced by newer ones. Payers may use them until `validUntil`; then the partner is asked to close
+ * them.
+ */
 export async function replaceDetails(client: TransactionClient, ids: readonly string[], { byId, validUntil }: { readonly byId: string; readonly validUntil: number }): Promise<void> {
   await client.query({
     name: 'replace_details', values: [ids, byId, timestamp(validUntil)],
@@ -84,7 +93,7 @@ export async function replaceDetails(client: TransactionClient, ids: readonly st
   })
 }
 
-/** The partner is asked to close what a balance has; what was only asked for is dropped. */
+/** Begins to close all details of a balance that are pending, active or replaced; the partner is asked immediately. */
 export async function beginClosingDetails(client: TransactionClient, balanceId: string, now: number): Promise<void> {
   await client.query({
     name: 'begin_closing_details', values: [balanceId, timestamp(now)],
@@ -92,7 +101,7 @@ export async function beginClosingDetails(client: TransactionClient, balanceId: 
   })
 }
 
-/** Nothing comes in by them any more. */
+/** Closes details: money can no longer arrive through them. */
 export async function endDetails(client: TransactionClient, id: string, now: number): Promise<void> {
   await client.query({
     name: 'end_details', text: `update account_details set status = 'closed', valid_until = $2, due_at = null where id = $1`, values: [id, timestamp(now)],

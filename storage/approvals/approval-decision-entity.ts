@@ -1,4 +1,4 @@
-/** One person's word on an approval. */
+/** One approver's decision on an approval. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const ApprovalDecision = defineEntity({

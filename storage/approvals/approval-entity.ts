@@ -1,4 +1,7 @@
-/** What waits for people. Opened by the commit, decided under its lock. */
+/**
+ * A payment, exchange or other subject that waits for approvers' decisions. Opened by the commit, decided under the
+ * lock of its row.
+ */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Approval = defineEntity({

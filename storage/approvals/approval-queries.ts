@@ -1,4 +1,4 @@
-/** Approvals and policies as people and keys see them. */
+/** Approvals and policies as users and API keys see them. */
 import { sql } from 'kysely'
 import { approvalJson, type ApprovalIssueCode, type DecisionRecord } from '../../lib/approvals/approval.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -21,9 +21,9 @@ export interface ApprovalFilters {
 }
 export type ApprovalListQuery = ListQuery<ApprovalFilters, '-createdAt' | 'createdAt'>
 
-/** Who is looking. */
+/** The user or API key that reads. */
 export interface Viewer {
-  /** Of the person or the key. */
+  /** Id of the user or of the API key. */
   readonly id: string
   readonly showsComments: boolean
 }
@@ -63,7 +63,7 @@ export async function listApprovals(database: Database, db: ReadDatabase, { tena
     .anyOf(sql`a.subject_id`, filters.subjectId, 'uuid')
     .anyOf(sql`a.customer_id`, filters.customerId, 'uuid')
     .created('a', filters.createdFrom, filters.createdTo)
-  // Staff decide on nothing, whatever memberships they have elsewhere.
+  // An operator's staff decide on no approval, whatever memberships they have elsewhere.
   if (filters.mine !== undefined) where.add(tenant.kind === 'operator' ? (filters.mine ? NEVER : sql`true`) : filters.mine ? mayDecide(viewer) : sql`not ${mayDecide(viewer)}`)
   if (filters.requestedByMe !== undefined) where.add(sql`(a.requested_by = ${viewer.id}::uuid) = ${filters.requestedByMe}::boolean`)
   const { rows, ...rest } = await readPage<ApprovalRow>(db, [{ columns: columns(viewer), from: sql`approval a`, where: where.list, order: ORDERS[sort] }], page)
@@ -71,7 +71,7 @@ export async function listApprovals(database: Database, db: ReadDatabase, { tena
   return { ...rest, rows: rows.map((row) => view(row, decisions.get(row.id) ?? [], viewer, tenant)) }
 }
 
-/** One approval with its version; null when it is not the tenant's. */
+/** Reads one approval with its version; null when the approval is not the tenant's. */
 export async function getApproval(database: Database, db: ReadDatabase, tenant: Tenant, id: string, viewer: Viewer) {
   const where = scope(tenant).add(sql`a.id = ${id}::uuid`)
   const { rows: [row] } = await readPage<ApprovalRow>(db, [{ columns: columns(viewer), from: sql`approval a`, where: where.list, order: ORDERS.createdAt }], { limit: 1, position: null, withTotal: false })
@@ -80,7 +80,7 @@ export async function getApproval(database: Database, db: ReadDatabase, tenant: 
   return { version: row.version, view: view(row, decisions.get(row.id) ?? [], viewer, tenant) }
 }
 
-/** An approval that nobody has decided on yet, within the transaction that is about it. */
+/** Reads an approval that has no decisions yet, within the transaction that opens or changes it. */
 export async function showApproval(client: TransactionClient, tenant: Tenant, id: string, viewer: Viewer) {
   const { rows: [row] } = await client.query<ApprovalRow>({
     name: 'show_approval', values: [id, viewer.id],
@@ -124,12 +124,12 @@ async function decisionsOf(database: Database, ids: readonly string[]): Promise<
 
 // ── Policies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** All policies of a customer, those that were never set too. */
+/** Reads all policies of a customer, including kinds that were never set. */
 export async function listApprovalPolicies(database: Database, customerId: string) {
   return (await readPolicies(database.pool, customerId)).map(policyJson)
 }
 
-/** One policy with its version; null when there is no such customer. */
+/** Reads one policy with its version; null when the customer does not exist. */
 export async function getApprovalPolicy(database: Database, customerId: string, kind: PolicyKind) {
   const [policy] = await readPolicies(database.pool, customerId, [kind])
   return policy === undefined ? null : { version: policy.version, view: policyJson(policy) }

@@ -1,9 +1,9 @@
 /**
  * Approvals as rows: opened with their subject, decided under their lock.
  *
- * Whoever opens, decides or withdraws an approval does so in the transaction of what it is about, and everything of it
- * (row, decision, events, what becomes of the subject) is written there or not at all. Locks are taken in one order:
- * approvals by id, then balances, then payments.
+ * An approval is opened, decided or withdrawn in the transaction of its subject. The row, the decision, the events and
+ * the change of the subject are all written there, or none is. Locks are taken in one order: approvals by id, then
+ * balances, then payments.
  */
 import { storedPolicies, type StoredPolicies } from '../../lib/approvals/in-effect.ts'
 import { APPROVER_ROLES, type PolicyKind, type TermsJson, type TierJson } from '../../lib/approvals/policy.ts'
@@ -18,7 +18,7 @@ import { writeAudit, type AuditBy } from '../trail/trail.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
-/** A transaction that is open, and what is new in it. */
+/** An open transaction, with the ids and the time for new rows. */
 export interface ApprovalTx {
   readonly client: TransactionClient
   readonly ids: IdSource
@@ -26,10 +26,12 @@ export interface ApprovalTx {
   readonly now: number
 }
 
-/** What of an approval its opener has to say; the rest is known of the customer. */
+/** The fields of an approval that its opener states; the others follow from the customer. */
 export type OpenRequest = Omit<OpenApproval, 'id' | 'eventId' | 'operatorId' | 'shard'>
 
-/** A statement of a commit found something other than it was decided on; the transaction has to begin again. */
+/**
+ * Thrown when a statement of a commit found other facts than the decision assumed; the transaction has to begin again.
+ */
 export class CommitConflict extends Error {
   override readonly name = 'CommitConflict'
   readonly conflicts: readonly Conflict[]
@@ -40,8 +42,8 @@ export class CommitConflict extends Error {
 }
 
 /**
- * Writes what is decided; where the commit finds that the credited balance takes no money any more, it is decided again with the id
- * of an item of the suspense list.
+ * Writes the effects of a decision. Where the commit finds that the credited balance accepts no money any more,
+ * `decide` runs again with the id of a suspense item.
  *
  * @throws as `writeEffects`
  */
@@ -58,7 +60,9 @@ export async function writeOrSuspend<Decided extends { readonly effects?: Effect
   return again
 }
 
-/** Writes effects within a transaction. @throws CommitConflict when they rest on what is no longer so; nothing was written then */
+/**
+ * Writes effects within a transaction. @throws CommitConflict when they rest on stale facts; then nothing was written
+ */
 export async function writeEffects({ client, now }: Pick<ApprovalTx, 'client' | 'now'>, effects: Effects): Promise<void> {
   const connection = { query: async (statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }) => await client.query(statement) as unknown as { rows: unknown[][] } }
   const result = await commit(connection, [{ fence: null, commands: [{ effects }] }], now)
@@ -80,7 +84,7 @@ export async function openApproval(tx: ApprovalTx, request: OpenRequest): Promis
   return id
 }
 
-/** The stored policies of a customer. What is in effect follows from them: lib/approvals/in-effect.ts. */
+/** Reads the stored policies of a customer. lib/approvals/in-effect.ts derives the policies in effect from them. */
 export async function readStoredPolicies(client: Pick<TransactionClient, 'query'>, customerId: string): Promise<StoredPolicies> {
   const { rows } = await client.query<{ kind: PolicyKind; terms: TermsJson }>({
     name: 'read_stored_policies', text: 'select kind, terms from approval_policy where customer_id = $1', values: [customerId],
@@ -94,30 +98,36 @@ const named = (m: string) => `((a.tier->'approverRoles') ? ${m}.role or (a.tier-
   select from team_member tm where tm.membership_id = ${m}.id and (a.tier->'approverTeamIds') ? tm.team_id::text))`
 const UNNAMED = `(jsonb_array_length(a.tier->'approverRoles') + jsonb_array_length(a.tier->'approverUserIds') + jsonb_array_length(a.tier->'approverTeamIds') = 0)`
 
-/** Of an approval `a` and a membership `m` of its customer: whether the tier names the person, by role, team or person. */
+/**
+ * SQL condition on an approval `a` and a membership `m` of its customer: the tier names the member by role, team or
+ * user.
+ */
 const inTier = (m: string) => `(${m}.role in (${APPROVER_ROLES.map((role) => `'${role}'`).join(', ')}) and (${UNNAMED} or ${named(m)}))`
 export const IN_TIER = inTier('m')
 /**
- * Requesters may decide only where the tier says so, and on changes of policies never. The requesters are everyone who shaped
- * the terms, and whoever made a key that did.
+ * SQL condition: the member did not request the approval. Requesters may decide only where the tier allows it, and
+ * never on changes of policies. The requesters are all users and keys that shaped the terms, and the users who created
+ * those keys.
  */
 const notOwn = (m: string) => `(((a.tier->>'allowSelfApproval')::boolean and a.subject_type <> 'approval_policy_change')
   or (${m}.user_id <> a.requested_by and not a.requesters ? ${m}.user_id::text
     and not exists (select from api_key k where k.tenant_id = a.customer_id and k.created_by = ${m}.user_id and (k.id = a.requested_by or a.requesters ? k.id::text))))`
 export const NOT_OWN = notOwn('m')
-/** Whether the person has had their word since the approvals last started. */
+/** SQL condition: the member has decided since the approvals last started. */
 export const HAS_DECIDED = `exists (select from approval_decision d where d.approval_id = a.id and d.round = a.round and d.user_id = m.user_id)`
-/** Whether a membership's person could give an approval now, had they not done so. */
+/** SQL condition: the membership's user could give an approval now, had they not given one already. */
 const stands = (m: string) => `(${m}.status = 'active' and ${inTier(m)} and ${notOwn(m)})`
-/** Whether somebody of one of the person's teams has given an approval that counts, where teams must differ. */
+/**
+ * SQL condition: where teams must differ, another member of one of the user's teams has given an approval that counts.
+ */
 export const TEAM_USED = `((a.tier->>'distinctTeams')::boolean and exists (
   select from approval_decision d join membership dm on dm.user_id = d.user_id and dm.tenant_id = a.customer_id
     join team_member dt on dt.membership_id = dm.id join team_member mt on mt.team_id = dt.team_id and mt.membership_id = m.id
   where d.approval_id = a.id and d.round = a.round and d.decision = 'approved' and ${stands('dm')}))`
-/** Everything together: whether the member may decide now. */
+/** SQL condition that joins all of the above: the member may decide now. */
 export const MAY_DECIDE = `(a.status = 'pending' and m.status = 'active' and ${IN_TIER} and ${NOT_OWN} and not ${HAS_DECIDED} and not ${TEAM_USED})`
 
-/** How a person stands to an approval. */
+/** A user's right to decide on an approval, by condition. */
 export interface Standing {
   readonly inTier: boolean
   readonly notOwn: boolean
@@ -125,7 +135,9 @@ export interface Standing {
   readonly teamUsed: boolean
 }
 
-/** How a person stands to an approval; null when they are no active member of its customer. */
+/**
+ * Reads a user's right to decide on an approval; null when the user is not an active member of the approval's customer.
+ */
 export async function standingOf(client: TransactionClient, approvalId: string, userId: string): Promise<Standing | null> {
   const { rows: [row] } = await client.query<{ in_tier: boolean; not_own: boolean; has_decided: boolean; team_used: boolean }>({
     name: 'approval_standing',
@@ -136,7 +148,10 @@ export async function standingOf(client: TransactionClient, approvalId: string, 
   return row === undefined ? null : { inTier: row.in_tier, notOwn: row.not_own, hasDecided: row.has_decided, teamUsed: row.team_used }
 }
 
-/** The approvals of the current round, in the order in which they were given, and whether their givers could still give them. */
+/**
+ * Reads the approvals of the current round in the order in which they were given, and whether each approver could still
+ * give it.
+ */
 export async function givenApprovals(client: TransactionClient, approvalId: string): Promise<readonly GivenApproval[]> {
   const { rows } = await client.query<{ id: string; stands: boolean; team_ids: string[] }>({
     name: 'given_approvals',
@@ -150,7 +165,7 @@ export async function givenApprovals(client: TransactionClient, approvalId: stri
   return rows.map(({ id, stands, team_ids: teamIds }) => ({ decisionId: id, stands, teamIds }))
 }
 
-/** Notes which of the approvals given in the current round count. */
+/** Records which approvals of the current round count. */
 export async function noteCounted(client: TransactionClient, approval: ApprovalRecord, decisionIds: readonly string[]): Promise<void> {
   await client.query({
     name: 'approvals_counted', values: [approval.id, decisionIds, approval.round],
@@ -158,7 +173,7 @@ export async function noteCounted(client: TransactionClient, approval: ApprovalR
   })
 }
 
-/** Adds people or keys to those who shaped the terms of a locked approval. */
+/** Adds users or keys to the requesters of a locked approval, who are all that shaped its terms. */
 export async function addRequesters(client: TransactionClient, approval: ApprovalRecord, ids: readonly string[]): Promise<ApprovalRecord> {
   const requesters = requestersOf(approval.requesters, ids)
   if (requesters.length === approval.requesters.length) return approval
@@ -167,8 +182,8 @@ export async function addRequesters(client: TransactionClient, approval: Approva
 }
 
 /**
- * Notes a change of what a locked approval is about. When it starts the approvals anew, those given before do not count, and
- * the people who may decide are told again.
+ * Records a change of the subject of a locked approval. When the change restarts the approvals, earlier ones do not
+ * count, and the users who may decide are notified again.
  */
 export async function noteSubjectChange({ client, now }: Pick<ApprovalTx, 'client' | 'now'>, approval: ApprovalRecord, change: SubjectChange): Promise<void> {
   const changes = [...approval.subjectChanges, change].slice(-SUBJECT_CHANGES_MAX)
@@ -182,7 +197,7 @@ export async function noteSubjectChange({ client, now }: Pick<ApprovalTx, 'clien
   await client.query({ name: 'approvals_void', text: 'update approval_decision set counted = false where approval_id = $1 and counted', values: [approval.id] })
 }
 
-/** The people who may decide an approval now, with their addresses. */
+/** Reads the users who may decide on an approval now, with their e-mail addresses. */
 export async function approversOf(client: TransactionClient, approvalId: string): Promise<readonly { readonly userId: string; readonly email: string }[]> {
   const { rows } = await client.query<{ user_id: string; email: string }>({
     name: 'approval_approvers',
@@ -250,7 +265,7 @@ export async function lockApproval(client: TransactionClient, id: string): Promi
   return row === undefined ? null : approvalRecord(row)
 }
 
-/** How an approval ended; null while it has not. */
+/** Reads how an approval ended; null while it is pending. */
 export async function endingOf(client: Pick<TransactionClient, 'query'>, id: string): Promise<Pick<Ending, 'status' | 'reason'> | null> {
   const { rows: [row] } = await client.query<Pick<Ending, 'status' | 'reason'>>({ name: 'approval_ending', text: `select status, reason from approval where id = $1 and status <> 'pending'`, values: [id] })
   return row ?? null
@@ -283,7 +298,7 @@ export interface NewDecision {
   readonly stepUpMethod: string | null
 }
 
-/** Keeps one person's word. */
+/** Writes one approver's decision. */
 export async function insertDecision({ client, ids, now }: ApprovalTx, approval: ApprovalRecord, decision: NewDecision): Promise<void> {
   await client.query({
     name: 'insert_approval_decision',
@@ -293,13 +308,13 @@ export async function insertDecision({ client, ids, now }: ApprovalTx, approval:
   })
 }
 
-/** Counts an approval that was given; the approval goes on waiting. */
+/** Records the number of approvals received; the approval stays pending. */
 export async function noteReceived({ client }: ApprovalTx, approval: ApprovalRecord, received: number): Promise<ApprovalRecord> {
   await client.query({ name: 'approval_received', text: 'update approval set received = $2, version = version + 1 where id = $1', values: [approval.id, received] })
   return { ...approval, received, version: approval.version + 1 }
 }
 
-/** How an approval ended. */
+/** The end of an approval. */
 export interface Ending {
   readonly status: Exclude<ApprovalStatus, 'pending'>
   readonly received: number
@@ -307,7 +322,8 @@ export interface Ending {
 }
 
 /**
- * Ends a locked approval, and returns what has to be written with it: its `approval.decided`. Its trail is written here.
+ * Ends a locked approval and returns its `approval.decided` event, which the caller writes. The audit trail is written
+ * here.
  */
 export async function endApproval(tx: ApprovalTx, approval: ApprovalRecord, { status, received, reason }: Ending, by: AuditBy): Promise<Pick<Effects, 'events'>> {
   const { client, ids, now } = tx
@@ -323,8 +339,8 @@ export async function endApproval(tx: ApprovalTx, approval: ApprovalRecord, { st
 }
 
 /**
- * Withdraws the approval that a subject waits for, because the subject was changed, deleted or cancelled in this very
- * transaction. What becomes of the subject is the caller's.
+ * Withdraws the approval that a subject waits for, because this transaction changes, deletes or cancels the subject.
+ * The caller writes the change of the subject.
  *
  * @returns the approval as it was; null when the subject waits for none
  */
@@ -353,7 +369,7 @@ export async function dueApprovals(database: Queries, { now, owned, max }: { rea
   return rows.map(([id]) => id)
 }
 
-/** Notes what was done about a pending approval, and when it is looked at next. */
+/** Records the notices sent about a pending approval, and when the poller reads it next. */
 export async function noteWake(client: TransactionClient, id: string, note: { readonly wakeAt: number; readonly announcedAt: number | null; readonly warnedAt: number | null; readonly remindedAt: number | null }): Promise<void> {
   const at = (time: number | null) => (time === null ? null : timestamp(time))
   await client.query({

@@ -60,7 +60,10 @@ export async function lockPolicies(client: TransactionClient, customerId: string
   await client.query({ name: 'lock_policies', text: `select pg_advisory_xact_lock(hashtextextended('approval policies of ' || $1::text, 0))`, values: [customerId] })
 }
 
-/** Makes terms effective. Whoever decides on payments or exchanges of the customer learns of it before they decide anything else. */
+/**
+ * Puts policy terms into effect. Actors that decide on payments or exchanges of the customer learn of the terms before
+ * their next decision.
+ */
 export async function writePolicy(
   client: TransactionClient,
   { customerId, kind, terms, by, now }: { readonly customerId: string; readonly kind: PolicyKind; readonly terms: PolicyTerms; readonly by: string; readonly now: number },

@@ -1,4 +1,7 @@
-/** What the audit asks of bulk payments: that their counts are those of their rows, and their payments those of their rows. */
+/**
+ * Audit checks of bulk payments: their counts are the counts of their rows, and their payments are the payments of
+ * their rows.
+ */
 
 export const BULK_PAYMENT_CHECKS = [
   {

@@ -4,7 +4,10 @@
  */
 import { BLOCK_DIGESTS, balanceLines, INTERNAL_CHAIN, internalLines } from '../journal/journal-chain.ts'
 
-/** The lines of a checkpoint as they are today: a balance's by number, those that touch none by time. One of the two is always empty. */
+/**
+ * SQL of the journal lines that a checkpoint covers, as they are today: lines of a balance by number, lines that touch
+ * no balance by time. One of the two is always empty.
+ */
 const linesOf = (c: string): string => `${balanceLines(`${c}.chain_id`, `${c}.first_sequence - 1`, `${c}.last_sequence`)}
   union all select * from (${internalLines(`${c}.booked_from`, `${c}.booked_until`, `${c}.first_sequence - 1`)}) i`
 
@@ -13,10 +16,10 @@ const VERIFIED = `select c.*, coalesce(lag(c.last_sequence) over by_chain, 0) + 
   from journal_checkpoint c cross join lateral (select string_agg(digest, ''::bytea order by sequence) as digests from (${linesOf('c')}) l) l
   window by_chain as (partition by c.chain_id order by c.first_sequence)`
 
-/** How many lines of one checkpoint are named. */
+/** Lines of one checkpoint that a finding lists, at most. */
 const NAMED_MAX = 20
 
-/** Checks of storage/audit/audit.ts; `chain_id` is a balance, or zeros for what touches none. */
+/** Checks of storage/audit/audit.ts. `chain_id` is a balance, or zeros for lines that touch no balance. */
 export const CHAIN_CHECKS = [
   {
     name: 'journal chain',
@@ -50,14 +53,17 @@ export const CHAIN_CHECKS = [
   },
 ] as const
 
-/** A block as somebody has kept it elsewhere. */
+/** A block of the chain as it was kept outside of the database. */
 export interface KeptBlock {
   readonly number: bigint
   /** Hexadecimal. */
   readonly hash: string
 }
 
-/** The check against a block that was kept elsewhere: whoever writes the whole chain anew cannot change that. */
+/**
+ * Makes the check against a block kept elsewhere. It finds a chain that was rewritten as a whole, because the kept
+ * block cannot be rewritten.
+ */
 export function keptBlockCheck({ number, hash }: KeptBlock) {
   return {
     name: `block ${number} as kept`,

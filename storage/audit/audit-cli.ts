@@ -1,10 +1,12 @@
 /**
- * `npm run audit`: prints what every check found. Works beside a running service or without one, with the same settings;
- * where the service would run its own Postgres and does not, it is started for the audit and stopped again.
+ * `npm run audit`: prints the findings of every check. Works beside a running service or without one, with the same
+ * settings. Where the service would run its own Postgres and is stopped, Postgres is started for the audit and stopped
+ * again.
  *
- * `--block=<number>:<hash>` compares a block of the journal's chain with what was kept of it elsewhere; it can be said several times.
+ * `--block=<number>:<hash>` compares a block of the journal's chain with the hash kept elsewhere; the option can be
+ * repeated.
  *
- * Exits 0 when the books are right, 1 when rows disagree (they are printed), 2 when they could not be read.
+ * Exits 0 when the books are right, 1 when rows disagree (they are printed), 2 when the books could not be read.
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'

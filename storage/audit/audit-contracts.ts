@@ -1,4 +1,4 @@
-/** What the audit asks of forwards and held rates: that they add up, and that every deposit is where they say. */
+/** Audit checks of forwards and held rates: their amounts add up, and every deposit is where they record it. */
 
 /** While a deposit is kept, all that was received of it is. */
 const KEPT = `case when e.deposit_status in ('awaiting', 'received', 'margin_call') then 1 else 0 end`

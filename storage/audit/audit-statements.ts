@@ -1,9 +1,12 @@
-/** What the audit asks of statements: that they say what the journal says, follow on one another, and that their files are what was written. */
+/**
+ * Audit checks of statements: they agree with the journal, follow on one another, and their files are the files that
+ * were written.
+ */
 
 /** Files that are hashed as they are now; a larger one, which would have to be in memory whole, is measured. */
 const HASHED_BYTES_MAX = 64 * 2 ** 20
 
-/** What a balance was after one of its lines; zero before its first. */
+/** SQL of a balance after one of its lines; zero before its first. */
 const after = (sequence: string): string => `coalesce((select debit_balance from posting where debit_account = s.balance_id and debit_sequence = ${sequence}),
   (select credit_balance from posting where credit_account = s.balance_id and credit_sequence = ${sequence}), 0)`
 

@@ -1,6 +1,6 @@
 /**
- * What the audit asks of transactions: that they and the journals tell the same story. Causes whose events have not been
- * followed yet are left out; they are made up for when somebody reads.
+ * Audit checks of transactions: transactions and journals agree. Causes whose events have not been followed yet are
+ * left out; a read of transactions supplies them.
  */
 
 /** Each line of a balance, with the transaction that it belongs to. */
@@ -24,7 +24,8 @@ export const TRANSACTION_CHECKS = [
   {
     name: 'amounts of transactions',
     promise: 'the lines of a transaction come to its amount and fee when it is booked, and to nothing when nothing came of it',
-    // What a deposit has paid for does not leave the balance again. What met a closed balance is in suspense: it has no line.
+    // The part of a payment that a deposit covered does not leave the balance again. Credits for a closed balance are
+    // in suspense and have no line.
     sql: `select t.id, t.type, t.status, t.amount, t.fee, coalesce(l.total, 0) as lines
       from account_transaction t left join (select transaction_id, sum(change) as total from (${LINES}) l group by transaction_id) l on l.transaction_id = t.id
       left join exchange x on x.id = t.id

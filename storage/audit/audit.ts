@@ -1,8 +1,8 @@
 /**
- * Whether the books are right: every promise of the ledger as a query for the rows that break it.
+ * Audits the books: every promise of the ledger as a query for the rows that break it.
  *
- * The checks share one snapshot, so they can run beside a working service, and they read everything again from the rows
- * that cannot change (postings, status updates, events) instead of trusting what was kept up to date.
+ * The checks share one snapshot, so they can run beside a working service. They compute everything again from rows that
+ * cannot change (postings, status updates, events) instead of trusting totals that were kept up to date.
  */
 import type pg from 'pg'
 import { CHART, type AccountClass } from '../../lib/ledger/chart.ts'
@@ -18,11 +18,11 @@ export type AuditRow = Readonly<Record<string, unknown>>
 
 export interface AuditCheck {
   readonly name: string
-  /** What holds for every row that is not listed. */
+  /** The promise that holds for every row that is not listed. */
   readonly promise: string
-  /** How many rows disagree. */
+  /** Number of rows that break the promise. */
   readonly disagreeing: number
-  /** The first of them. */
+  /** The first of the disagreeing rows. */
   readonly rows: readonly AuditRow[]
   readonly milliseconds: number
 }
@@ -36,12 +36,12 @@ export interface AuditReport {
   readonly milliseconds: number
 }
 
-/** How many disagreeing rows of a check are listed. */
+/** Disagreeing rows that a check lists, at most. */
 const LISTED_MAX = 20
 
 /**
- * Sorting and hashing millions of rows in memory is several times faster than on disk. An audit is one connection, run by
- * hand, so it may take this much a node of a plan.
+ * Memory for each node of a query plan. Sorting and hashing millions of rows in memory is several times faster than on
+ * disk, and an audit is a single connection, run by hand, so it may use this much.
  */
 const WORK_MEMORY = '256MB'
 
@@ -54,10 +54,10 @@ interface Check {
 }
 
 /**
- * Audits the database behind a connection that has no transaction open. `kept` are blocks of the journal's chain that were
- * kept elsewhere.
+ * Audits the database behind a connection that has no open transaction. `kept` are blocks of the journal's chain that
+ * were kept elsewhere.
  *
- * @throws what the driver throws. Rows that disagree are the report's business.
+ * @throws the driver's errors. Disagreeing rows are in the report and throw nothing.
  */
 export async function audit(client: Pick<pg.ClientBase, 'query'>, kept: readonly KeptBlock[] = []): Promise<AuditReport> {
   const begin = performance.now()
@@ -103,19 +103,19 @@ const LINES = `
   select credit_account, credit_sequence, amount, credit_balance, rule, entry_id
   from posting where credit_sequence is not null`
 
-/** Everything that can be posted to. */
+/** SQL of all accounts that postings can debit or credit: balances and internal accounts. */
 const ACCOUNTS = `
   select id, currency, operator_id, 'cust' as key, true as is_balance from balance
   union all
   select id, currency, operator_id, key, false from account`
 
-/** Older events have gone with their partitions: what happened before is not proven by events any more. */
+/** Events older than this were dropped with their partitions, so earlier changes are no longer proven by events. */
 const EVENTS_KEPT_FROM = '(select kept_from from event_retention)'
 
-/** What is still on its way. A payment on hold waits for a person, not for the partner. */
+/** Statuses of payments under way. A payment on hold waits for staff, not for the partner, so it is not among them. */
 const OPEN_STATUSES = ['processing', 'exception']
 const HELD_STATUSES = ['processing', 'exception', 'on_hold', 'pending_approval']
-/** Those that never came as far as money. */
+/** Statuses of payments that have moved no money. */
 const UNSUBMITTED_STATUSES = ['draft', 'pending_approval', 'scheduled', 'rejected', 'cancelled']
 
 /** Rules by which a balance may fall below zero, in at least one of their variants. */

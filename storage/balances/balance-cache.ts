@@ -1,4 +1,4 @@
-/** What never changes about a balance, remembered per node: whose it is, its currency and its connection. */
+/** Caches per node the facts of a balance that never change: its customer, its currency and its connection. */
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../db/database.ts'
 
@@ -20,7 +20,7 @@ export class BalanceCache {
     this.#remembered = new LRUCache({ max: REMEMBERED_MAX, fetchMethod: async (id) => await load(database, id) })
   }
 
-  /** One balance, or null. @throws what the driver throws */
+  /** Finds one balance, or null. @throws the driver's errors */
   async find(id: string): Promise<KnownBalance | null> {
     this.#database.assertFree()
     return this.#remembered.get(id) ?? await this.#remembered.fetch(id) ?? null

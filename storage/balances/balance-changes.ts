@@ -1,4 +1,4 @@
-/** Balances as their people change them, under the lock of their rows. Statements only; rules are elsewhere. */
+/** Changes of balances by users, under the lock of their rows. Statements only; rules are elsewhere. */
 import type { AccountDetailsStatus } from '../../lib/accounts/details.ts'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -54,7 +54,10 @@ function recordOf(row: Row): BalanceRecord {
   }
 }
 
-/** The balance and all others of its customer and currency, oldest first, locked until the transaction ends; none when it is not the customer's. */
+/**
+ * Locks the balance and all others of its customer and currency, oldest first, until the transaction ends; none when
+ * the balance is not the customer's.
+ */
 export async function lockSiblings(client: TransactionClient, customerId: string, id: string): Promise<readonly BalanceRecord[]> {
   const { rows } = await client.query<Row>({
     name: 'lock_siblings', values: [customerId, id],
@@ -64,7 +67,7 @@ export async function lockSiblings(client: TransactionClient, customerId: string
   return rows.map(recordOf)
 }
 
-/** One balance of a customer, locked; null when it is not the customer's. */
+/** Locks one balance of a customer; null when the balance is not the customer's. */
 export async function lockOneBalance(client: TransactionClient, customerId: string, id: string): Promise<BalanceRecord | null> {
   const { rows: [row] } = await client.query<Row>({
     name: 'lock_balance_of_customer', values: [customerId, id], text: `select ${COLUMNS} from balance b where b.id = $2 and b.customer_id = $1 for update of b`,
@@ -91,8 +94,8 @@ export interface NewBalance {
 }
 
 /**
- * Opens a balance on its parent's connection, or else on the one that new work of the operator goes to. The first main balance
- * in a currency is its default. The customer must be locked.
+ * Opens a balance on its parent's connection, or without a parent on the operator's connection for new work. The first
+ * main balance in a currency is its default. The caller must hold the lock of the customer.
  */
 export async function insertBalance(client: TransactionClient, { id, customerId, currency, name, parentBalanceId, metadata, now }: NewBalance): Promise<void> {
   await client.query({
@@ -108,10 +111,10 @@ export async function insertBalance(client: TransactionClient, { id, customerId,
   })
 }
 
-/** What people may change of a balance. */
+/** The fields of a balance that users may change. */
 export type BalanceChange = Pick<BalanceRecord, 'name' | 'isDefault' | 'lowBalanceThreshold' | 'metadata'>
 
-/** Changes a locked balance. Its version moves, so that no actor goes on with what it remembers. */
+/** Changes a locked balance. Its version moves, so that no actor goes on with its cached state. */
 export async function updateBalance(client: TransactionClient, id: string, change: BalanceChange, now: number): Promise<void> {
   await client.query({
     name: 'update_balance',
@@ -121,7 +124,7 @@ export async function updateBalance(client: TransactionClient, id: string, chang
   })
 }
 
-/** Says whether a locked balance is the default of its currency. */
+/** Sets whether a locked balance is the default of its currency. */
 export async function setDefault(client: TransactionClient, id: string, isDefault: boolean, now: number): Promise<void> {
   await client.query({
     name: 'set_default_balance', values: [id, isDefault, timestamp(now)],
@@ -129,7 +132,7 @@ export async function setDefault(client: TransactionClient, id: string, isDefaul
   })
 }
 
-/** Moves a locked balance on its way to its end. A closed one is nobody's default. */
+/** Moves a locked balance to `closing` or `closed`. Either way it stops being the default of its currency. */
 export async function closeBalance(client: TransactionClient, id: string, status: 'closing' | 'closed', now: number): Promise<void> {
   await client.query({
     name: 'close_balance', values: [id, status, timestamp(now)],
@@ -138,7 +141,10 @@ export async function closeBalance(client: TransactionClient, id: string, status
   })
 }
 
-/** What a balance says of its details. No decision about money rests on it, so its version stays. */
+/**
+ * Sets the status of a balance's account details. No decision about money rests on that status, so the balance's
+ * version stays.
+ */
 export async function setDetailsStatus(client: TransactionClient, id: string, status: AccountDetailsStatus | null, now: number): Promise<void> {
   await client.query({
     name: 'set_details_status', values: [id, status, timestamp(now)],
@@ -146,7 +152,7 @@ export async function setDetailsStatus(client: TransactionClient, id: string, st
   })
 }
 
-/** How many balances of a customer are not closed. */
+/** Counts the balances of a customer that are not closed. */
 export async function countOpenBalances(client: TransactionClient, customerId: string): Promise<number> {
   const { rows } = await client.query<{ open: number }>({
     name: 'count_open_balances', values: [customerId], text: `select count(*)::int as open from balance where customer_id = $1 and status <> 'closed'`,

@@ -1,4 +1,4 @@
-/** An account of a customer. The commit alone writes what is posted, held and numbered here. */
+/** An account of a customer. Only the commit writes its posted amount, its held amount and its sequence numbers. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 const TELL_LOW = `create trigger balance_low after update of posted, held on balance

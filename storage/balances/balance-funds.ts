@@ -1,11 +1,11 @@
-/** Money of a balance that a decision takes which its actor does not make. */
+/** Checks on a balance's money for decisions that are made outside of the balance's actor. */
 import type { TransactionClient } from '../db/transaction.ts'
 
 /**
- * Makes sure, for the transaction that takes it, that a balance has so much beyond what it holds, minor units. The row stays locked
- * and its version moves, so that no actor remembers more than there will be.
+ * Makes sure, within the transaction that will use the money, that a balance has `amount` beyond its holds, minor
+ * units. The row stays locked and its version moves, so that no actor keeps a cached balance that is too high.
  *
- * @returns false when it has not; nothing is locked for good then
+ * @returns false when the money is not there; then no row stays locked
  */
 export async function takeAvailable(client: Pick<TransactionClient, 'query'>, balanceId: string, amount: bigint): Promise<boolean> {
   const { rows } = await client.query({
@@ -14,7 +14,10 @@ export async function takeAvailable(client: Pick<TransactionClient, 'query'>, ba
   return rows.length === 1
 }
 
-/** Whether a balance takes money, until the transaction ends. It is locked with the one that pays, in the order in which the commit locks them. */
+/**
+ * Whether `toBalanceId` accepts money, until the transaction ends. Both balances are locked, in the order in which the
+ * commit locks them.
+ */
 export async function takesMoney(client: TransactionClient, { fromBalanceId, toBalanceId }: { readonly fromBalanceId: string; readonly toBalanceId: string }): Promise<boolean> {
   const { rows } = await client.query<{ id: string; takes: boolean }>({
     name: 'takes_money', values: [[fromBalanceId, toBalanceId]],

@@ -62,7 +62,7 @@ export async function listBalances(db: ReadDatabase, query: BalanceListQuery): P
   return { ...page, rows: rows.map((row) => balanceJson(row, query.tenant)) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of the list of balances; exported so that a test can check its plan. */
 export function balanceBranch({ tenant, filters, metadata, sort, q }: BalanceListQuery): Branch {
   const where = new Conditions()
   where.add(tenant.kind === 'operator' ? sql`b.operator_id = ${tenant.id}::uuid` : sql`b.customer_id = ${tenant.id}::uuid`)
@@ -76,7 +76,7 @@ export function balanceBranch({ tenant, filters, metadata, sort, q }: BalanceLis
     .created('b', filters.createdFrom, filters.createdTo)
     .metadata(sql`b.metadata`, metadata)
   if (q !== null) {
-    // The words of a balance are kept for both its tenants, because either may ask.
+    // Search words of a balance are kept under both its tenants, because either may search.
     where.add(sql`(search_words(b.customer_id, b.name) || search_words(b.operator_id, b.name)) @@ search_query(${tenant.id}::uuid, ${q})`)
   }
   return { columns: COLUMNS, from: sql`balance b`, where: where.list, order: ORDERS[sort] }
@@ -89,7 +89,10 @@ const COLUMNS_OF_ONE = `b.id, b.customer_id, b.connection_id, b.currency, b.name
 type OneRow = [string, string, string, string, string, 'main' | 'sub', string | null, BalanceStatus, boolean, DetailsStatus | null,
   string, string, string | null, Record<string, string>, string, number, number, number | null, string]
 
-/** A balance as its customer sees it: the same object for as long as its row is the same, so what is made of it can be kept with it. */
+/**
+ * A balance as its customer sees it. The same object is returned while the row is unchanged, so derived values can be
+ * cached with it.
+ */
 export interface ReadBalance {
   readonly version: bigint
   readonly view: ReturnType<typeof balanceJson>
@@ -97,7 +100,7 @@ export interface ReadBalance {
   readonly sequence: string
 }
 
-/** Reads of single balances, many at once. */
+/** Reads single balances, many at once. */
 export function balanceReader(database: Database): BalanceReader<ReadBalance> {
   return new BalanceReader({
     database, columns: COLUMNS_OF_ONE,
@@ -111,14 +114,17 @@ export function balanceReader(database: Database): BalanceReader<ReadBalance> {
   })
 }
 
-/** One balance of a customer with its version; null when it is not the tenant's. */
+/** Reads one balance of a customer with its version; null when the balance is not the tenant's. */
 export async function getBalance(reader: BalanceReader<ReadBalance>, tenant: Tenant, id: string): Promise<ReadBalance | null> {
   if (tenant.kind !== 'customer') return null
   const found = await reader.find(id)
   return found === null || found.view.customerId !== tenant.id ? null : found
 }
 
-/** The currency of a customer's balance; null when it is not the tenant's. Lists under a balance ask this first. */
+/**
+ * Reads the currency of a customer's balance; null when the balance is not the tenant's. Lists under a balance run this
+ * first.
+ */
 export async function balanceCurrency(database: Database, tenant: Tenant, id: string): Promise<string | null> {
   if (tenant.kind !== 'customer') return null
   const [row] = await database.query<[string]>({
@@ -143,7 +149,7 @@ function balanceJson(row: BalanceRow, tenant: Tenant) {
     bookBalance: money(posted),
     heldBalance: money(held),
     availableBalance: money(posted - held),
-    // Nothing announces money before it is credited.
+    // Money is not announced before it is credited, so this is always zero.
     pendingIncoming: money(0n),
     detailsStatus: row.details_status,
     lowBalanceThreshold: row.low_balance_threshold === null ? null : money(BigInt(row.low_balance_threshold)),

@@ -1,10 +1,10 @@
 /**
- * Reads of single balances: all that are asked for while others are under way go in one statement, and rows that have not changed
- * since they were read last come back without their columns.
+ * Reads of single balances. All reads requested while others are under way go in one statement, and rows that have not
+ * changed since their last read come back without their columns.
  *
- * Every answer is what Postgres held at some moment after it was asked for, so whoever has written reads what they wrote, whichever
- * node answers. A thousand pollers cost a few statements in a hundredth of a second; what they share of one is some 3 µs each. A row's
- * xmin names the transaction that wrote it, so it is the same exactly while the row is.
+ * Every answer is a state that Postgres held at some moment after the request, so a client reads its own writes,
+ * whichever node answers. A thousand pollers cost a few statements in a hundredth of a second; a shared read costs each
+ * of them some 3 µs. A row's xmin names the transaction that wrote it, so an equal xmin means an unchanged row.
  */
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -13,16 +13,16 @@ import type { Database } from '../db/database.ts'
 
 /** Rows in memory: about 2 kB each. */
 const KEPT_MAX = 20_000
-/** Statements under way at once. With one, whoever comes just after it began would wait for two. */
+/** Statements under way at once. With only 1, a read requested just after a statement began would wait for two. */
 const FLIGHTS_MAX = 2
 /** Balances in one statement. */
 const BATCH_MAX = 256
 
 export interface BalanceReaderOptions<Kept> {
   readonly database: Pick<Database, 'query' | 'assertFree'>
-  /** Columns of the balance `b`, as they are given to `keep`. */
+  /** Columns of the balance `b`, in the order in which `keep` receives them. */
   readonly columns: string
-  /** What is made of a row that has changed; it is the same object for as long as the row is the same. */
+  /** Makes the result from a changed row; the same object is returned for as long as the row is the same. */
   readonly keep: (columns: unknown[]) => Kept
 }
 
@@ -45,7 +45,7 @@ export class BalanceReader<Kept extends object> {
       left join lateral (select b.xmin::text, ${options.columns} where u.known is null or b.xmin <> u.known) x on true`
   }
 
-  /** One balance; null when there is none. @throws what the database throws */
+  /** Finds one balance; null when it does not exist. @throws the database's errors */
   find(id: string): Promise<Kept | null> {
     this.#options.database.assertFree()
     let waiting = this.#waiting.get(id)

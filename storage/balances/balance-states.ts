@@ -1,4 +1,4 @@
-/** What actors remember, read from Postgres: many at once, on the lane's own connection. */
+/** Reads the cached state of actors from Postgres: many balances at once, on the lane's own connection. */
 import type { LimitsJson } from '../../lib/customers/limits.ts'
 import { ruleInEffect, storedPolicies } from '../../lib/approvals/in-effect.ts'
 import type { TermsJson } from '../../lib/approvals/policy.ts'

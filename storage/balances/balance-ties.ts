@@ -1,10 +1,14 @@
-/** What keeps balances and customers open: everything that is not over and whose money may still move. Statements only. */
+/**
+ * Finds open business that keeps balances and customers from closing: all that is not over and may still move money.
+ * Statements only.
+ */
 import type { TransactionClient } from '../db/transaction.ts'
 
 /**
- * Of the balance `$1` and the customer `$2` with the shard `$3`: payments that wait for their day, for the partner or for people,
- * transfers that the partner moves, and exchanges. A payment ties the balance that pays it, which its money would come back to; until
- * that is bought, the exchange ties both balances. What holds money is told by the hold, so payments that wait for approval are not looked for.
+ * Counts, for the balance `$1` of the customer `$2` with the shard `$3`: payments that wait for their day, for the
+ * partner or for staff, transfers that the partner moves, and exchanges. A payment ties the balance that pays it,
+ * because a return would credit that balance. Until the currency for a payment is bought, its exchange ties both
+ * balances. Payments that wait for approval hold money and are counted by their hold, so they are not counted here.
  */
 const OF_BALANCE = `select (
     (select count(*) from partner_instruction i join payment p on p.id = i.payment_id where i.shard = $3 and p.customer_id = $2 and p.paying_balance_id = $1)

@@ -1,4 +1,4 @@
-/** A customer that leaves: asked for, taken back, and brought to its end. Statements only; rules are elsewhere. */
+/** The closure of a customer: requested, revoked and completed. Statements only; rules are elsewhere. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import { fenceBalances } from '../commit/fences.ts'
@@ -11,8 +11,8 @@ export async function lockCustomer(client: TransactionClient, id: string): Promi
 }
 
 /**
- * Moves a customer and its balances to another status. From here on no decision that rests on the old one commits, so what
- * `openBusiness` counts afterwards is all there is.
+ * Moves a customer and its balances to another status. Decisions that rest on the old status can no longer commit, so a
+ * later `openBusiness` counts everything.
  */
 export async function moveCustomer(client: TransactionClient, id: string, { from, to, now }: { readonly from: 'active' | 'closing'; readonly to: 'active' | 'closing'; readonly now: number }): Promise<void> {
   await client.query({ name: 'move_customer', text: 'update customer set status = $2, version = version + 1, updated_at = $3 where id = $1', values: [id, to, timestamp(now)] })
@@ -20,7 +20,7 @@ export async function moveCustomer(client: TransactionClient, id: string, { from
   await client.query({ name: 'move_balances', text: 'update balance set status = $3, updated_at = $4 where customer_id = $1 and status = $2', values: [id, from, to, timestamp(now)] })
 }
 
-/** What is not over and keeps a customer from closing, each as one number. */
+/** SQL of the open business that keeps a customer from closing, one number each. */
 const OPEN = `select
     (select count(*) from payment where customer_id = $1 and status in ('pending_approval', 'scheduled', 'processing', 'on_hold', 'exception'))::int as payments,
     (select count(*) from transfer where customer_id = $1 and status in ('processing', 'on_hold', 'exception'))::int as transfers,
@@ -74,19 +74,19 @@ export interface DueClosure {
   readonly requestedBy: string
 }
 
-// The longer it takes the more rarely it is looked, at least once a minute.
+// A closure is checked every tenth of its age: at the earliest after a second, at the latest after a minute.
 const TAKE = `with due as materialized (
     select customer_id from customer_closure where due_at <= $1::timestamptz and ($2::smallint[] is null or shard = any($2)) order by due_at limit $3 for update skip locked)
   update customer_closure c set due_at = $1::timestamptz + least(greatest(($1::timestamptz - c.requested_at) / 10, interval '1 second'), interval '1 minute')
   from due where c.customer_id = due.customer_id returning c.customer_id, c.requested_by`
 
-/** Takes customers of these shards (null: all) that are to be looked at. */
+/** Takes the closures of these shards (null: all) whose check is due. */
 export async function takeDueClosures(database: Database, { now, shards, max }: { readonly now: number; readonly shards: string | null; readonly max: number }): Promise<readonly DueClosure[]> {
   const rows = await database.query<[string, string]>({ name: 'take_due_closures', text: TAKE, values: [timestamp(now), shards, max] })
   return rows.map(([customerId, requestedBy]) => ({ customerId, requestedBy }))
 }
 
-/** The last of a locked customer: its keys work no more, its people reach nothing, its endpoints hear nothing. @returns its endpoints */
+/** Closes a locked customer: its keys, memberships and webhook endpoints stop working. @returns its endpoints */
 export async function endCustomer(client: TransactionClient, { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number }): Promise<readonly string[]> {
   const at = timestamp(now)
   await client.query({ name: 'end_customer', text: `update customer set status = 'closed', closed_at = $2, version = version + 1, updated_at = $2 where id = $1`, values: [customerId, at] })

@@ -36,7 +36,10 @@ interface HoldRow {
   readonly resolved_ms: number | null
 }
 
-/** Reviews and orders of an authority look the same to the customer, who must not be tipped off: neutral words, no subject. */
+/**
+ * Subject types shown to the customer with a neutral description and without a subject, so that a review or an order of
+ * an authority does not tip the customer off.
+ */
 const VEILED: readonly string[] = ['payment_review', 'legal_order']
 const VEILED_DESCRIPTION = 'Payment under review'
 
@@ -48,7 +51,7 @@ const ORDERS: Readonly<Record<HoldListQuery['sort'], Order>> = {
   '-amount': { keys: [{ expression: sql`h.amount`, type: 'bigint' }, { expression: sql`h.id`, type: 'uuid' }], descending: true, sorted: sql`h.id` },
 }
 
-/** Active holds unless other statuses are asked for. Null when the balance is not the tenant's. */
+/** Lists active holds unless the filter names other statuses. Null when the balance is not the tenant's. */
 export async function listHolds(
   database: Database,
   db: ReadDatabase,
@@ -80,7 +83,7 @@ export function holdBranches({ balanceId, filters, sort }: HoldListQuery): reado
 function filterSubject(where: Conditions, { subjectType, subjectId }: HoldFilters): void {
   const veiled = sql`h.subject_type = any(${VEILED}::text[])`
   if (subjectType !== undefined) {
-    // A legal order is found as what it is shown as, and only so.
+    // A hold of a legal order is found only under the type it is shown as (`payment_review`).
     const types = subjectType.filter((type) => type !== 'legal_order').flatMap((type) => (type === 'payment_review' ? VEILED : [type]))
     where.add(types.length === 0 ? NEVER : sql`h.subject_type = any(${types}::text[])`)
   }

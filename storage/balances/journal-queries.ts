@@ -1,11 +1,12 @@
 /**
- * The journal of a balance: the postings that debit it and those that credit it, in one order. Each side has an index by
- * account and sequence; a page is the merge of at most a page of each, so the last page costs what the first one does.
+ * The journal of a balance: the postings that debit it and those that credit it, in one order. Each side has an index
+ * by account and sequence. A page merges at most one page of each side, so the last page costs as much as the first.
  *
- * Figures (a page of 25 of 300 000 to a million lines on one balance, at both ends and in the middle, both sorts, as multiples of a page without
- * filters, on a busy machine): direction 1, booked 1, a type that two thirds of the lines have 1 to 2 (10 to 30 when both sides were read to
- * their ends), amounts that every hundredth has 1 to 2. An index for what few lines have would be two more entries for every posting, so
- * there is none; stretches that cannot have it are passed by (storage/journal/journal-search.ts), and the others are read.
+ * Figures, as multiples of the cost of a page without filters (a page of 25 out of 300 000 to a million lines on one
+ * balance, at both ends and in the middle, both sorts, on a busy machine): filter by direction 1; by booking time 1; by
+ * a type that two thirds of the lines have 1 to 2 (10 to 30 when both sides were read to their ends); by amounts that
+ * every hundredth line has 1 to 2. An index for rare lines would cost two more entries for every posting, so there is
+ * none. Ranges of lines that cannot match are skipped (storage/journal/journal-search.ts); the others are read.
  */
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -40,12 +41,12 @@ interface JournalRow extends LineRow {
 
 type JournalPage = ListResult<ReturnType<typeof lineJson>>
 
-/** Pages in memory, some 30 kB each with what was made of them. */
+/** Pages in the cache; each takes some 30 kB with the values derived from it. */
 const KEPT_MAX = 1_000
 
 /**
- * Reads journals. Lines never change, so a page that was read without filters is the page until its balance has more lines, and
- * comes back as the same object: whoever polls a journal to which nothing was added costs a look at its balance.
+ * Reads journals. Lines never change, so a page read without filters stays valid until its balance has more lines, and
+ * is returned as the same object. A client that polls an unchanged journal costs one read of its balance.
  */
 export class JournalReader {
   readonly #database: Database
@@ -70,7 +71,7 @@ export class JournalReader {
     const known = key === null ? undefined : this.#kept.get(key)
     if (known?.sequence === balance.sequence) return known.page
     const page = await this.#read(query, balance.view.currency, BigInt(balance.sequence))
-    // Lines that came meanwhile are in the page; the balance that will say so has another sequence.
+    // Lines added meanwhile are in the page; the next read of the balance has a higher sequence and replaces the page.
     if (key !== null) this.#kept.set(key, { sequence: balance.sequence, page })
     return page
   }
@@ -112,24 +113,24 @@ export class JournalReader {
   }
 }
 
-/** The first stretch of a search: some milliseconds. */
+/** Lines in the first range that a search reads: some milliseconds. */
 const STRETCH = 4_096n
 const max = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 const min = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
-/** Whether lines are asked for by what no index knows. */
+/** Whether a filter names a field that no index has. */
 function isSearch({ filters: { type, valueFrom, valueTo, amountFrom, amountTo, transactionId }, withTotal }: JournalListQuery): boolean {
   return !withTotal && transactionId === undefined && [type, valueFrom, valueTo, amountFrom, amountTo].some((filter) => filter !== undefined)
 }
 
-/** What the lines of a search have in common. */
+/** The conditions that all lines of a search meet. */
 function soughtBy({ filters: { type, direction, amountFrom, amountTo, valueFrom, valueTo } }: JournalListQuery): Sought {
   const sides: readonly string[] = direction ?? SIDES
   const kinds = type === undefined ? null : [...new Set(journalMarks(type).map((mark) => mark.split('/') as [string, string]).filter(([, side]) => sides.includes(side)).map(([rule, side]) => `${rule}/${side}`))]
   return { kinds, amountFrom: amountFrom ?? null, amountTo: amountTo ?? null, valueFrom: valueFrom ?? null, valueTo: valueTo ?? null }
 }
 
-/** What a page is kept under; null for questions that are hardly ever asked twice. */
+/** The cache key of a page; null for queries that rarely repeat. */
 function keyOf({ balanceId, filters, sort, limit, position, withTotal }: JournalListQuery): string | null {
   if (withTotal || Object.values(filters).some((value) => value !== undefined)) return null
   return `${balanceId} ${sort} ${limit} ${position === null ? '' : `${position.direction} ${position.keys.join()}`}`
@@ -143,7 +144,7 @@ export interface Span {
 
 const EVERYTHING: Span = { from: null, before: null }
 
-/** One branch for each side that is asked for; exported so that a test can look at their plan. */
+/** One branch for each requested side; exported so that a test can check their plan. */
 export function journalBranches({ balanceId, filters, sort }: JournalListQuery, span: Span = EVERYTHING): readonly Branch[] {
   return SIDES.filter((side) => filters.direction?.includes(side) ?? true).map((side) => branchOf(side))
 
@@ -152,7 +153,7 @@ export function journalBranches({ balanceId, filters, sort }: JournalListQuery, 
     const transaction = sql`transaction_of_line(p.rule, ${sql.lit(side)}, p.source_id, p.entry_id, p.ordinal)`
     const where = new Conditions()
       .add(sql`${sql.ref(`p.${side}_account`)} = ${balanceId}::uuid`)
-      // As the index says it, or it cannot be used.
+      // Written as in the index's own condition; otherwise Postgres cannot use the index.
       .add(sql`${sequence} is not null`)
       .during(sql`p.booked_at`, filters.bookedFrom, filters.bookedTo)
       .days(sql`p.value_date`, filters.valueFrom, filters.valueTo)
@@ -163,12 +164,13 @@ export function journalBranches({ balanceId, filters, sort }: JournalListQuery, 
       const mark = sql`p.rule || ${`/${side}/`} || coalesce(a.key, 'cust')
         || case when p.rule = 'L20' and p.source_object = 'payment' then '/payment' else '' end`
       const marks = journalMarks(filters.type)
-      // Follows from the marks, and spares the look at the other account where the rule is another.
+      // This condition follows from the marks, and saves the read of the other account for lines of other rules.
       where.add(sql`p.rule = any(${[...new Set(marks.map((each) => each.slice(0, each.indexOf('/'))))]}::text[])`)
       where.add(sql`${mark} = any(${marks}::text[])`)
     }
     if (filters.transactionId !== undefined) {
-      // Their causes first, which have an index; what was never followed has the id of its cause.
+      // Selects the transactions' causes first, because they have an index. A cause that was never followed has its own
+      // id as transaction id.
       where.add(sql`p.source_id = any(array(select t.source_id from account_transaction t where t.id = any(${filters.transactionId}::uuid[])) || ${filters.transactionId}::uuid[])`)
       where.add(sql`${transaction} = any(${filters.transactionId}::uuid[])`)
     }
@@ -184,9 +186,12 @@ export function journalBranches({ balanceId, filters, sort }: JournalListQuery, 
 /** Lines are booked in order, but for the skew between the clocks of two nodes. */
 const SKEW_MS = 60_000
 
-/** As text, as conditions take it. A journal with a hole has no answer; then everything is read, and the audit tells of the hole. */
+/**
+ * The number of the first line booked at `ms` or later, as text for conditions. Null for a journal with a gap; then all
+ * lines are read, and the audit reports the gap.
+ */
 async function firstAfter(database: Database, balanceId: string, ms: number): Promise<string | null> {
-  // No line is older than its clock's beginning, and none is younger than what can be written.
+  // Bounded to the range of times that lines can have.
   return (await firstLineSince(database.pool, balanceId, Math.min(Math.max(ms, 0), LAST_MS)))?.toString() ?? null
 }
 
@@ -198,7 +203,7 @@ async function bookedSpan(database: Database, { balanceId, filters: { bookedFrom
   return { from, before }
 }
 
-/** The lines of one transaction in the order in which they were booked; `sourceId` is what made it. */
+/** Reads the lines of one transaction in booking order; `sourceId` is the id of the transaction's cause. */
 export async function linesOfTransaction(db: ReadDatabase, { id, sourceId }: { readonly id: string; readonly sourceId: string }, balance: { readonly balanceId: string; readonly currency: string }) {
   const query: JournalListQuery = { tenant: { id: '', kind: 'customer' }, filters: { transactionId: [id] }, metadata: [], sort: 'sequence', limit: LINES_MAX, position: null, withTotal: false, q: null, balanceId: balance.balanceId }
   const branches = journalBranches(query).map((branch) => ({ ...branch, where: [sql`p.source_id = ${sourceId}::uuid`, ...branch.where] }))

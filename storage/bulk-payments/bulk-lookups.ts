@@ -1,10 +1,10 @@
-/** What the rows of a file name, looked up for hundreds of them at a time. */
+/** Lookups of the recipients, balances and payments that the rows of a file name, for hundreds of rows at a time. */
 import { plainArray, textArray } from '../db/array-literal.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** Recipients that are not deleted, with what tells their accounts apart. */
+/** Reads the account identity of each recipient that is not deleted. */
 export async function accountsOfRecipients(database: Database, customerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
   const rows = await database.query<[string, string | null]>({
     name: 'bulk_accounts', values: [customerId, plainArray(ids)],
@@ -44,7 +44,7 @@ export async function balancesWithAccounts(database: Database, customerId: strin
   return new Map(rows)
 }
 
-/** What makes two payments look like one. */
+/** The fields that two payments share when they look like duplicates. */
 export interface PaymentTraits {
   readonly recipientId: string
   readonly currency: string
@@ -54,7 +54,7 @@ export interface PaymentTraits {
 
 export const traitsKey = ({ recipientId, currency, amount, reference }: PaymentTraits): string => `${recipientId} ${currency} ${amount} ${reference}`
 
-/** Which of these look like a payment that was made since then and not given up, as `traitsKey`. */
+/** Finds which of these resemble a payment made since `since` and not given up, as `traitsKey`. */
 export async function paymentsAlike(database: Database, customerId: string, payments: readonly PaymentTraits[], since: number): Promise<ReadonlySet<string>> {
   const rows = await database.query<[string, string, string, string]>({
     name: 'bulk_alike',
@@ -69,7 +69,7 @@ export async function paymentsAlike(database: Database, customerId: string, paym
   return new Set(rows.map(([recipientId, currency, amount, reference]) => traitsKey({ recipientId, currency, amount: BigInt(amount), reference })))
 }
 
-/** Whose file it is. @throws when there is no such customer */
+/** Reads the operator, shard and type of the customer that uploaded a file. @throws when the customer does not exist */
 export async function uploaderOf(client: TransactionClient, customerId: string): Promise<{ readonly operatorId: string; readonly shard: number; readonly customerType: string }> {
   const { rows: [row] } = await client.query<{ operator_id: string; shard: number; customer_type: string }>({
     name: 'bulk_uploader', text: 'select operator_id, shard, customer_type from customer where id = $1', values: [customerId],

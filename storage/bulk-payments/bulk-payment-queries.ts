@@ -64,7 +64,7 @@ export async function listBulkPayments(db: ReadDatabase, query: BulkPaymentListQ
   return { ...page, rows: rows.map((row) => bulkPaymentJson(bulkRecord(row))) }
 }
 
-/** Where the rows of the list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of the list; exported so that a test can check its plan. */
 export function bulkPaymentBranch({ tenant, filters, sort }: BulkPaymentListQuery): Branch {
   const where = new Conditions()
     .add(sql`b.customer_id = ${tenant.id}::uuid`)
@@ -148,10 +148,13 @@ export async function listBulkPaymentRows(database: Database, db: ReadDatabase, 
   return { ...page, rows: rows.map(bulkRowJson) }
 }
 
-/** Rows with one of these have an index of their own: they are what people look for among a hundred thousand. */
+/**
+ * Rows with one of these statuses have an index of their own, because clients search for them among a hundred thousand
+ * rows.
+ */
 const FAULTY: ReadonlySet<string> = new Set<RowStatus>(['invalid', 'failed'])
 
-/** Where the rows of a file come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of the rows of a file; exported so that a test can check its plan. */
 export function bulkRowBranch({ bulkPaymentId, filters, sort }: Omit<BulkRowListQuery, 'tenant'>): Branch {
   const { status, recipientId, errorCode, paymentStatus } = filters
   const where = new Conditions()

@@ -15,7 +15,7 @@ import type { Database } from '../db/database.ts'
 import { writeEvent } from '../outbox/outbox.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** What was asked of a file besides paying it. */
+/** Options that the client chose for a file. */
 export interface BulkOptions {
   readonly requireAllValid: boolean
   readonly createMissingRecipients: boolean
@@ -24,7 +24,7 @@ export interface BulkOptions {
   readonly decimalSeparator: DecimalSeparator
 }
 
-/** A bulk payment as the domain knows it. Times are epoch milliseconds, amounts minor units. */
+/** A bulk payment as the domain sees it. Times are epoch milliseconds, amounts minor units. */
 export interface BulkRecord {
   readonly id: string
   readonly customerId: string
@@ -58,13 +58,13 @@ export interface BulkRecord {
   readonly submittedAt: number | null
   readonly closedAt: number | null
   readonly createdBy: string
-  /** Who had its rows checked again, and when last. */
+  /** The users and keys that had the file's rows checked again, each with the last time. */
   readonly editors: readonly Editor[]
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** What is odd about the file as a whole. */
+/** A warning about the file as a whole. */
 export interface FileWarning {
   readonly code: 'duplicate_file' | 'duplicate_message'
   readonly message: string
@@ -185,7 +185,7 @@ async function tellStatus({ client, ids, now }: { readonly client: TransactionCl
   })
 }
 
-/** What a move changes; absent leaves a column as it is, null clears it. */
+/** The fields that a change of status writes; an absent field leaves its column, null clears it. */
 export interface BulkChange {
   readonly status?: BulkStatus
   readonly counts?: RowCounts
@@ -204,12 +204,12 @@ export interface BulkChange {
   readonly editors?: readonly Editor[]
 }
 
-/** What a file that nobody has read yet has. */
+/** The counts, totals and errors of a file that has not been read yet. */
 export const NO_FINDINGS = { counts: NO_ROWS, totals: [], fileErrors: [] } as const satisfies BulkChange
 
 const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
 
-/** Changes a locked bulk payment; a new status is an event. */
+/** Changes a locked bulk payment; a new status writes an event. */
 export async function changeBulk({ client, ids, now: asked }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number }, bulk: BulkRecord, change: BulkChange): Promise<BulkRecord> {
   const now = laterThan(bulk.updatedAt, asked)
   const sets: string[] = []
@@ -264,8 +264,8 @@ export interface CheckedRow {
 }
 
 /**
- * Writes rows as they were found, in place of what was found before; a row keeps its id. All in one statement of arrays, so
- * a hundred thousand rows are two hundred statements.
+ * Writes the results of checking rows, in place of earlier results; a row keeps its id. One statement of arrays per
+ * batch, so a hundred thousand rows take two hundred statements.
  */
 export async function writeCheckedRows(client: TransactionClient, bulkPaymentId: string, rows: readonly CheckedRow[], ids: IdSource, now: number): Promise<void> {
   const plain = (of: (row: CheckedRow) => string | number | bigint | null): string => plainArray(rows.map(of))
@@ -294,7 +294,7 @@ export async function writeCheckedRows(client: TransactionClient, bulkPaymentId:
   })
 }
 
-/** Lets all rows wait to be looked at again: what was found of them is no more. */
+/** Resets all rows to `pending`, to be checked again; earlier findings are deleted. */
 export async function resetRows(client: TransactionClient, bulkPaymentId: string, now: number): Promise<void> {
   await client.query({
     name: 'bulk_rows_reset', values: [bulkPaymentId, timestamp(now)],
@@ -302,7 +302,7 @@ export async function resetRows(client: TransactionClient, bulkPaymentId: string
   })
 }
 
-/** Rows of a reading that turned out void, or that a shorter reading no longer has: those above a number. */
+/** Deletes the rows above a number: rows of an invalid reading, or rows that a shorter reading no longer has. */
 export async function deleteRowsAbove(client: TransactionClient, bulkPaymentId: string, rowNumber: number): Promise<void> {
   await client.query({ name: 'bulk_rows_delete', text: 'delete from bulk_payment_row where bulk_payment_id = $1 and row_number > $2', values: [bulkPaymentId, rowNumber] })
 }

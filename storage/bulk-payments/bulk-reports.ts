@@ -1,4 +1,4 @@
-/** What reports on bulk payments are made of, and which were made. */
+/** Reads the data of reports on bulk payments, and records the reports that were made. */
 import type { RowFailure, RowStatus } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { RowFault, RowWarning } from '../../lib/bulk-payments/instruction.ts'
 import { transactionStatus, type StatusCounts, type TransactionStatus } from '../../lib/bulk-payments/pain002.ts'
@@ -12,7 +12,10 @@ import { inTransaction, type TransactionClient } from '../db/transaction.ts'
 /** Rows at a time: some milliseconds of the event loop. */
 const ROWS_AT_ONCE = 500
 
-/** What a report would be made of now: the same text as long as nothing has changed that it shows. */
+/**
+ * Reads a text that identifies the state a report would show now: the same text while nothing in the report would
+ * change.
+ */
 export async function reportState(database: Database, bulkPaymentId: string): Promise<string> {
   const [row] = await database.query<[string, string]>({
     name: 'bulk_report_state', values: [bulkPaymentId],
@@ -21,7 +24,7 @@ export async function reportState(database: Database, bulkPaymentId: string): Pr
   return (row ?? []).join('.')
 }
 
-/** The file of the last report, and what it was made of; null when there was none. */
+/** Reads the file and the state of the last report; null when there is none. */
 export async function keptReport(database: Database, bulkPaymentId: string, format: ReportFormat): Promise<{ readonly fileId: string; readonly state: string } | null> {
   const [row] = await database.query<[string, string]>({
     name: 'bulk_report_kept', values: [bulkPaymentId, format], text: 'select file_id, state from bulk_payment_report where bulk_payment_id = $1 and format = $2',
@@ -44,7 +47,7 @@ export interface ReportSnapshot {
   readonly batches: AsyncGenerator<ReportRow[]>
 }
 
-/** Lets `work` read the rows of a bulk payment as they are now, whatever happens to them meanwhile. Takes a connection for as long as that. */
+/** Runs `work` on a snapshot of the rows of a bulk payment. Keeps a connection for as long as `work` runs. */
 export async function readReport<Result>(database: Database, bulkPaymentId: string, work: (snapshot: ReportSnapshot) => Promise<Result>): Promise<Result> {
   return await inTransaction(database, async (client) => {
     await client.query('set transaction isolation level repeatable read, read only')
@@ -91,7 +94,8 @@ interface Columns {
   readonly warnings: string
 }
 
-// The id of a payment is written before there is one, so only what the payment itself says counts.
+// A row has the id of its payment before the payment exists, so only columns of the payment itself prove that it
+// exists.
 const ROWS = `select r.row_number, r.line, r.status, r.failure_code, p.id as payment_id, p.number as payment_number, p.status as payment_status, p.failure::json->>'code' as payment_failure,
     p.return_info::json->>'reasonCode' as return_reason, r.recipient_name, r.masked_identifier, r.currency, r.amount, coalesce(p.fee, r.fee) as fee, s.currency as fee_currency,
     coalesce(p.rail, r.rail) as rail, r.reference, coalesce(p.execution_date, r.execution_date)::text as execution_day, r.external_id, r.instruction::json->>'endToEndId' as end_to_end_id,

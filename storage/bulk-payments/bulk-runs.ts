@@ -1,4 +1,4 @@
-/** The rows of a run: taken, paid or failed, left, and followed once their approval has ended. */
+/** The rows of a run: taken, paid or failed, left, and followed after their approval has ended. */
 import { dateIn, timestamp } from '../../lib/base/clock.ts'
 import type { RowFailure, RowStatus } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { Instruction, RowFault } from '../../lib/bulk-payments/instruction.ts'
@@ -21,7 +21,7 @@ export interface RowToSubmit {
   readonly reference: string
   /** The id its payment has or will have. */
   readonly paymentId: string
-  /** A run before has made it already, and has not come to say so. */
+  /** An earlier run has already made this payment, but did not record it. */
   readonly paid: boolean
 }
 
@@ -38,8 +38,8 @@ interface TakenColumns {
 }
 
 /**
- * Takes the next rows of a run from a number on: those that a run before has left, and valid ones, each with the id of its
- * payment. `taken` is how many of them were valid until now.
+ * Takes the next rows of a run from a number on: rows left by an earlier run, and valid ones, each with the id of its
+ * payment. `taken` is the number of rows that were valid until now.
  */
 export async function takeRows(
   client: TransactionClient, { bulkPaymentId, from, max, ids, now }: { readonly bulkPaymentId: string; readonly from: number; readonly max: number; readonly ids: IdSource; readonly now: number },
@@ -63,7 +63,10 @@ export async function takeRows(
   }
 }
 
-/** Who has changed the account, name or address of a payee of a file since a time, epoch milliseconds; ids of people and keys. */
+/**
+ * Reads the ids of users and keys that changed the account, name or address of a file's payees since a time, epoch
+ * milliseconds.
+ */
 export async function editorsOfPayees(client: TransactionClient, bulkPaymentId: string, since: number): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'bulk_editors_of_payees', values: [bulkPaymentId, since],
@@ -73,7 +76,7 @@ export async function editorsOfPayees(client: TransactionClient, bulkPaymentId: 
   return rows.map(({ id }) => id)
 }
 
-/** What became of a row. Without a failure its payment exists. */
+/** The result of a row. Without a failure its payment exists. */
 export interface RowEnd {
   readonly rowNumber: number
   readonly failure: RowFailure | null
@@ -97,27 +100,31 @@ export async function endRows(client: TransactionClient, bulkPaymentId: string, 
   return { submitted, failed: rows.length - submitted }
 }
 
-/** How many rows a run has left: valid ones, and of those under way which became payments before it ended, and which did not. */
+/**
+ * Rows that a run has left: valid ones; and of the rows under way, those whose payment was made before the run ended
+ * (`paid`) and the others (`unpaid`).
+ */
 export interface RowsLeft {
   readonly valid: number
   readonly paid: number
   readonly unpaid: number
 }
 
-/** What a row that was given up answers to whoever still asks for its payment. */
+/** The recorded answer for the key of a row that was given up; a later request for its payment gets this answer. */
 const GIVEN_UP = { status: 409, answer: '{"code":"invalid-transition"}' }
-/** A decision under way may carry yesterday's date for so long after midnight, milliseconds. */
+/** Milliseconds after midnight during which a decision under way may still carry the date of the day before. */
 const MIDNIGHT_MS = 5 * 60_000
 
 /**
- * Ends all rows that a run has left: those whose payment is there after all as submitted, all others as failed. From here on
- * no payment of theirs can be made: whoever still asks for one, a node that was held up for instance, finds its key used.
+ * Ends all rows that a run has left: rows whose payment exists as submitted, all others as failed. From then on no
+ * payment for these rows can be made: a late request, for instance from a node that was delayed, finds its idempotency
+ * key used.
  */
 export async function endRowsLeft(client: TransactionClient, bulkPaymentId: string, failure: RowFailure, now: number): Promise<RowsLeft> {
   const days = [...new Set([dateIn(now, 'UTC'), dateIn(now - MIDNIGHT_MS, 'UTC')])]
   await client.query({
     name: 'bulk_rows_close', values: [bulkPaymentId, days, GIVEN_UP.status, GIVEN_UP.answer, timestamp(now)],
-    // One that is being written at this moment is waited for, and has the key then.
+    // A key that another transaction is writing at this moment is waited for, and then conflicts.
     text: `insert into idempotency (id, day, fingerprint, status, resource_id, answer, created_at)
       select r.id, d.day, r.id, $3, null, $4, $5 from bulk_payment_row r cross join unnest($2::date[]) as d (day)
       where r.bulk_payment_id = $1 and r.status = 'submitting' on conflict do nothing`,
@@ -137,7 +144,9 @@ export async function endRowsLeft(client: TransactionClient, bulkPaymentId: stri
   return { valid: of('valid', false), paid: of('submitting', true), unpaid: of('submitting', false) }
 }
 
-/** Takes the bulk payments that are due to be looked at, until another node may take them; `shards` as an array literal, null for all. */
+/**
+ * Leases due bulk payments until `until`, when another node may take them; `shards` is an array literal, null for all.
+ */
 export async function claimDueBulks(
   database: Database, { now, until, shards, max }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number },
 ): Promise<readonly BulkRecord[]> {
@@ -150,12 +159,12 @@ export async function claimDueBulks(
   return rows.map(bulkRecord)
 }
 
-/** Says when a bulk payment is looked at next. */
+/** Sets when a bulk payment is due next. */
 export async function wakeBulk(client: Pick<TransactionClient, 'query'>, id: string, dueAt: number | null): Promise<void> {
   await client.query({ name: 'bulk_wake', text: 'update bulk_payment set due_at = $2 where id = $1', values: [id, dueAt === null ? null : timestamp(dueAt)] })
 }
 
-/** The next payments of a bulk payment that wait for its approval, from the row on that was followed last. */
+/** Reads the next payments of a bulk payment that wait for its approval, after the row that was followed last. */
 export async function waitingPayments(client: TransactionClient, bulkPaymentId: string, max: number): Promise<readonly { readonly rowNumber: number; readonly paymentId: string }[]> {
   const { rows } = await client.query<{ row_number: number; payment_id: string }>({
     name: 'bulk_waiting_payments', values: [bulkPaymentId, max],
@@ -170,7 +179,7 @@ export async function noteDecided(client: TransactionClient, bulkPaymentId: stri
   await client.query({ name: 'bulk_decided_rows', text: 'update bulk_payment set decided_rows = greatest(decided_rows, $2), due_at = $3 where id = $1', values: [bulkPaymentId, rowNumber, timestamp(dueAt)] })
 }
 
-/** Of payments those whose recipient is still what it was when they were made. */
+/** Selects the payments whose recipient is unchanged since they were made. */
 export async function unchangedPayees(client: TransactionClient, paymentIds: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ id: string }>({
     name: 'unchanged_payees', values: [paymentIds],
@@ -197,7 +206,10 @@ export async function countSubmissions(client: TransactionClient, operatorId: st
   return Number(row?.count ?? 0)
 }
 
-/** What the valid rows come to that a policy is about, by currency; and a connection whose market can compare them. */
+/**
+ * Sums the valid rows to which a policy applies, by currency; `connectionId` is a connection whose market can compare
+ * the currencies.
+ */
 export async function totalsUnder(
   client: TransactionClient, bulkPaymentId: string, { appliesTo, exemptOwnAccounts }: Pick<PolicyTerms, 'appliesTo' | 'exemptOwnAccounts'>,
 ): Promise<{ readonly totals: readonly Measured[]; readonly connectionId: string | null }> {

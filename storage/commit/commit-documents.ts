@@ -2,7 +2,7 @@
 import type { DocumentUse } from '../../lib/documents/effects.ts'
 import { column, NO_DETAIL, section, type CommandRef } from './commit-section.ts'
 
-/** What is named already stays so. */
+/** Writes which objects use a document; a use that is recorded already stays. */
 export const DOCUMENT_USES = section<DocumentUse>('document_use', [
   column('document_id', 'uuid', (u) => u.documentId),
   column('object', 'text', (u) => u.object),
@@ -10,7 +10,7 @@ export const DOCUMENT_USES = section<DocumentUse>('document_use', [
 ], (source) => `document_use_written as (
   insert into document_use (document_id, object, object_id) select u.document_id, u.object, u.object_id from ${source} where (select ok from verdict) on conflict do nothing)`)
 
-/** A document that is deleted at this moment is waited for; what is gone or not clean makes a decision stale. */
+/** Waits for a concurrent deletion of a document. A document that is gone or not clean makes the decision stale. */
 export const DOCUMENT_FENCES = section<CommandRef>('document_fence', [
   column('command', 'integer', (f) => f.command),
   column('id', 'uuid', (f) => f.id),

@@ -4,7 +4,7 @@ import { uuidTime } from '../../lib/base/ids.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { changed, changesOf, column, insert, NO_DETAIL, section, type Changeable, type CommandRef, type Fence } from './commit-section.ts'
 
-/** The day whose partition a quote is in: that of its id. */
+/** Derives the day of a quote's partition from the quote's id. */
 export function quoteDay(id: string): string {
   const ms = uuidTime(id)
   if (ms === null) throw new Error(`${id} is no id of a quote.`)
@@ -153,7 +153,10 @@ export const EXCHANGE_FENCES = section<Fence>('exchange_fence', [
 ], (source) => `select 'exchange_stale', u.turn, ${NO_DETAIL} from ${source} left join locked_exchange l on l.id = u.id
   where l.version is distinct from u.version`)
 
-/** A quote is used by the exchange that has it; should two be written at the same moment, the unique index lets one in. */
+/**
+ * Finds quotes that an exchange has used already. When two exchanges use one quote at the same moment, the unique index
+ * accepts one.
+ */
 export const QUOTE_FENCES = section<CommandRef>('quote_fence', [
   column('command', 'integer', (q) => q.command),
   column('id', 'uuid', (q) => q.id),

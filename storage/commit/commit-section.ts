@@ -1,4 +1,7 @@
-/** Sections of the commit statement (commit.ts): rows of one shape, bound as one array a column, and what is done with them. */
+/**
+ * Sections of the commit statement (commit.ts): rows of one shape, bound as one array per column, and the SQL that uses
+ * them.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 
@@ -35,9 +38,10 @@ export function valuesOf<Row>(rows: readonly Row[], { value }: Column<Row>): Val
 export function encode(type: ColumnType, values: readonly Value[]): string {
   switch (type) {
     case 'text': return textArray(values as (string | null)[])
-    // The largest values by far, and ours: neither side has to look at every character for quotes and backslashes.
+    // JSON values are by far the largest, and the service wrote them, so neither side needs to scan each character for
+    // quotes and backslashes.
     case 'json': case 'jsonb': return values.join(JSON_SEPARATOR)
-    // Times are milliseconds until here.
+    // Times are milliseconds up to here.
     case 'timestamptz': return plainArray(values.map((ms) => (ms === null ? null : timestamp(ms as number))))
     default: return plainArray(values)
   }
@@ -47,7 +51,7 @@ export function encode(type: ColumnType, values: readonly Value[]): string {
 export interface Section {
   readonly name: string
   readonly columns: readonly Column<never>[]
-  /** `source` is the unnested rows as `u`; `bound(column)` is that column's array, for an index condition of its own. */
+  /** `source` is the unnested rows as `u`; `bound(column)` is that column's array, for use in an index condition. */
   readonly sql: (source: string, bound: (column: string) => string) => string
 }
 
@@ -55,7 +59,10 @@ export function section<Row>(name: string, columns: readonly Column<Row>[], sql:
   return { name, columns: columns as unknown as readonly Column<never>[], sql }
 }
 
-/** An insert of whole rows; `constants` are columns that have the same value in every row. `name` tells two ways into one table apart. */
+/**
+ * An insert of whole rows; `constants` are columns with the same value in every row. `name` tells two sections of one
+ * table apart.
+ */
 export function insert<Row>(table: string, columns: readonly Column<Row>[], constants: Readonly<Record<string, string>> = {}, name: string = table) {
   const names = [...columns.map((c) => c.name), ...Object.keys(constants)].join(', ')
   const values = [...columns.map((c) => `u.${c.name}`), ...Object.values(constants)].join(', ')
@@ -66,7 +73,10 @@ export function insert<Row>(table: string, columns: readonly Column<Row>[], cons
 /** The members that a rare move may write, each with its column. */
 export type Changeable<Row> = { readonly [Member in keyof Row]?: readonly [name: string, type: Exclude<ColumnType, 'json'>] }
 
-/** Of a rare move only what is there, as JSON, so that one parameter tells what is cleared from what stays. */
+/**
+ * Collects the fields that are present in a rare move, as JSON: one parameter tells cleared columns (null) from
+ * unchanged ones (absent).
+ */
 export function changesOf<Row>(changeable: Changeable<Row>, row: Row): string {
   const changes: Record<string, string | null> = {}
   for (const member in changeable) {
@@ -88,10 +98,10 @@ export function changed<Row>(changeable: Changeable<Row>, alias: string): string
 export interface Fence { readonly turn: number; readonly id: string; readonly version: bigint | number }
 export interface CommandRef { readonly command: number; readonly id: string }
 
-/** What a conflict says beside its kind and its command, where it says nothing. */
+/** The detail columns of a conflict that consists of its kind and its command only. */
 export const NO_DETAIL = 'null::uuid, null::uuid, null::smallint, null::text, null::timestamptz'
 
-/** The client's reference of a row of this table may be there already. */
+/** Finds rows of this table that have the client's reference already. */
 export function externalIds(table: 'payment' | 'transfer' | 'exchange') {
   return section<CommandRef & { readonly customerId: string }>(`${table}_external_id`, [
     column('command', 'integer', (e) => e.command),

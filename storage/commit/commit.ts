@@ -1,21 +1,21 @@
 /**
- * The hot transaction: everything that many decisions want written, in one prepared statement of chained CTEs.
+ * The hot transaction: writes the effects of many decisions in one prepared statement of chained CTEs.
  *
- * What it promises
- *  * I1/I3: rows are locked in one global order (`order by id for update`, balances before payments), the versions the
- *    decisions were made on are compared, and unless all of them hold nothing at all is written; the caller gets the list
- *    of what was stale and sends the rest again. A single statement is its own transaction: it has happened when the
- *    answer arrives.
- *  * I5: a command whose idempotency record or external id exists already is reported with what was recorded.
- *  * I6: what is posted moves only by postings, each of one debit and one credit of the same amount.
+ * Promises
+ * - I1/I3: rows are locked in one global order (`order by id for update`, balances before payments). The versions that
+ *   the decisions were made on are compared; unless all of them match, nothing is written, and the caller gets the list
+ *   of stale decisions and sends the rest again. A single statement is its own transaction: it has committed when its
+ *   answer arrives.
+ * - I5: a command whose idempotency record or external id exists already is reported with the recorded answer.
+ * - I6: posted amounts move only by postings, each of one debit and one credit of the same amount.
  *
  * Decisions, with figures (two cores, fsync on, embedded Postgres 18)
- *  * All or nothing, rather than leaving out the stale turns in SQL: staleness needs two writers for one customer, which
- *    leases make rare, and the predicate on every insert would cost every commit.
- *  * The statement is put together from the sections that have rows and the parameters they share, and each combination is
- *    prepared once under its own name: an empty section costs some 20 µs, and a few dozen combinations are all that occur.
- *  * Sequence and running balance are offsets computed here, added in SQL to the locked row: memory may be older than
- *    the row (credits do not ask), the row cannot.
+ * - All or nothing, rather than leaving out the stale turns in SQL: a stale turn needs two writers for one customer,
+ *   which leases make rare, and a predicate on every insert would slow every commit.
+ * - The statement is put together from the sections that have rows and the parameters they share, and each combination
+ *   is prepared once under its own name: an empty section costs some 20 µs, and only a few dozen combinations occur.
+ * - Sequence numbers and running balances are offsets computed here, added in SQL to the locked row. Cached state may
+ *   be older than the row, because credits do not pass through the actor; the locked row is current.
  */
 import type { CreditRef, DebitRef } from '../../lib/ledger/account-ref.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
@@ -27,12 +27,15 @@ import {
   type Section, type Value,
 } from './commit-section.ts'
 
-/** One decided command of a turn, and what it wants written. */
+/** One decided command of a turn, with the effects to write. */
 export interface CommitCommand {
   readonly effects: Effects
 }
 
-/** The decisions of one activation. `fence` is the balance version they were made on; null where payments fence themselves. */
+/**
+ * The decisions of one activation. `fence` is the balance version they were made on; null where payments have fences of
+ * their own.
+ */
 export interface CommitTurn {
   readonly fence: { readonly balanceId: string; readonly version: bigint } | null
   readonly commands: readonly CommitCommand[]
@@ -55,7 +58,7 @@ export interface StoredOutcome {
   readonly decidedAt: string
 }
 
-/** Why a commit wrote nothing: `turn` and `command` are indexes into what was passed. */
+/** The reason why a commit wrote nothing: `turn` and `command` are indexes into the caller's list. */
 export type Conflict =
   | { readonly kind: 'balance_stale'; readonly turn: number }
   | { readonly kind: 'payment_stale'; readonly command: CommitCommand }
@@ -71,15 +74,16 @@ export type CommitResult =
   | { readonly ok: true; readonly balances: readonly BalanceAfter[] }
   | { readonly ok: false; readonly conflicts: readonly Conflict[] }
 
-/** What runs the statement: a dedicated connection of a commit lane. */
+/** Runs the statement: a dedicated connection of a commit lane. */
 export interface CommitConnection {
   query(statement: { name: string; text: string; values: unknown[]; rowMode: 'array' }): Promise<{ rows: unknown[][] }>
 }
 
 /**
- * What a statement binds. A payment's id is in six of the sections, its customer's in four, its time in five: columns
- * with the same values share one parameter, which halves what is sent and saves Postgres a sixth of its time for a payment.
- * Only ids and times are compared: others would be alike by chance, and each way of being alike is a statement to prepare.
+ * Parameters of a statement. A payment's id is in six of the sections, its customer's in four, its time in five:
+ * columns with the same values share one parameter, which halves the bytes sent and saves Postgres a sixth of its time
+ * for a payment. Only ids and times are compared: other columns would be equal by chance, and each combination of equal
+ * columns is one more statement to prepare.
  */
 class Parameters {
   readonly values: unknown[]
@@ -206,12 +210,12 @@ const PAID_BY_SOURCE = { ...PAYMENT_CONSTANTS, paying_balance_id: 'u.source_bala
 
 const PAYMENTS = insert('payment', PAYMENT_COLUMNS, PAID_BY_SOURCE)
 
-/** Payments that somebody's schedule makes: most have none, and do not carry its column. */
+/** Inserts payments that a schedule makes. Most payments have none and use the section without this column. */
 const PAYMENTS_OF_SCHEDULES = insert('payment', [
   ...PAYMENT_COLUMNS, column<Of<'payments'>>('scheduled_payment_id', 'uuid', (p) => p.scheduledPaymentId ?? null),
 ], PAID_BY_SOURCE, 'payment_of_schedule')
 
-/** Payments whose money is bought first: the balance that receives the bought currency pays. */
+/** Inserts payments whose currency is bought first: the balance that receives the bought currency pays. */
 const PAYMENTS_CONVERTED = insert('payment', [
   ...PAYMENT_COLUMNS, column<Of<'payments'>>('paying_balance_id', 'uuid', (p) => p.payingBalanceId),
   column<Of<'payments'>>('scheduled_payment_id', 'uuid', (p) => p.scheduledPaymentId ?? null),
@@ -262,7 +266,7 @@ const PAYMENT_CHANGES = section<Of<'paymentChanges'>>('payment_changed', [
     completed_at = coalesce(u.completed_at, p.completed_at), failed_at = coalesce(u.failed_at, p.failed_at)
   from ${source} where p.id = u.id and p.id = any(${bound('id')}) and (select ok from verdict))`)
 
-/** What a rare move of a payment may write beside its status. */
+/** The columns that a rare move of a payment may write beside its status. */
 const DECIDED = {
   statusReason: ['status_reason', 'text'],
   failure: ['failure', 'text'],
@@ -313,7 +317,10 @@ const APPROVALS = insert<Of<'approvals'>>('approval', [
   column('created_at', 'timestamptz', (a) => a.createdAt),
 ], { status: `'pending'`, received: '0', version: '1', wake_at: 'u.created_at' })
 
-/** What one day or month of a customer or member gains in this commit: one row for each, or a row would be written twice. */
+/**
+ * Adds outflow to one day or month of a customer or member: one row for each, because a statement cannot write a row
+ * twice.
+ */
 const OUTFLOWS = section<Of<'outflows'>>('outflow', [
   column('customer_id', 'uuid', (o) => o.customerId),
   column('spender_id', 'uuid', (o) => o.spenderId),
@@ -446,7 +453,7 @@ const INSTRUCTIONS = insert<Of<'instructions'>>('partner_instruction', [
   column('shard', 'smallint', (i) => i.shard),
 ])
 
-/** Those that are handed over later. */
+/** Inserts instructions that are handed to the partner later, from `notBefore` on. */
 const INSTRUCTIONS_LATER = insert<Of<'instructions'>>('partner_instruction', [
   column('payment_id', 'uuid', (i) => i.paymentId),
   column('shard', 'smallint', (i) => i.shard),
@@ -554,8 +561,9 @@ const CREDIT_FENCES = section<CommandRef & { readonly currency: string }>('credi
   where l.status is null or l.status not in ('active', 'frozen') or l.currency <> u.currency`)
 
 /**
- * A key lives for a day, so its record is in the partition of this day or the one before. Days are those of UTC, whatever
- * the session's time zone is: one that is ahead would look past yesterday's records, and a repeat would move money again.
+ * Finds recorded answers of idempotency keys. A key lives for a day, so its record is in the partition of this day or
+ * the one before. Days are in UTC, whatever the session's time zone: a time zone ahead of UTC would skip yesterday's
+ * records, and a repeated command would move money again.
  */
 const RECORDED = section<CommandRef & { readonly since: number }>('recorded', [
   column('command', 'integer', (r) => r.command),
@@ -570,19 +578,19 @@ const EXTERNAL_IDS_OF_TRANSFERS = externalIds('transfer')
 const EXTERNAL_IDS_OF_EXCHANGES = externalIds('exchange')
 
 /**
- * Whether a commit would have counted beyond a limit: somebody else, on another balance or node, has used what was left since
- * it was read. As with any stale decision nothing was written, and it is made again on what is there now.
+ * Whether an error means that a commit would have exceeded a limit: another balance or node has used the remaining
+ * amount since it was read. As with any stale decision, nothing was written, and the command is decided again on
+ * current facts.
  */
 export function isBeyondLimit(error: unknown): boolean {
   return (error as { readonly constraint?: unknown } | null)?.constraint === 'outflow_within_limit'
 }
 
-/** How long a key is remembered, in milliseconds. */
+/** Retention of an idempotency key, in milliseconds. */
 export const IDEMPOTENCY_RETENTION_MS = 24 * 60 * 60 * 1000
 
 // ── The statement ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What one balance row gains in this commit. */
 /**
  * Two nodes that are sent one key at once are kept apart by the key's unique row, which is one for each day. About midnight (UTC)
  * their rows may be of two days; then every turn moves the version of its balance, also one that refuses or that sets no money
@@ -676,10 +684,16 @@ class Batch {
   readonly commands: CommitCommand[] = []
   readonly balances = new Map<string, BalanceDelta>()
   readonly outflows = new Map<string, Of<'outflows'>>()
-  /** Commands that change what another one of this commit changes: both rest on the same version, and only one can be right. */
+  /**
+   * Commands that change a row that an earlier command of this commit changes: both rest on the same version, so the
+   * later one is stale.
+   */
   readonly late: Extract<Conflict, { kind: 'payment_stale' | 'exchange_stale' }>[] = []
   readonly #changed = new Set<string>()
-  /** Notes that a command changes a row. One statement writes a row once: a second change would vanish, and what it paid would not. */
+  /**
+   * Records that a command changes a row. One statement writes a row once: a second change would be lost, while its
+   * postings would not.
+   */
   changes(id: string, kind: 'payment_stale' | 'exchange_stale', command: CommitCommand): void {
     if (this.#changed.has(id)) this.late.push({ kind, command })
     else this.#changed.add(id)
@@ -699,7 +713,7 @@ class Batch {
     return delta
   }
 
-  /** Adds to what a day or month of a customer gains; what is written for it is in the order of its key. */
+  /** Adds to the outflow of a customer's day or month; rows are written in the order of their keys. */
   outflow(outflow: Of<'outflows'>): void {
     const key = `${outflow.customerId} ${outflow.spenderId} ${outflow.currency} ${outflow.periodKind} ${outflow.periodStart}`
     const known = this.outflows.get(key)
@@ -715,18 +729,21 @@ class Batch {
     return { nth: delta.sequence, sum: delta.posted }
   }
 
-  /** `decides`: the balance whose turn it is. */
+  /** `decides`: the balance whose turn this is. */
   command(command: CommitCommand, decides: string | null): void {
     this.effects(command.effects, command, this.commands.push(command) - 1, decides)
   }
 
-  /** Keeps money from a balance that takes none any more. @throws when a balance is said to decide that does not, which is a bug */
+  /**
+   * Refuses credits to a balance that accepts none any more. @throws when the credit names a deciding balance that does
+   * not decide here, a bug
+   */
   fenceCredit({ id, fence }: Extract<CreditRef, { kind: 'balance' }>, currency: string, nth: number, decides: string | null): void {
     if (fence === 'open') this.add(CREDIT_FENCES, { command: nth, id, currency })
     else if (id !== decides) throw new Error(`The balance ${id} is credited as if it decided this by itself.`)
   }
 
-  /** Adds what a command writes: the command's own effects, and those that its moves of exchanges bring of their payments. */
+  /** Adds the effects of a command: its own, and those that its moves of exchanges cause for their payments. */
   effects(effects: Effects, command: CommitCommand, nth: number, decides: string | null): void {
     if (effects.postings) {
       for (const posting of effects.postings) {
@@ -841,11 +858,12 @@ const INTERNAL_SIDE = { nth: null, sum: null } as const
 const SECTION_INDEX = new Map(SECTIONS.map((part, index) => [part.name, index]))
 
 /**
- * Commits the turns together, or nothing of them.
+ * Commits the turns together, or writes nothing.
  *
  * @param nowMs the time the batch is written at; balances show it as `updatedAt`.
  * @returns the balances as Postgres now holds them, or every reason why nothing was written.
- * @throws what the driver throws. An error with an SQLSTATE proves that nothing was written; a lost connection does not (I7).
+ * @throws the driver's errors. An error with an SQLSTATE proves that nothing was written; a lost connection does not
+ * (I7).
  */
 export async function commit(connection: CommitConnection, turns: readonly CommitTurn[], nowMs: number): Promise<CommitResult> {
   const batch = new Batch()

@@ -2,8 +2,8 @@
 import type { TransactionClient } from '../db/transaction.ts'
 
 /**
- * Moves the version of every balance of customers, so that each decision that rests on what was known of such a customer
- * before is stale, on every node (I3). Payments need no look of their own at terms that hardly ever change.
+ * Moves the version of every balance of the customers, so that each decision that rests on older facts about such a
+ * customer is stale, on every node (I3). Payments therefore need no read of terms that hardly ever change.
  */
 export async function fenceBalances(client: TransactionClient, customerIds: readonly string[]): Promise<void> {
   await client.query({
@@ -14,7 +14,10 @@ export async function fenceBalances(client: TransactionClient, customerIds: read
   })
 }
 
-/** Moves the versions of all balances of an operator's customers, so that nothing is decided on older terms, and tells all nodes of it. */
+/**
+ * Moves the versions of all balances of an operator's customers, so that decisions on older terms are stale, and
+ * notifies all nodes.
+ */
 export async function fenceOperator(client: TransactionClient, operatorId: string): Promise<void> {
   await client.query({ name: 'touch_operator', text: 'update operator set version = version where id = $1', values: [operatorId] })
   const { rows } = await client.query<{ id: string }>({ name: 'customers_of_operator', text: 'select id from customer where operator_id = $1 order by id', values: [operatorId] })

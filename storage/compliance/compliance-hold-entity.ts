@@ -1,4 +1,4 @@
-/** Money that is held for a review by the operator's people. */
+/** A hold on money for a review by the operator's staff. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const ComplianceHold = defineEntity({
@@ -40,7 +40,7 @@ export const ComplianceHold = defineEntity({
   ],
 })
 
-/** What the operator's people have written down about one. */
+/** A note of the operator's staff on a compliance hold. */
 export const ComplianceNote = defineEntity({
   name: 'ComplianceNote',
   tableName: 'compliance_note',

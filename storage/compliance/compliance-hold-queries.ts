@@ -1,4 +1,4 @@
-/** Compliance holds as the API shows them to the operator's people. Customers have none. */
+/** Compliance holds as the API shows them to the operator's staff. Customers see none. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ComplianceHoldKind, ComplianceHoldStatus, Finding, HeldSubject } from '../../lib/compliance/hold.ts'
@@ -8,7 +8,7 @@ import type { HoldProposal } from './compliance-holds.ts'
 import type { Database } from '../db/database.ts'
 import { Conditions, EMPTY, readPage, type ListQuery, type ListResult, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
 
-/** What is asked of a queue of cases that wait for the operator's people. */
+/** Filters of a queue of cases that wait for the operator's staff. */
 export interface CaseFilters {
   readonly status?: readonly string[]
   readonly kind?: readonly string[]
@@ -78,7 +78,7 @@ export async function listComplianceHolds(db: ReadDatabase, { tenant, filters, s
   return { ...page, rows: rows.map(holdJson) }
 }
 
-/** One hold of an operator with its notes and its version; null when it is not the operator's. */
+/** Reads one hold of an operator with its notes and its version; null when the hold is not the operator's. */
 export async function getComplianceHold(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
   const { rows: [row] } = await database.pool.query<HoldRow>({

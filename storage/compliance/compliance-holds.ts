@@ -1,13 +1,13 @@
 /**
- * Compliance holds as rows: opened by the commit with what they hold, decided on under their lock. Locks are taken in one
- * order: holds, then balances, then payments.
+ * Compliance holds as rows: opened by the commit together with their subject, decided under their lock. Locks are taken
+ * in one order: holds, then balances, then payments.
  */
 import type { ComplianceDecision, ComplianceHoldKind, ComplianceHoldStatus, HeldSubject } from '../../lib/compliance/hold.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
-/** What the first of two persons wants. */
+/** The decision that the first of two staff members proposes. */
 export interface HoldProposal {
   readonly decision: ComplianceDecision
   readonly reason: string
@@ -48,7 +48,10 @@ export async function lockComplianceHold(client: TransactionClient, id: string):
   }
 }
 
-/** Notes what the first of two persons wants, in place of what was wanted before. Whoever acts first has the hold from then on. */
+/**
+ * Records the proposal of the first of two staff members, in place of an earlier one. The first to act becomes the
+ * hold's assignee.
+ */
 export async function proposeDecision(client: TransactionClient, id: string, proposal: HoldProposal): Promise<void> {
   await client.query({
     name: 'propose_hold_decision', values: [id, JSON.stringify(proposal), proposal.by, proposal.at],
@@ -56,7 +59,7 @@ export async function proposeDecision(client: TransactionClient, id: string, pro
   })
 }
 
-/** Ends a hold. What becomes of its subject is the caller's. */
+/** Ends a hold. The caller changes the hold's subject. */
 export async function decideComplianceHold(client: TransactionClient, id: string, end: {
   readonly decision: ComplianceDecision
   readonly reason: string
@@ -74,7 +77,7 @@ export async function decideComplianceHold(client: TransactionClient, id: string
 /** Notes of one hold. They are read with it, all of them. */
 export const NOTES_MAX = 200
 
-/** Adds what somebody has written down about a locked hold; false when it has as many notes as one may have. */
+/** Adds a staff member's note to a locked hold; false when the hold has the maximum number of notes. */
 export async function addComplianceNote(client: TransactionClient, note: {
   readonly id: string
   readonly holdId: string

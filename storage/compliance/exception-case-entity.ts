@@ -1,4 +1,4 @@
-/** Money whose outcome nobody knows, or that waits for the operator's people. */
+/** A payment or transfer whose outcome is unknown, or that waits for the operator's staff. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const ExceptionCase = defineEntity({

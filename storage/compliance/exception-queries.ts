@@ -1,4 +1,4 @@
-/** Exceptions as the API shows them to the operator's people. Customers have none. */
+/** Exceptions as the API shows them to the operator's staff. Customers see none. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ExceptionKind, ExceptionOutcome } from '../../lib/compliance/exception.ts'
@@ -52,7 +52,7 @@ export async function listExceptions(db: ReadDatabase, { tenant, filters, sort, 
   return { ...page, rows: rows.map(exceptionJson) }
 }
 
-/** One exception of an operator with its version; null when it is not the operator's. */
+/** Reads one exception of an operator with its version; null when the exception is not the operator's. */
 export async function getException(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
   const { rows: [row] } = await database.pool.query<ExceptionRow>({

@@ -1,12 +1,12 @@
 /**
- * Exceptions as rows: opened and ended by the commit with the moves of what they are about, resolved under their lock. Locks
+ * Exceptions as rows: opened and ended by the commit with the moves of their subject, resolved under their lock. Locks
  * are taken in one order: exceptions, then balances, then payments.
  */
 import type { ExceptionKind, ExceptionResolution } from '../../lib/compliance/exception.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** What the first of two persons has found out. */
+/** The outcome that the first of two staff members proposes, with evidence. */
 export interface ResolutionProposal {
   readonly outcome: ExceptionResolution
   readonly evidence: string
@@ -47,7 +47,10 @@ export async function lockException(client: TransactionClient, id: string): Prom
   }
 }
 
-/** Notes what the first of two persons has found out, in place of what was said before. Whoever acts first has it from then on. */
+/**
+ * Records the proposal of the first of two staff members, in place of an earlier one. The first to act becomes the
+ * assignee.
+ */
 export async function proposeResolution(client: TransactionClient, id: string, proposal: ResolutionProposal): Promise<void> {
   await client.query({
     name: 'propose_resolution', values: [id, JSON.stringify(proposal), proposal.by, proposal.at],
@@ -55,7 +58,7 @@ export async function proposeResolution(client: TransactionClient, id: string, p
   })
 }
 
-/** Keeps who has resolved it, and what it rests on; the move of its subject, in the same transaction, has ended it. */
+/** Records the resolver and the evidence; the move of the subject, in the same transaction, has ended the exception. */
 export async function noteResolution(client: TransactionClient, id: string, { evidence, amountMinor, by, now }: {
   readonly evidence: string
   readonly amountMinor: bigint | null
@@ -69,7 +72,7 @@ export async function noteResolution(client: TransactionClient, id: string, { ev
   })
 }
 
-/** From here on it is only asked about: the partner never gets its payment again. */
+/** Forbids a new submission: from then on the partner is only asked about the payment, and never receives it again. */
 export async function forbidResubmission(client: TransactionClient, { id, subjectId }: Pick<ExceptionRecord, 'id' | 'subjectId'>, { evidence, by, now }: {
   readonly evidence: string
   readonly by: { readonly id: string }

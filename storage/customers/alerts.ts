@@ -1,6 +1,6 @@
 /**
- * What a customer's people are told because its alert settings say so: a balance that is low, money that came in, a large payment.
- * Read off the events of a stretch, in the transaction that follows them.
+ * Alerts to a customer's users, as its alert settings demand: a low balance, a credit, a large payment. Derived from a
+ * range of events, in the transaction that follows them.
  */
 import { formatMajor } from '../../lib/base/money.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -21,8 +21,9 @@ const above = (name: string) => `(s.value->'${name}'->'threshold'->>'amountMinor
   or (s.value->'${name}'->'threshold'->>'currency' = o.currency and o.amount >= (s.value->'${name}'->'threshold'->>'amountMinor')::bigint))`
 
 /**
- * Of each event that somebody wants to hear of: what it is about, with the name of the balance, the number of the payment or the
- * payer. Names are looked up one by one, by id: joined, their tables would be read whole as soon as statistics are a moment old.
+ * For each event that a setting demands an alert for: the subject, with the name of the balance, the number of the
+ * payment or the name of the payer. Names are read one by one, by id: with a join, Postgres would read their tables
+ * whole as soon as statistics are outdated.
  */
 const WANTED = `select o.type, o.object_id, o.customer_id, o.amount, o.currency, case o.type
     when 'balance.low' then (select b.name from balance b where b.id = o.object_id)
@@ -60,7 +61,7 @@ const ALERTS = {
   },
 } as const satisfies Record<string, Alert>
 
-/** Tells of the events of a stretch. @returns the mails to be sent now that it is written */
+/** Writes the alerts for a range of events. @returns the mails to be sent after the commit */
 export async function tellAlerts(client: TransactionClient, ids: IdSource, { bounds }: Pick<EventRange, 'bounds'>, now: number): Promise<AlertMail[]> {
   const { rows } = await client.query<Wanted>({ name: 'wanted_alerts', text: WANTED, values: [...bounds], rowMode: 'array' })
   const mails: AlertMail[] = []

@@ -1,4 +1,4 @@
-/** Where a customer is. */
+/** A postal address of a customer. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const CustomerAddress = defineEntity({

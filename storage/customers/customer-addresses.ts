@@ -37,7 +37,7 @@ export async function listAddresses<Address>(client: Client, customerId: string)
   return rows.map((row) => record<Address>(row))
 }
 
-/** One of them; `lock` keeps it as it is until the transaction ends. */
+/** Finds one address; `lock` locks its row until the transaction ends. */
 export async function findAddress<Address>(client: Client, customerId: string, id: string, lock = false): Promise<AddressRecord<Address> | null> {
   const { rows: [row] } = await client.query<AddressRow>({ name: lock ? 'lock_address' : 'find_address', text: `${SELECT} where customer_id = $1 and id = $2${lock ? ' for update' : ''}`, values: [customerId, id] })
   return row === undefined ? null : record<Address>(row)

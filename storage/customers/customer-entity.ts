@@ -1,4 +1,4 @@
-/** A customer of an operator: a tenant with balances, recipients and payments of its own. */
+/** A customer of an operator: a tenant with its own balances, recipients and payments. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { Operator } from '../operators/operator-entity.ts'
 

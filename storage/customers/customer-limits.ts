@@ -1,4 +1,7 @@
-/** What customers and their members may pay out, as rows: their own limits, those of the operator for their type, and what has been used. */
+/**
+ * Payment limits of customers and members as rows: the customer's own limits, the operator's limits for its type, and
+ * the used amounts.
+ */
 import { limitsJson, limitsOf, periodsOf, type CurrencyLimits, type LimitsJson, type Used } from '../../lib/customers/limits.ts'
 import type { CustomerType } from '../../lib/customers/types.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -6,7 +9,7 @@ import { fenceBalances } from '../commit/fences.ts'
 import { idAt } from '../db/page.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** The limits of a customer, and whose they are. */
+/** The limits of a customer, and their source. */
 export interface LimitsRecord {
   readonly version: number
   readonly source: 'customer' | 'operator' | 'none'
@@ -34,7 +37,7 @@ export async function readLimits(client: Pick<TransactionClient, 'query'>, custo
   }
 }
 
-/** What a customer has paid out in the day and month of a moment, by currency. */
+/** Reads the amounts that a customer has paid out in the day and month of a moment, by currency. */
 export async function readUsed(client: Pick<TransactionClient, 'query'>, customerId: string, now: number): Promise<ReadonlyMap<string, { readonly day: Used; readonly month: Used }>> {
   const { day, month } = periodsOf(now)
   const { rows } = await client.query<{ currency: string; day: string; month: string }>({
@@ -46,12 +49,13 @@ export async function readUsed(client: Pick<TransactionClient, 'query'>, custome
   return new Map(rows.map((row) => [row.currency, { day: { start: day, amount: BigInt(row.day) }, month: { start: month, amount: BigInt(row.month) } }]))
 }
 
-/** Gives a customer limits of its own, or takes them away. What it has paid out already counts. */
+/** Sets or removes a customer's own limits. Amounts paid out earlier in the period count. */
 export async function writeLimits(
   client: TransactionClient,
   { customerId, limits, by, now }: { readonly customerId: string; readonly limits: readonly CurrencyLimits[] | null; readonly by: string; readonly now: number },
 ): Promise<void> {
-  // What falls back to the operator's limits must not do so while those change.
+  // The operator is share-locked: a customer that falls back to the operator's limits must not do so while those
+  // change.
   await client.query({
     name: 'share_operator', text: 'select 1 from operator o join customer c on c.operator_id = o.id where c.id = $1 for share of o', values: [customerId],
   })
@@ -64,13 +68,13 @@ export async function writeLimits(
       values: [customerId, JSON.stringify(limitsJson(limits)), by, timestamp(now)],
     })
   }
-  // From here on no payment of the customer commits until this does, so what is counted is all there is.
+  // From here on no payment of the customer commits before this transaction does, so the recount is complete.
   await fenceBalances(client, [customerId])
   const effective = await readLimits(client, customerId)
   for (const one of effective?.limits ?? []) await recount(client, [customerId], null, one, now)
 }
 
-/** The limits that an operator gives customers without limits of their own, by type; a type without any is absent. */
+/** Reads the operator's limits for customers without limits of their own, by type; a type without limits is absent. */
 export async function readDefaultLimits(client: Pick<TransactionClient, 'query'>, operatorId: string): Promise<ReadonlyMap<CustomerType, readonly CurrencyLimits[]>> {
   const { rows } = await client.query<{ customer_type: CustomerType; terms: LimitsJson }>({
     name: 'read_default_limits', text: 'select customer_type, terms from operator_limit where operator_id = $1', values: [operatorId],
@@ -79,8 +83,8 @@ export async function readDefaultLimits(client: Pick<TransactionClient, 'query'>
 }
 
 /**
- * Gives customers of a type limits, or takes them away; those with limits of their own keep them. What was paid out already
- * counts. The operator must be locked.
+ * Sets or removes the limits of customers of a type; customers with limits of their own keep them. Amounts paid out
+ * earlier in the period count. The caller must hold the lock of the operator.
  */
 export async function writeDefaultLimits(
   client: TransactionClient,
@@ -105,7 +109,7 @@ export async function writeDefaultLimits(
   for (const one of limits ?? []) await recount(client, customerIds, null, one, now)
 }
 
-/** Gives a member limits, or takes them away. What was paid out in their name already counts. */
+/** Sets or removes a member's limits. Amounts paid out in the member's name earlier in the period count. */
 export async function writeMemberLimits(
   client: TransactionClient,
   { customerId, membershipId, userId, limits, now }: { readonly customerId: string; readonly membershipId: string; readonly userId: string; readonly limits: readonly CurrencyLimits[] | null; readonly now: number },
@@ -117,7 +121,9 @@ export async function writeMemberLimits(
   for (const one of limits ?? []) await recount(client, [customerId], userId, one, now)
 }
 
-/** Sets what was paid out in the running day and month, by everybody or in the name of one, to what the payments say. */
+/**
+ * Recounts from the payments the amounts paid out in the running day and month, by all members or in the name of one.
+ */
 async function recount(client: TransactionClient, customerIds: readonly string[], spenderId: string | null, { currency, daily, monthly }: CurrencyLimits, now: number): Promise<void> {
   const periods = periodsOf(now)
   for (const [kind, start, limit] of [['day', periods.day, daily], ['month', periods.month, monthly]] as const) {

@@ -1,16 +1,19 @@
-/** Limits as balances remember them: what customers and their members may pay out, and what they have. */
+/**
+ * Limits as balances cache them: the amounts that customers and their members may pay out, and the amounts they have
+ * paid out.
+ */
 import { limitsOf, NOTHING, type CurrencyLimits, type LimitsJson, type LimitState, type PaymentLimits } from '../../lib/customers/limits.ts'
 import { plainArray } from '../db/array-literal.ts'
 import type { Statement } from '../db/connection.ts'
 
-/** Of a balance `b`: its customer's limits, or else those that the operator has for customers of its type. */
+/** SQL on a balance `b`: its customer's limits, or else the operator's limits for customers of that type. */
 export const EFFECTIVE_LIMITS = `coalesce((select l.terms from customer_limit l where l.customer_id = b.customer_id),
       (select d.terms from operator_limit d where d.operator_id = b.operator_id and d.customer_type = (select c.customer_type from customer c where c.id = b.customer_id)))`
 
-/** Of a balance `b`: the limits of members by the id of the person; null where nobody has any. */
+/** SQL on a balance `b`: the limits of members by user id; null where no member has limits. */
 export const MEMBER_LIMITS = `(select json_object_agg(m.user_id, m.limits) from membership m where m.tenant_id = b.customer_id and m.limits is not null)`
 
-/** A balance whose payments somebody has limited, with the terms of its row. */
+/** A balance whose payments have limits, with the terms of its row. */
 export interface LimitedBalance {
   readonly id: string
   readonly customerId: string
@@ -26,15 +29,18 @@ interface Limited {
   readonly limits: CurrencyLimits
 }
 
-/** The newest day and month of each; older ones no longer count, and what is newer than the clock counts when it comes. */
+/**
+ * The newest day and month of each. Older ones no longer count; a period ahead of the clock counts once the clock
+ * reaches it.
+ */
 const USED = `select u.nth, k.kind, o.period_start::text, o.amount
   from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality u(customer_id, spender_id, currency, nth) cross join (values ('day'), ('month')) k(kind)
   cross join lateral (select o.period_start, o.amount from outflow o
     where o.customer_id = u.customer_id and o.spender_id = u.spender_id and o.currency = u.currency and o.period_kind = k.kind order by o.period_start desc limit 1) o`
 
 /**
- * What may be paid from balances, and what has been, by the balance's id; one whose currency nobody has limited is absent. A look
- * of its own, so that those without limits do not pay for it.
+ * Reads the limits of balances and the amounts paid out, by the balance's id; a balance whose currency has no limit is
+ * absent. A separate read, so that balances without limits do not pay for it.
  */
 export async function loadPaymentLimits(reader: { query(statement: Statement): Promise<{ rows: unknown[][] }> }, balances: readonly LimitedBalance[]): Promise<ReadonlyMap<string, PaymentLimits>> {
   const limited = balances.flatMap(limitedIn)

@@ -1,4 +1,4 @@
-/** Documents that customers and people set: each has a name, a version, and whatever its schema allows. */
+/** Settings documents of customers and users: each has a name, a version, and the fields of its schema. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 

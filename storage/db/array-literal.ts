@@ -1,6 +1,7 @@
 /**
  * Postgres array literals for bind parameters. The driver's own encoder escapes value by value through regular
- * expressions; a commit binds a hundred arrays, so this is a hot loop of its own: 3.4 times faster on uuids and numbers.
+ * expressions. A commit binds a hundred arrays, so this encoder is a hot loop: 3.4 times faster than the driver's on
+ * uuids and numbers.
  */
 
 /** Joins values that can hold no brace, quote, comma, backslash or space: uuids, integers, timestamps, dates. */
@@ -14,11 +15,11 @@ export function plainArray(values: readonly (string | number | bigint | null)[])
   return `${text}}`
 }
 
-/** The same, where null stands for all of them: the shards of a node that has no leases. */
+/** Like `plainArray`, but null stands for all shards: the shards of a node that has no leases. */
 export const plainArrayOrNull = (values: readonly (string | number | bigint | null)[] | null): string | null => (values === null ? null : plainArray(values))
 
-// JSON escapes quotes and backslashes as an array literal does, natively and in a third of the time; control characters
-// and lone surrogates it would turn into escapes of its own, which an array literal does not know.
+// JSON escapes quotes and backslashes as an array literal does, natively and in a third of the time. Control characters
+// and lone surrogates take the slow path, because JSON writes them as escapes that an array literal does not have.
 const UNLIKE_JSON = /[\x00-\x1f\ud800-\udfff]/
 const ESCAPE = /["\\]/g
 

@@ -1,6 +1,6 @@
 /**
- * A dedicated connection of a commit lane. Pools hand out whatever is free; a lane wants its prepared statements, and
- * wants to know the moment its connection is gone.
+ * A dedicated connection of a commit lane. A pool gives out any free connection; a lane needs its own prepared
+ * statements, and must learn immediately that its connection is lost.
  */
 import pg from 'pg'
 import { OperatingError } from '../../lib/base/errors.ts'
@@ -17,8 +17,8 @@ export class DatabaseUnavailable extends OperatingError {
 }
 
 /**
- * The connection was lost while a transaction was on its way: it may or may not have happened (I7). Never repeated here;
- * the caller repeats under the same Idempotency-Key and finds the truth.
+ * The connection was lost during a transaction, which may or may not have committed (I7). The statement is never
+ * repeated here; the caller repeats under the same Idempotency-Key and finds the recorded outcome.
  */
 export class OutcomeUnknown extends OperatingError {
   override readonly name = 'OutcomeUnknown'
@@ -41,12 +41,13 @@ export class Connection {
     client.on('error', () => { /* The constructor's listener remembers it; before that, the query below rejects. */ })
     try {
       await client.connect()
-      // Plans are made once for the shape of a statement, not for its values: arrays of any length run the same way. The
-      // planner takes an array for ten rows, so it must be told: a nested loop over 256 rows made a commit eight times as
-      // long, and a sequential scan, planned while a table was still empty, five times once it was not.
+      // Plans are made once for the shape of a statement, not for its values: arrays of any length run the same way.
+      // The planner assumes ten rows for an array, so two kinds of plan are switched off: a nested loop over 256 rows
+      // made a commit take eight times as long, and a sequential scan, planned while a table was still empty, five
+      // times once the table was not.
       await client.query(`set plan_cache_mode = force_generic_plan; set jit = off; set enable_nestloop = off; set enable_seqscan = off; set idle_in_transaction_session_timeout = '20s'`)
     } catch (cause) {
-      await client.end().catch(() => { /* It never was a connection. */ })
+      await client.end().catch(() => { /* The connection was never established. */ })
       throw new DatabaseUnavailable('The database cannot be reached.', { cause })
     }
     return new Connection(client)
@@ -54,7 +55,7 @@ export class Connection {
 
   get lost(): boolean { return this.#lost }
 
-  /** Runs a prepared statement; rows come back as arrays. @throws what the driver throws */
+  /** Runs a prepared statement; returns rows as arrays. @throws the driver's errors */
   async query(statement: Statement): Promise<{ rows: unknown[][] }> {
     return await this.#client.query({ ...statement, rowMode: 'array' })
   }
@@ -75,7 +76,7 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    await this.#client.end().catch(() => { /* Already gone, which is what was wanted. */ })
+    await this.#client.end().catch(() => { /* Closed already. */ })
   }
 }
 

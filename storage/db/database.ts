@@ -1,6 +1,6 @@
 /**
- * The pool behind reads and background work. Statements are named, so each connection plans them once: a third less
- * time for a single-row read than parsing it anew.
+ * The pool behind reads and background work. Statements are named, so each connection plans them once: a single-row
+ * read takes a third less time than with parsing at each call.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
@@ -11,8 +11,9 @@ import { sqlState, UNAVAILABLE_SQLSTATES } from './sqlstates.ts'
 const POOL_MAX = 8
 
 /**
- * Code that holds a connection of a pool has asked the same pool for a second one. When every connection is held by such
- * code, all of them wait until the pool gives up. A bug: reads within a transaction go through its own connection.
+ * Thrown when code that holds a connection of a pool requests a second one from the same pool. If such code holds every
+ * connection, all of it waits until the pool gives up. A bug: reads within a transaction use the transaction's
+ * connection.
  */
 export class SecondConnection extends Error {
   override readonly name = 'SecondConnection'
@@ -21,8 +22,8 @@ export class SecondConnection extends Error {
 }
 
 /**
- * The connection that the running code holds, and the one of another pool that it held before. It counts until `open` is false:
- * what was started meanwhile may outlive the transaction.
+ * The connection that the running code holds, and the one of another pool that it held before. The holding counts until
+ * `open` is false: asynchronous work started meanwhile may outlive the transaction.
  */
 interface Holding { readonly pool: pg.Pool; open: boolean; readonly outer: Holding | undefined }
 
@@ -30,25 +31,29 @@ interface Holding { readonly pool: pg.Pool; open: boolean; readonly outer: Holdi
 const holding = new AsyncLocalStorage<Holding>()
 
 export class Database {
-  /** Whatever is asked of it is refused with DatabaseUnavailable when the database is slow or gone, as `query` is. */
+  /** The pool's calls throw DatabaseUnavailable when the database is slow or gone, as `query` does. */
   readonly pool: pg.Pool
 
   readonly #onSecond: (error: SecondConnection) => void
 
-  /** `onSecond` is told of code that asks for a second connection while it holds one; without it, the asking throws. */
+  /**
+   * `onSecond` receives the error when code requests a second connection while it holds one; without it, the request
+   * throws.
+   */
   constructor(url: string, max: number = POOL_MAX, onSecond: (error: SecondConnection) => void = (error) => { throw error }) {
     this.#onSecond = onSecond
     const pool = new pg.Pool({ connectionString: url, max, application_name: 'vostro', connectionTimeoutMillis: 5_000, keepAlive: true })
     this.pool = telling(pool, () => this.assertFree())
     // A pooled connection that dies while idle is replaced at its next use; without a listener it would end the process.
     this.pool.on('error', () => { /* See above. */ })
-    // So would one that dies while a transaction has it and nothing is being asked; the next statement on it says so.
+    // A connection that dies idle within a transaction would also end the process; the next statement on it fails with
+    // the error.
     this.pool.on('connect', (client) => { client.on('error', () => { /* See above. */ }) })
   }
 
   /**
-   * Reports code that holds a connection of this pool and is about to ask for a second one. What remembers answers of the pool
-   * calls it before it looks into its memory, because a remembered answer would hide the fault.
+   * Reports code that holds a connection of this pool and is about to request a second one. A cache of the pool's
+   * results calls this before the cache lookup, because a hit would hide the fault.
    *
    * @throws SecondConnection unless the database was opened with an `onSecond` of its own
    */
@@ -58,17 +63,21 @@ export class Database {
     }
   }
 
-  /** Rows as arrays, in the order of the statement's columns. @throws DatabaseUnavailable, and what the driver throws */
+  /**
+   * Runs a statement; returns rows as arrays, in the order of the statement's columns. @throws DatabaseUnavailable and
+   * the driver's errors
+   */
   async query<Row extends unknown[]>(statement: Statement): Promise<Row[]> {
     const { rows } = await this.pool.query({ ...statement, rowMode: 'array' })
     return rows as Row[]
   }
 
   /**
-   * Runs the work with a connection of its own, given back when the work ends. While it runs, neither the work nor anything
-   * that it calls may ask this pool for another connection. An error given to `broken` closes the connection instead.
+   * Runs the work with a connection of its own, which returns to the pool when the work ends. While it runs, neither
+   * the work nor any code that it calls may request another connection from this pool. An error passed to `broken`
+   * closes the connection instead.
    *
-   * @throws DatabaseUnavailable, and what the work throws
+   * @throws DatabaseUnavailable, and the errors of the work
    */
   async hold<Result>(work: (client: pg.PoolClient, broken: (error: Error) => void) => Promise<Result>): Promise<Result> {
     const client = await this.pool.connect()
@@ -92,12 +101,16 @@ export async function isAnswering(database: Pick<Database, 'query'>): Promise<bo
   return await database.query({ name: 'ready', text: 'select 1', values: [] }).then(() => true, () => false)
 }
 
-/** A pool that says of an error whether the database is slow or gone: one place, so that no reader has to think of it. `before` runs first. */
+/**
+ * Makes a pool translate errors of a slow or lost database in one place, so that readers need not. `before` runs before
+ * each call.
+ */
 function telling(pool: pg.Pool, before: () => void): pg.Pool {
   for (const method of ['query', 'connect'] as const) {
     const ask = pool[method].bind(pool) as (...args: readonly unknown[]) => unknown
     const told = (...args: readonly unknown[]): unknown => {
-      // With a callback the pool asks itself, for the connection of a query: that returns nothing, and has been looked at.
+      // A call with a callback is the pool's own, to get the connection of a query: it returns nothing and was checked
+      // already.
       if (typeof args.at(-1) === 'function') return ask(...args)
       before()
       return (ask(...args) as Promise<unknown>).catch((error: unknown) => { throw asUnavailable(error) })
@@ -107,11 +120,14 @@ function telling(pool: pg.Pool, before: () => void): pg.Pool {
   return pool
 }
 
-/** Errors of sockets and names have a code of Node's; the driver's own have only words. */
+/** Errors of sockets and of name lookups have a code of Node's; the driver's own errors have only a message. */
 const SOCKET_CODES = /^E(?!RR_)[A-Z_]+$/
 const DRIVER_WORDS = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
 
-/** DatabaseUnavailable for an error that says that the database is slow or gone; any other error as it is, a bug. */
+/**
+ * Returns DatabaseUnavailable for an error that means a slow or lost database; any other error unchanged, because it is
+ * a bug.
+ */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const state = sqlState(error)

@@ -1,6 +1,7 @@
 /**
- * Pages by keyset. A page is a range of an index: it begins behind the last row of the page before, never at an offset, so
- * the thousandth page costs what the first one does. Going back reads the same index the other way round.
+ * Pages by keyset. A page is a range of an index: it begins after the last row of the previous page, never at an
+ * offset, so the thousandth page costs as much as the first. Paging backwards reads the same index in the other
+ * direction.
  *
  * Order by creation is order by id, because ids are UUIDs of version 7.
  */
@@ -10,13 +11,16 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { QUERY_CANCELED, sqlState } from './sqlstates.ts'
 import { asUnavailable } from './database.ts'
 
-/** Statements are written by hand, so kysely, which puts them together, needs to know no table. */
+/**
+ * Connection for lists. Statements are written by hand and kysely only assembles them, so its database type has no
+ * tables.
+ */
 export interface ReadDatabase {
   readonly pool: pg.Pool
   readonly kysely: Kysely<unknown>
 }
 
-/** Whose rows are asked for. */
+/** The tenant whose rows a list reads. */
 export interface Tenant {
   readonly id: string
   readonly kind: 'customer' | 'operator'
@@ -25,7 +29,7 @@ export interface Tenant {
 /** A value of a keyset, as it travels in a cursor. */
 export type CursorKey = string | number | null
 
-/** Where a page begins. */
+/** The row after or before which a page begins. */
 export interface Position {
   readonly direction: 'after' | 'before'
   readonly keys: readonly CursorKey[]
@@ -45,54 +49,57 @@ export interface ListQuery<Filters, Sort extends string> {
   readonly q: string | null
 }
 
-/** One page of rows in the order in which they are shown, also when it was reached backwards. */
+/** One page of rows in display order, even when it was read backwards. */
 export interface ListResult<Row> {
   readonly rows: readonly Row[]
   /** The keyset of each row, in the same order. */
   readonly keys: readonly (readonly CursorKey[])[]
-  /** Whether more rows follow in the direction that was asked for. */
+  /** Whether more rows follow in the requested direction. */
   readonly hasMore: boolean
   readonly total?: number
 }
 
-/** The end of a range of time: the first instant that no longer matches. */
+/** Computes the end of a range of time: the first instant that no longer matches. */
 export interface TimeTo {
   readonly before: string
 }
 
 type Fragment = RawBuilder<unknown>
 
-/** What rows are ordered by: an indexed expression without nulls, then the id (unless the expression is unique itself). */
+/** Sort order of rows: an indexed expression without nulls, then the id (unless the expression is unique by itself). */
 export interface Order {
   readonly keys: readonly { readonly expression: Fragment; readonly type: 'uuid' | 'bigint' | 'integer' | 'text' | 'bpchar' | 'date' | 'timestamptz' }[]
   readonly descending: boolean
-  /** The id, where no index has this order: rows are then sorted by their keys alone, and only those of the page are read whole. */
+  /**
+   * The id, for an order without an index: rows are then sorted by their keys alone, and only the rows of the page are
+   * read whole.
+   */
   readonly sorted?: Fragment
 }
 
-/** Where rows come from. A list of several branches is merged: each gives at most a page, from its own index. */
+/** A source of rows. A list of several branches is merged: each supplies at most one page, from its own index. */
 export interface Branch {
   readonly columns: Fragment
   readonly from: Fragment
   readonly where: readonly Fragment[]
-  /** Words that are looked for, where there may be very many rows: see `searchPage`. */
+  /** The condition on search words, for tables that may have very many rows: see `searchPage`. */
   readonly search?: Fragment
   readonly order: Order
 }
 
-/** All that a row of a branch fulfils. */
+/** All conditions on a row of a branch. */
 export const conditionsOf = ({ where, search }: Branch): readonly Fragment[] => (search === undefined ? where : [...where, search])
 
-/** How long an exact count may take before the list goes without one, milliseconds. */
+/** Timeout of an exact count; after it, the list is returned without a total. Milliseconds. */
 const COUNT_TIMEOUT_MS = 2_000
 
-/** Nothing at all matches. */
+/** A page without rows. */
 export const EMPTY: ListResult<never> = { rows: [], keys: [], hasMore: false }
 
 /**
  * Reads one page. `branches` have the same columns and the same kinds of keys.
  *
- * @throws what the driver throws, except that a count that takes too long is left out.
+ * @throws the driver's errors; a count that takes too long is left out instead.
  */
 export async function readPage<Row>(
   db: ReadDatabase,
@@ -115,9 +122,10 @@ export async function readPage<Row>(
 }
 
 /**
- * Statements of lists are prepared under names as those of single rows are: half of a page's time is planning. The limit is
- * part of the text, so that the plan knows it. Filters make many texts, and only so many are kept prepared. A search is planned
- * each time: whether its index or the order is read depends on how many rows have its words, which a plan for any words cannot know.
+ * Statements of lists are prepared under names, as statements for single rows are: half of a page's time is planning.
+ * The limit is part of the text, so that the plan can use it. Filters make many texts, and at most this many are kept
+ * prepared. A search is planned each time: whether its index or the sort order is the better plan depends on how many
+ * rows match, which a generic plan cannot know.
  */
 const PREPARED_MAX = 200
 const prepared = new Map<string, string>()
@@ -130,15 +138,15 @@ async function run(db: ReadDatabase, statement: Fragment, isPrepared: boolean): 
   return rows
 }
 
-/** Rows in order that a search looks through first, and for each row of a page. */
+/** Rows in sort order that a search reads first: at least `NEAR_MIN`, and `NEAR_PER_ROW` for each row of a page. */
 const NEAR_MIN = 500
 const NEAR_PER_ROW = 8
 
 /**
- * A page of a search. How many rows have its words nobody knows beforehand: Postgres takes a word that none has for one that
- * every fiftieth has, and would look through millions of rows for it in their order. So the first in the order are looked through,
- * where words that many have are found; and if they are not enough, the index of words is asked and what it has is sorted: a word
- * of 400 rows among two million takes 12 ms instead of 15 s, one of none nothing.
+ * Reads a page of a search. The number of matching rows is not known beforehand: Postgres estimates that a word without
+ * rows is in every fiftieth row, and would read millions of rows in sort order for it. So the first rows in sort order
+ * are searched, which finds frequent words. If they are too few, the word index is read and its rows are sorted: a word
+ * of 400 rows among two million takes 12 ms instead of 15 s, and a word without rows takes no time.
  */
 async function searchPage(db: ReadDatabase, branch: Branch, limit: number, position: Position | null): Promise<unknown[]> {
   const { search, where, order } = branch
@@ -148,17 +156,18 @@ async function searchPage(db: ReadDatabase, branch: Branch, limit: number, posit
   if (edge !== undefined) {
     const descending = reads(order, position) === 'descending'
     const near = compared(order, order.keys.map((_, index) => edge[`key_${index}`] as CursorKey), descending ? '>=' : '<=')
-    // `is true` is no index's business: Postgres would fetch the million rows that have a common word to keep the few that are near.
+    // `is true` keeps the condition from using the index: Postgres would fetch the million rows of a frequent word to
+    // keep the few near ones.
     const found = await run(db, branchStatement({ ...branch, where: [...where, near, sql`(${search!}) is true`] }, limit, position), false)
     if (found.length >= limit) return found
   }
   return await run(db, branchStatement({ ...branch, where: [...where, search!] }, limit, position, edge !== undefined), false)
 }
 
-/** The same value, but not what an index is ordered by. */
+/** Makes an expression of the same value that the index does not have, so that Postgres sorts. */
 const UNINDEXED: Partial<Record<Order['keys'][number]['type'], string>> = { timestamptz: ` + interval '0'`, bigint: ' + 0', integer: ' + 0', date: ' + 0', text: ` || ''` }
 
-/** The statement of a page; exported so that a test can look at its plan. */
+/** Builds the statement of a page; exported so that a test can check its plan. */
 export function pageStatement(branches: readonly Branch[], limit: number, position: Position | null): Fragment {
   const [only] = branches
   if (branches.length === 1) return branchStatement(only!, limit, position)
@@ -171,7 +180,7 @@ export function pageStatement(branches: readonly Branch[], limit: number, positi
 function branchStatement({ columns, from, where, order }: Branch, limit: number, position: Position | null, isSorted = false): Fragment {
   const descending = reads(order, position) === 'descending'
   const keys = order.keys.map(({ expression, type }, index) => {
-    // The driver turns dates into local midnights; as text they come back as they went.
+    // The driver turns dates into local midnights; text returns unchanged.
     const shown = type === 'date' || type === 'timestamptz' ? sql`(${expression})::text` : expression
     return sql`${shown} as ${sql.ref(`key_${index}`)}`
   })
@@ -220,10 +229,10 @@ export function all(conditions: readonly Fragment[]): Fragment {
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
 }
 
-/** Nothing matches: a filter over something that does not exist yet. */
+/** A condition without matches, for filters on values that do not exist yet. */
 export const NEVER = sql`false`
 
-/** Collects the conditions of the filters that were given. */
+/** Collects the conditions of the filters that are set. */
 export class Conditions {
   readonly list: Fragment[] = []
 
@@ -232,10 +241,10 @@ export class Conditions {
     return this
   }
 
-  /** One of several values. `type` is the column's own type, so that its index can be used. */
+  /** Matches any of several values. `type` is the column's own type, so that its index can be used. */
   anyOf(column: Fragment, values: readonly string[] | undefined, type: 'uuid' | 'text' | 'bpchar'): this {
     if (values === undefined) return this
-    // Behind an equation an index keeps its order.
+    // With an equality condition an index keeps its order.
     if (values.length === 1) return this.add(sql`${column} = ${values[0]}::${sql.raw(type)}`)
     return this.add(sql`${column} = any(${values}::${sql.raw(type)}[])`)
   }

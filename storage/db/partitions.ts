@@ -1,27 +1,30 @@
 /**
- * The partitions of tables that grow with time: made ahead, dropped when their time is over, so that retention costs
- * nothing. A row outside all of them lands in the default partition and is only slower, never lost.
+ * The partitions of tables that grow with time: made ahead, and dropped after their retention, so that retention costs
+ * no deletes. A row outside all of them lands in the default partition: it is slower, but never lost.
  *
- *  * Each table by itself, in transactions of its own: what cannot be done for one is reported, and the others go on.
- *  * Rows of the default partition that a new partition is for (a node's clock was ahead, or no node was up to make partitions)
- *    are moved into it under the lock of the default partition, in the transaction that makes it.
- *  * A new partition is made beside its table and then attached, which lets reading and writing the others go on. Creating it as a
- *    partition at once would wait for every reader of the table, and every other query would wait behind that.
+ * - Each table is maintained in transactions of its own: a failure of one table is reported, and the others go on.
+ * - Rows of the default partition that belong to a new partition (a node's clock was ahead, or no node was up to make
+ *   partitions) are moved into it under the lock of the default partition, in the transaction that makes it.
+ * - A new partition is made beside its table and then attached, so that reads and writes of the others go on. Creating
+ *   it directly as a partition would wait for every reader of the table, and every other query would wait behind that.
  */
 import { addDays, timestamp } from '../../lib/base/clock.ts'
 import type { Database } from './database.ts'
 import { inTransaction, type TransactionClient } from './transaction.ts'
 
-/** How long single calls are kept. */
+/** Days that logged API requests are kept. */
 export const REQUEST_LOG_DAYS = 7
 
 interface Partitioned {
   readonly table: string
-  /** What it is partitioned by: a column of days or times. */
+  /** The partition key: a column of days or times. */
   readonly by: string
-  /** Whole days kept before today. A key is honoured for 24 hours, so yesterday is needed; events are kept for redelivery. */
+  /**
+   * Whole days kept before today. A key is honoured for 24 hours, so yesterday is needed; events are kept for
+   * redelivery.
+   */
   readonly keepDays: number
-  /** Of the partitions, where rows grow after they were written. */
+  /** Storage parameters of the partitions of a table whose rows grow after they were written. */
   readonly storage?: string
 }
 
@@ -29,33 +32,40 @@ const TABLES: readonly Partitioned[] = [
   { table: 'idempotency', by: 'day', keepDays: 2 },
   { table: 'outbox', by: 'created_at', keepDays: 33 },
   { table: 'request_log', by: 'at', keepDays: REQUEST_LOG_DAYS },
-  // Long after they have run out, for whoever asks at what rate something was not done.
+  // Kept long after their expiry, as evidence of rates at which no exchange was made.
   { table: 'quote', by: 'day', keepDays: 30 },
-  // As long as its event, and the three days that a delivery may be tried again. Room for an attempt to be written where the row is.
+  // Kept as long as the event, plus the three days of delivery attempts. The fill factor leaves room to write an
+  // attempt beside its row.
   { table: 'webhook_delivery', by: 'created_at', keepDays: 33, storage: 'with (fillfactor = 30)' },
 ]
-/** Made ahead: a node that is stopped over a long weekend finds its partitions when it comes back. */
+/** Days made ahead: a node that is stopped over a long weekend finds its partitions at its next start. */
 const AHEAD_DAYS = 7
-/** One node at a time for each table; any fixed number does, this one spells "part". */
+/** Advisory lock: a single node at a time for each table. Any fixed number works; this number spells "part". */
 const LOCK = 0x70617274
-/** A lock that is not given by then is tried for again with the next maintenance; until then queries that wait behind it are held up. */
+/**
+ * Timeout of a table lock, which is tried again at the next maintenance: queries that wait behind the lock are delayed
+ * until then.
+ */
 const LOCK_MS = 3_000
 /** Rows moved into one new partition: about two seconds of writing. More stay where they are, and are reported. */
 const MOVED_MAX = 100_000
-/** Rows that the default partition is rid of at a time. */
+/** Rows deleted from the default partition at a time. */
 const DELETED_MAX = 50_000
 
-/** What an operator should know of. */
+/** Reports to the operator of the service. */
 export interface PartitionReport {
-  /** Rows were dated ahead of all partitions, and have been moved to their own. */
+  /** Rows were dated ahead of all partitions, and have been moved to their own partition. */
   readonly moved: (what: { readonly table: string; readonly day: string; readonly rows: number }) => void
-  /** One table could not be looked after; its rows go to its default partition meanwhile. */
+  /** The maintenance of one table failed; its new rows go to the default partition meanwhile. */
   readonly failed: (error: unknown, table: string) => void
 }
 
 const THROWING: PartitionReport = { moved: () => undefined, failed: (error) => { throw error } }
 
-/** Makes the partitions that are missing. `now` is epoch milliseconds. @throws nothing when there is a report; else what the driver throws */
+/**
+ * Makes missing partitions. `now` is epoch milliseconds. @throws nothing when there is a report; else the driver's
+ * errors
+ */
 export async function makePartitions(database: Database, now: number, report: PartitionReport = THROWING): Promise<void> {
   const today = timestamp(now).slice(0, 10)
   for (const partitioned of TABLES) {
@@ -69,7 +79,10 @@ export async function makePartitions(database: Database, now: number, report: Pa
   }
 }
 
-/** Drops the partitions whose time is over, and such rows of the default ones. `now` is epoch milliseconds. @throws as `makePartitions` */
+/**
+ * Drops partitions past their retention, and such rows of the default partitions. `now` is epoch milliseconds. @throws
+ * as `makePartitions`
+ */
 export async function dropPartitions(database: Database, now: number, report: PartitionReport = THROWING): Promise<void> {
   const today = timestamp(now).slice(0, 10)
   for (const partitioned of TABLES) {
@@ -103,7 +116,7 @@ async function make(database: Database, { table, by, storage = '' }: Partitioned
     await lock(client, table)
     // Another node may have made it while this one waited.
     if ((await namesOf(client, table)).includes(name)) return 0
-    // Nothing may come into the default partition between the moving and the attaching.
+    // The lock keeps new rows out of the default partition between the move and the attach.
     await client.query(`lock table ${table}_default in access exclusive mode`)
     const { rows: [found] } = await client.query<{ count: number }>(`select count(*)::int as count from (select from ${table}_default where ${within} limit ${MOVED_MAX + 1}) d`)
     const count = found?.count ?? 0
@@ -123,7 +136,7 @@ async function drop(client: TransactionClient, { table, by }: Partitioned, oldes
   const outdated = names.filter((name) => /_\d{8}$/.test(name) && name < partitionName(table, oldest))
   const { rowCount: deleted } = await client.query(`delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where ${by} < '${oldest}' limit ${DELETED_MAX}))`)
   for (const name of outdated) await client.query(`drop table ${name}`)
-  // The audit proves by events what it can, and has to know how far back they go.
+  // The audit checks against events where they exist, so it needs the age of the oldest.
   if (table === 'outbox' && (outdated.length > 0 || deleted !== 0)) await client.query('update event_retention set kept_from = greatest(kept_from, $1)', [oldest])
 }
 

@@ -1,10 +1,11 @@
 /**
- * What other nodes tell this one, through Postgres: a connection of its own that listens, and comes back by itself.
+ * Receives messages of other nodes through Postgres: a connection of its own that listens, and reconnects by itself.
  *
- * While it is away nothing is heard, so whoever keeps something because of it is told when it is back, and forgets all of it.
+ * While the connection is lost no message arrives. A cache that depends on the messages is notified after the
+ * reconnect, and drops all its entries.
  *
- * Each listener says on a second channel what it has heard and acted on, so whoever caused a message can wait until every
- * node has. A node that cannot be reached does not hold the others up: the wait is bounded.
+ * Each listener confirms on a second channel each message it has acted on, so a sender can wait until every node has
+ * confirmed. An unreachable node does not hold the others up: the wait is bounded.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
@@ -24,9 +25,9 @@ const RETRY_MS = 250
 const RETRY_MAX_MS = 5_000
 /** A connection that a firewall has dropped in silence is noticed by asking. */
 const PROBE_MS = 15_000
-/** Those who listen on another channel hear nothing of this one, and are not waited for. */
+/** The application name includes the channel, so that a sender waits only for listeners of its own channel. */
 const applicationName = (channel: string) => `vostro listener ${channel}`
-/** Messages whose hearing is remembered; whoever waits for one comes within milliseconds. */
+/** Confirmed messages that are remembered; a sender waits for its message within milliseconds. */
 const HEARD_MAX = 1_000
 const HEARD_LOOK_MS = 5
 const LISTENERS = `select pid from pg_stat_activity where application_name = $1 and datname = current_database() and pid <> pg_backend_pid()`
@@ -42,7 +43,7 @@ export class PgListener {
   #timer: NodeJS.Timeout | undefined
   #stopped = false
   #failures = 0
-  /** Which connections have acted on a message, by its payload. */
+  /** The connections that have acted on a message, by its payload. */
   readonly #heard = new Map<string, Set<number>>()
 
   constructor(options: PgListenerOptions) {
@@ -59,7 +60,7 @@ export class PgListener {
     clearTimeout(this.#timer)
     const client = this.#client
     this.#client = null
-    await client?.end().catch(() => { /* Gone already, which is what was wanted. */ })
+    await client?.end().catch(() => { /* Closed already. */ })
   }
 
   /**
@@ -105,7 +106,7 @@ export class PgListener {
         return
       }
       onMessage(payload)
-      client.query('select pg_notify($1, $2)', [heard, payload]).catch(() => { /* The connection is gone, and forgets all when it is back. */ })
+      client.query('select pg_notify($1, $2)', [heard, payload]).catch(() => { /* The connection is lost; the cache is dropped after the reconnect. */ })
     })
     client.on('error', (error) => this.#lost(client, error))
     client.on('end', () => this.#lost(client, null))
@@ -113,12 +114,12 @@ export class PgListener {
       await client.connect()
       await client.query(`listen ${pg.escapeIdentifier(channel)}; listen ${pg.escapeIdentifier(heard)}`)
     } catch (error) {
-      await client.end().catch(() => { /* It never was a connection. */ })
+      await client.end().catch(() => { /* The connection was never established. */ })
       this.#retry(error)
       return
     }
     if (this.#stopped) {
-      await client.end().catch(() => { /* Gone already. */ })
+      await client.end().catch(() => { /* Closed already. */ })
       return
     }
     this.#client = client
@@ -138,7 +139,7 @@ export class PgListener {
     if (this.#client !== client) return
     this.#client = null
     clearTimeout(this.#timer)
-    void client.end().catch(() => { /* Gone already. */ })
+    void client.end().catch(() => { /* Closed already. */ })
     this.#retry(error)
   }
 

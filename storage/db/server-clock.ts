@@ -1,4 +1,4 @@
-/** How far a node's clock is from that of Postgres. */
+/** Measures the difference between a node's clock and that of Postgres. */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { Queries } from './transaction.ts'
 
@@ -8,11 +8,11 @@ const MEASUREMENTS = 3
 export interface ClockDifference {
   /** By how much the node's clock is ahead of Postgres', milliseconds; negative when it is behind. */
   readonly aheadMs: number
-  /** The measurement may be wrong by so much: half of the way there and back. */
+  /** Maximum error of the measurement: half of the round trip. */
   readonly withinMs: number
 }
 
-/** Measures it. @throws what the driver throws */
+/** Measures the difference. @throws the driver's errors */
 export async function measureClock(database: Queries, clock: Clock): Promise<ClockDifference> {
   let best: ClockDifference = { aheadMs: 0, withinMs: Number.POSITIVE_INFINITY }
   for (let nth = 0; nth < MEASUREMENTS; nth++) {

@@ -1,8 +1,8 @@
 /**
- * What an error of the driver says about the database: the one place that knows SQLSTATEs by their meaning.
+ * Classifies the driver's errors: the only file that knows SQLSTATEs by their meaning.
  *
- * An error with an SQLSTATE comes from the server, which has rolled the statement back, with the exceptions named here. An error
- * without one is of the connection, and says nothing about a statement that was sent.
+ * An error with an SQLSTATE comes from the server, which has rolled the statement back, with the exceptions named here.
+ * An error without an SQLSTATE is of the connection, and leaves the outcome of a sent statement unknown.
  */
 
 /** The transaction may have committed all the same: the connection broke, or the server was stopped, between the commit and its confirmation. */
@@ -14,22 +14,28 @@ export const OUTCOME_UNKNOWN_SQLSTATES = /^(08...|57P0[12345])$/
  */
 export const UNAVAILABLE_SQLSTATES = /^(08...|25006|53...|57...|58...)$/
 
-/** Another transaction was in the way: a serialization failure, or a deadlock that this one lost. The same again may go through. */
+/**
+ * Another transaction was in the way: a serialization failure, or a deadlock that this one lost. A repetition may
+ * succeed.
+ */
 export const LOST_RACE_SQLSTATES: ReadonlySet<string> = new Set(['40001', '40P01'])
 
-/** A row with this key is there already. */
+/** A row with this key exists already. */
 export const UNIQUE_VIOLATION = '23505'
 
 /**
- * What a group commit is made again for: beside a lost race a duplicate key, which may be of one of its commands or of a row that
- * becomes visible with the next attempt, and a lock that was not given in time.
+ * Errors after which a group commit is repeated: a lost race; a duplicate key, which may be of one of its commands or
+ * of a row that becomes visible at the next attempt; and a lock that was not granted in time.
  */
 export const REPEATED_COMMIT_SQLSTATES: ReadonlySet<string> = new Set([...LOST_RACE_SQLSTATES, UNIQUE_VIOLATION, '55P03'])
 
 /** The statement took longer than its statement_timeout, or was cancelled. */
 export const QUERY_CANCELED = '57014'
 
-/** The five characters of a server error, or null for an error of the connection itself (whose EPIPE has no digit). */
+/**
+ * Returns the five characters of a server error, or null for an error of the connection itself (whose code, such as
+ * EPIPE, has no digit).
+ */
 export function sqlState(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null
@@ -41,7 +47,7 @@ export function provesRollback(error: unknown): boolean {
   return state !== null && !OUTCOME_UNKNOWN_SQLSTATES.test(state)
 }
 
-/** Whether it says that another transaction was in the way, and nothing was written. */
+/** Whether the error means that another transaction was in the way, and nothing was written. */
 export function lostRace(error: unknown): boolean {
   return LOST_RACE_SQLSTATES.has(sqlState(error) ?? '')
 }

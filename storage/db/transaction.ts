@@ -1,13 +1,13 @@
-/** One transaction on a connection of the pool. */
+/** Runs one transaction on a connection of the pool. */
 import type pg from 'pg'
 import { OutcomeUnknown, type Statement } from './connection.ts'
 import { asUnavailable, type Database } from './database.ts'
 import { provesRollback } from './sqlstates.ts'
 
-/** What statements run on inside of one. */
+/** The connection on which the statements of a transaction run. */
 export type TransactionClient = pg.ClientBase
 
-/** Statements by name, rows as arrays: on any connection of the pool, or on the one of a transaction. */
+/** Runs named statements, with rows as arrays: on any connection of the pool, or on the connection of a transaction. */
 export type Queries = Pick<Database, 'query'>
 
 /** The connection of a transaction, for functions that read through the pool as well. */
@@ -16,10 +16,11 @@ export function through(client: Pick<TransactionClient, 'query'>): Queries {
 }
 
 /**
- * Runs the work between `begin` and `commit`; when it throws, nothing of it has happened. Within the work, and within all
- * that it calls, asking the pool of the database throws SecondConnection: everything goes through `client`.
+ * Runs the work between `begin` and `commit`; when the work throws, everything is rolled back. Within the work, and
+ * within all code that it calls, requests to the pool throw SecondConnection: all statements go through `client`.
  *
- * @throws DatabaseUnavailable, OutcomeUnknown when the connection broke during the commit, and what the work or the driver throws
+ * @throws DatabaseUnavailable, OutcomeUnknown when the connection broke during the commit, and the errors of the work
+ * and of the driver
  */
 export async function inTransaction<Result>(database: Database, work: (client: TransactionClient) => Promise<Result>): Promise<Result> {
   return await database.hold(async (client, broken) => {

@@ -1,10 +1,10 @@
-/** Confirmations as they were first rendered, and what they tell of who pays. */
+/** Payment confirmations as they were first rendered, and the paying party that they show. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ConfirmationParty } from '../../lib/documents/confirmation-page.ts'
 import { accountDetailsOf } from '../accounts/account-details.ts'
 import type { Database } from '../db/database.ts'
 
-/** The confirmation of one version of something; null while nobody has asked for it. @throws what the driver throws */
+/** Finds the confirmation of one version of an object; null while none was requested. @throws the driver's errors */
 export async function findConfirmation(database: Database, objectId: string, version: number): Promise<Uint8Array | null> {
   const { rows: [row] } = await database.pool.query<{ pdf: Buffer }>({
     name: 'find_confirmation', text: 'select pdf from confirmation where object_id = $1 and version = $2', values: [objectId, version],
@@ -21,7 +21,7 @@ export async function keepConfirmation(database: Database, { objectId, version, 
   return await findConfirmation(database, objectId, version) ?? pdf
 }
 
-/** Whose a balance is. */
+/** Reads the operator and the customer of a balance. */
 export async function partyOf(database: Database, balanceId: string): Promise<ConfirmationParty> {
   const [row] = await database.query<[string, string, string, string]>({
     name: 'confirmation_party', values: [balanceId],

@@ -1,4 +1,4 @@
-/** A file that somebody has put into the service: a document with a purpose, or the attachment of a transaction. */
+/** An uploaded file: a document with a purpose, or the attachment of a transaction. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Document = defineEntity({

@@ -52,7 +52,7 @@ export async function listAttachments(db: ReadDatabase, { tenant, filters, ...qu
   return { ...page, rows: rows.map((row) => attachmentJson(documentRecord(row))) }
 }
 
-/** Those of one transaction, which the caller knows to be the tenant's. */
+/** Lists the attachments of one transaction. The caller has checked that the transaction is the tenant's. */
 export async function listTransactionAttachments(db: ReadDatabase, query: TransactionAttachmentQuery): Promise<ListResult<ReturnType<typeof attachmentJson>>> {
   const where = new Conditions().add(sql`d.transaction_id = ${query.transactionId}::uuid`)
   const { rows, ...page } = await readPage<DocumentRow>(db, [branch(where, query.sort === '-createdAt')], query)

@@ -1,4 +1,4 @@
-/** Rows of documents and attachments, and what needs them. Statements only; rules are in lib/documents. */
+/** Rows of documents and attachments, and of the objects that use them. Statements only; rules are in lib/documents. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { DocumentPurpose, DocumentRecord, DocumentStatus } from '../../lib/documents/document.ts'
 import type { Database } from '../db/database.ts'
@@ -33,7 +33,7 @@ export function documentRecord(row: DocumentRow): DocumentRecord {
 
 type Asking = Pick<TransactionClient, 'query'>
 
-/** A new document; its scan is asked for at `scanDueAt`, epoch milliseconds; null for one that needs none. */
+/** Writes a new document. Its scan is due at `scanDueAt`, epoch milliseconds; null for a document that needs none. */
 export async function insertDocument(client: Asking, document: DocumentRecord & { readonly shard: number; readonly scanDueAt: number | null }): Promise<void> {
   await client.query({
     name: 'document_insert',
@@ -44,7 +44,7 @@ export async function insertDocument(client: Asking, document: DocumentRecord & 
   })
 }
 
-/** A customer's document or attachment, whichever `kind` says; null when there is none. */
+/** Finds a customer's document or attachment, as `kind` states; null when it does not exist. */
 export async function findDocument(client: Asking, kind: 'document' | 'attachment', customerId: string, id: string, lock = false): Promise<DocumentRecord | null> {
   const { rows: [row] } = await client.query<DocumentRow>({
     name: `${kind}_find${lock ? '_lock' : ''}`, values: [id, customerId],
@@ -60,9 +60,9 @@ export async function attachmentsOf(database: Database, transactionId: string): 
 }
 
 /**
- * Counts one more attachment of a customer's transaction, which nobody else changes until the SQL transaction ends.
+ * Changes the number of attachments of a customer's transaction, whose row stays locked until the SQL transaction ends.
  *
- * @returns how many there are then; null when it is not the customer's
+ * @returns the new number; null when the transaction is not the customer's
  */
 export async function countAttachment(client: Asking, customerId: string, transactionId: string, change: 1 | -1): Promise<number | null> {
   const { rows: [row] } = await client.query<{ attachment_count: number }>({
@@ -90,7 +90,7 @@ export async function isUsed(client: Asking, id: string): Promise<boolean> {
   return (await client.query({ name: 'document_used', text: 'select from document_use where document_id = $1 limit 1', values: [id] })).rowCount !== 0
 }
 
-/** The statuses of those of the documents that are the customer's; the others are absent. */
+/** Reads the statuses of the customer's own documents; other ids are absent. */
 export async function statusesOf(client: Asking, customerId: string, ids: readonly string[]): Promise<Map<string, DocumentStatus>> {
   const { rows } = await client.query<{ id: string; status: DocumentStatus }>({
     name: 'document_statuses', text: 'select id, status from document where id = any($1::uuid[]) and customer_id = $2 and purpose is not null', values: [ids, customerId],
@@ -98,7 +98,7 @@ export async function statusesOf(client: Asking, customerId: string, ids: readon
   return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
-/** Something needs of its documents only these from now on. */
+/** Deletes an object's uses of all documents except these. */
 export async function keepUses(client: Asking, objectId: string, ids: readonly string[]): Promise<void> {
   await client.query({ name: 'document_uses_kept', text: 'delete from document_use where object_id = $1 and document_id <> all($2::uuid[])', values: [objectId, ids] })
 }
@@ -116,7 +116,9 @@ export interface DueScan {
   readonly attempts: number
 }
 
-/** Takes files whose scan is due; another node does not take them before `until`. Shards are null where all are this node's. */
+/**
+ * Leases files whose scan is due; no other node takes them before `until`. `shards` is null where all are this node's.
+ */
 export async function takeDueScans(database: Database, { now, until, shards, max }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number }): Promise<DueScan[]> {
   const rows = await database.query<[string, string, string, string, number, number]>({
     name: 'scans_take', values: [timestamp(now), timestamp(until), shards, max],
@@ -127,7 +129,7 @@ export async function takeDueScans(database: Database, { now, until, shards, max
   return rows.map(([id, fileId, fileName, sizeBytes, createdAt, attempts]) => ({ id, fileId, fileName, sizeBytes: Number(sizeBytes), createdAt, attempts }))
 }
 
-/** Looks again later. */
+/** Sets when the scan is tried again. */
 export async function scanAgainAt(database: Database, id: string, at: number): Promise<void> {
   await database.query({ name: 'scan_again', text: `update document set scan_due_at = $2 where id = $1 and status = 'pending_scan'`, values: [id, timestamp(at)] })
 }

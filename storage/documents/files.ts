@@ -1,10 +1,12 @@
 /**
- * Files in Postgres, in pieces: any node writes and serves them, and none holds more than a piece of one.
+ * Files in Postgres, in pieces: any node writes and serves them, and no node holds more than one piece of a file in
+ * memory.
  *
- *  * A file is written before the row that needs it, so that no transaction waits for a client's upload. Until somebody
- *    keeps it, in the transaction that writes that row, it is lent for an hour; what nobody keeps goes by itself.
- *  * A file whose writing broke off is never found.
- *  * Expired files are not found either, whether or not they have been removed yet.
+ * - A file is written before the row that needs it, so that no transaction waits for a client's upload. A new file has
+ *   a lease of an hour. The transaction that writes the row keeps the file; files that are not kept are removed after
+ *   the lease.
+ * - A file whose upload broke off is never found.
+ * - Expired files are not found either, whether or not they have been removed yet.
  */
 import { createHash } from 'node:crypto'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -12,14 +14,14 @@ import { OperatingError } from '../../lib/base/errors.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** Of one piece: what a reader holds in memory, and the most that is hashed in one go (a fifth of a millisecond). */
+/** Bytes of one piece: the memory of a reader, and the most that is hashed at once (a fifth of a millisecond). */
 const PIECE_BYTES = 256 * 1024
-/** How long a file that nobody has kept is there, milliseconds. */
+/** Lease of a file that is not kept yet, milliseconds. */
 const LENT_MS = 60 * 60_000
 /** Files removed in one go. */
 const REMOVED_MAX = 32
 
-/** The stream had more bytes than the file may have; what was written of it is not found and goes by itself. */
+/** The stream had more bytes than the limit; the bytes written are never found and are removed after the lease. */
 export class FileTooLarge extends OperatingError {
   override readonly name = 'FileTooLarge'
 }
@@ -69,9 +71,9 @@ async function* pieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
 }
 
 /**
- * Writes a stream as a file that is lent for an hour.
+ * Writes a stream as a file with a lease of an hour.
  *
- * @throws FileTooLarge when the stream has more than `maxBytes`; what the stream throws; what the driver throws
+ * @throws FileTooLarge when the stream has more than `maxBytes`; the errors of the stream and of the driver
  */
 export async function writeFile(database: Pick<Database, 'query'>, stream: AsyncIterable<Uint8Array>, { id, tenantId, fileName, contentType, maxBytes, now }: FileToWrite): Promise<StoredFile> {
   const expiresAt = now + LENT_MS
@@ -128,9 +130,9 @@ export async function findFile(database: Pick<Database, 'query'>, id: string, no
 }
 
 /**
- * The bytes of a file, a piece at a time; the next one is asked for when this one has been taken.
+ * Reads the bytes of a file, one piece at a time; the next piece is read after the consumer has taken this one.
  *
- * @throws Error when the file is removed meanwhile: its end would otherwise look like the end of the file
+ * @throws Error when the file is removed meanwhile: otherwise the early end would look like the end of the file
  */
 export async function* readFile(database: Pick<Database, 'query'>, { id, sizeBytes }: Pick<StoredFile, 'id' | 'sizeBytes'>): AsyncGenerator<Uint8Array> {
   let left = sizeBytes
@@ -142,7 +144,7 @@ export async function* readFile(database: Pick<Database, 'query'>, { id, sizeByt
   }
 }
 
-/** Removes files whose time is over, some at a time; two nodes take different ones. @returns how many */
+/** Removes expired files, a limited number at a time; two nodes take different ones. @returns how many */
 export async function removeExpiredFiles(database: Database, now: number): Promise<number> {
   const { rows } = await database.pool.query<{ removed: string }>({
     name: 'files_remove', values: [timestamp(now), REMOVED_MAX],

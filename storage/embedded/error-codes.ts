@@ -1,4 +1,4 @@
-/** What Node and Postgres call an error: `ENOENT`, `28P01`. */
+/** Codes of errors of Node and Postgres: `ENOENT`, `28P01`. */
 
 export function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code)
@@ -13,7 +13,7 @@ export function ignore(...codes: readonly string[]): (error: unknown) => null {
   }
 }
 
-/** The last line of what a command said before it failed, or the error's code. */
+/** Returns the last line of a failed command's stderr, or the error's code. */
 export function lastLine(error: unknown): string {
   const text = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
   return text.trim().split('\n').at(-1) || codeOf(error)

@@ -12,7 +12,7 @@ const run = promisify(execFile)
 /** The OS user that runs the server when vostro itself runs as root, which Postgres refuses to. */
 const OS_USER = 'postgres'
 
-/** Where `setpriv` and the shell that initdb needs are found, whatever our own PATH is. */
+/** The directories of `setpriv` and of the shell that initdb needs, whatever the PATH of this process is. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 export interface Account {
@@ -53,24 +53,25 @@ async function lookUpAccount(): Promise<Account | null> {
     const [uid, gid] = await Promise.all([run('id', ['-u', OS_USER]), run('id', ['-g', OS_USER])])
     return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
   } catch {
-    // `id` fails for exactly one reason that matters here: there is no such user yet.
+    // `id` fails here for a single reason: the user does not exist yet.
     return null
   }
 }
 
 /**
- * How to start a binary as that user. Where the user cannot reach the binaries or the data (a checkout in root's home,
- * mode 0700), the process keeps the one capability to pass through directories, and the security bit without which
- * `access(2)`, by which Postgres checks its own executable, ignores it. A copy elsewhere would need neither, but would
- * keep the data out of DATA_DIR.
+ * Chooses how to start a binary as that user. Where the user cannot reach the binaries or the data (a checkout in
+ * root's home, mode 0700), the process keeps the one capability to pass through directories, and the security bit
+ * without which `access(2)`, by which Postgres checks its own executable, ignores that capability. A copy elsewhere
+ * would need neither, but would keep the data out of DATA_DIR.
  */
 export async function chooseLauncher(options: {
   readonly account: Account | null
-  /** What the server must reach: its own executable, and its data. */
+  /** Paths that the server must reach: its own executable, and its data. */
   readonly executable: string
   readonly dataDir: string
 }): Promise<Launcher> {
-  // Nothing of ours leaks into the server: PG* variables would change it, and its messages are read in English.
+  // No variable of this process reaches the server: PG* variables would change its behaviour, and its messages must be
+  // in English.
   const plain = { cwd: '/', env: { PATH: SYSTEM_PATH, LC_ALL: 'C' } }
   const { account } = options
   if (account === null) return (file, args) => ({ file, args: [...args], options: plain })
@@ -97,7 +98,10 @@ export async function chooseLauncher(options: {
   return (file, args) => ({ file: 'setpriv', args: [...setpriv, file, ...args], options: plain })
 }
 
-/** Whether every directory on the way lets that user through, by the mode bits alone (an ACL only makes us careful). */
+/**
+ * Whether every directory of the path lets that user through, by the mode bits alone (with an ACL the answer may be
+ * false too often).
+ */
 async function isReachable(path: string, account: Account): Promise<boolean> {
   for (let at = await realpath(path); ; at = dirname(at)) {
     const { mode, uid, gid } = await stat(at)

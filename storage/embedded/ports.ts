@@ -2,12 +2,12 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
-/** A port that nobody listens on now. */
+/** Finds a port that is free now. */
 export function freePort(): Promise<number> {
   return listenOnce(0)
 }
 
-/** Whether nobody listens on the port now. */
+/** Whether the port is free now. */
 export function isFree(port: number): Promise<boolean> {
   return listenOnce(port).then(
     () => true,
@@ -15,7 +15,10 @@ export function isFree(port: number): Promise<boolean> {
   )
 }
 
-/** Listens for a moment and tells the port. Someone may take it before Postgres does; then another one is tried. */
+/**
+ * Listens for a moment and returns the port. Another process may take the port before Postgres does; then the caller
+ * tries another port.
+ */
 function listenOnce(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject)
