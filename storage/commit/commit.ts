@@ -592,13 +592,15 @@ export const IDEMPOTENCY_RETENTION_MS = 24 * 60 * 60 * 1000
 // ── The statement ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Two nodes that are sent one key at once are kept apart by the key's unique row, which is one for each day. About midnight (UTC)
- * their rows may be of two days; then every turn moves the version of its balance, also one that refuses or that sets no money
- * aside, so that the second is stale, is decided again and finds the key. Five minutes: what a command may wait (15 s) and what
- * clocks may differ are less.
+ * SQL condition: the time is not near midnight (UTC). When two nodes receive one key at once, the unique row of the
+ * key, one for each day, keeps them apart. Near midnight their rows may be of two days; then every turn moves the
+ * version of its balance, even a turn that refuses or holds no money, so that the second turn is stale, is decided
+ * again and finds the key. The margin is five minutes, more than a command may wait (15 s) and more than clocks may
+ * differ.
  */
 const ABOUT_MIDNIGHT = `($1::timestamptz at time zone 'UTC')::time not between '00:05' and '23:55'`
 
+/** The changes of one balance row in this commit. */
 interface BalanceDelta { posted: bigint; held: bigint; sequence: number; version: number }
 
 const BALANCE_DELTAS = section<readonly [string, BalanceDelta]>('balance', [

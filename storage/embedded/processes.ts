@@ -1,4 +1,4 @@
-/** Other processes, as far as Linux tells; elsewhere only whether they exist. */
+/** Facts about other processes, as Linux provides them; elsewhere only whether a process exists. */
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 
@@ -15,7 +15,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The words of a process' command line; none for one that has ended and only waits to be collected. */
+/** Reads the arguments of a process' command line; empty for a process that has ended and was not collected yet. */
 export async function commandLine(pid: number): Promise<readonly string[] | 'unknown'> {
   if (process.platform !== 'linux') return 'unknown'
   const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(ignore('ENOENT', 'ESRCH'))

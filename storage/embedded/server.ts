@@ -13,18 +13,18 @@ import { commandLine, isAlive, isPostgres, isServing, pause } from './processes.
 import { rememberPort, ROLE } from './site.ts'
 import type { Site } from './site.ts'
 
-/** A crash recovery over `max_wal_size` of log takes tens of seconds on a slow disk. */
+/** Timeout of a start. A crash recovery over `max_wal_size` of log takes tens of seconds on a slow disk. */
 const START_DEADLINE_MS = 120_000
-/** One failed start may be a port that was taken in between; three are a reason to give up. */
+/** Attempts to start. A single failure may be a port that was taken in between; after three the start is given up. */
 const SPAWNS_MAX = 3
 const POLL_MS = 15
 const FAST_SHUTDOWN_MS = 5_000
 const IMMEDIATE_SHUTDOWN_MS = 2_000
-/** A server that was killed leaves processes that end a moment after it. */
+/** Wait after a server was killed: its other processes end a moment later. */
 const RETRY_PAUSE_MS = 500
 /** At a start, a log longer than this is moved aside, so two of them are the most there is. */
 const LOG_BYTES_MAX = 10_000_000
-/** A process id that no system gives out. */
+/** A process id that no system assigns. */
 const NOBODY_PID = 2_147_483_646
 
 export interface Held {
@@ -88,7 +88,7 @@ function isRunning(child: ChildProcess | null): boolean {
   return child !== null && child.exitCode === null && child.signalCode === null
 }
 
-/** E2: detached, with a file for its words. */
+/** Starts the server detached, with a file for its log (E2). */
 async function spawnServer(site: Site): Promise<ChildProcess> {
   const logFile = join(site.dataDir, 'postgres.log')
   const size = (await stat(logFile).catch(ignore('ENOENT')))?.size ?? 0
@@ -120,10 +120,10 @@ async function spawnServer(site: Site): Promise<ChildProcess> {
 }
 
 /**
- * The live server of the cluster, by its `postmaster.pid`. A file that a dead server left is Postgres' own business,
- * except when its process id now belongs to something else: Postgres would take that for a server and refuse to start,
- * so the file is made to name nobody. It is not deleted, because Postgres also checks through it that no process of the
- * old server still has the memory mapped.
+ * Finds the live server of the cluster by its `postmaster.pid`. Postgres itself handles the file of a dead server,
+ * except when the process id now belongs to another program: Postgres would mistake that program for a server and
+ * refuse to start, so the file is changed to name no process. The file is not deleted, because through it Postgres also
+ * checks that no process of the old server still has the memory mapped.
  */
 async function findPostmaster(site: Site): Promise<{ readonly pid: number; readonly port: number } | null> {
   const file = join(site.clusterDir, 'postmaster.pid')
@@ -137,7 +137,8 @@ async function findPostmaster(site: Site): Promise<{ readonly pid: number; reado
     // The first lines are written before the port is known.
     return { pid, port: Number.isInteger(port) && port > 0 ? port : site.port }
   }
-  // A server under another path is still ours if it knows the password: DATA_DIR was moved or mounted elsewhere.
+  // A server under another path still belongs to this DATA_DIR if it accepts the password: DATA_DIR was moved or
+  // mounted elsewhere.
   if (isPostgres(command) && port > 0) {
     const admin = await connect(site, port).catch(() => null)
     await admin?.end()
@@ -156,13 +157,13 @@ async function connect(site: Site, port: number): Promise<pg.Client | null> {
     keepAlive: true,
     ssl: false,
   })
-  // A server that goes away is noticed by `end`; without a listener the error before it would end the process.
+  // The `end` event reports a lost server; without a listener the error before it would end the process.
   admin.on('error', () => undefined)
   try {
     await admin.connect()
     return admin
   } catch (error) {
-    // Class 28: the server is ready and does not know us.
+    // Class 28: the server is ready and rejects the credentials.
     if (codeOf(error).startsWith('28')) {
       throw new StartError(
         `The password in ${join(site.dataDir, 'postgres.json')} is not the database's; ` +
@@ -175,7 +176,9 @@ async function connect(site: Site, port: number): Promise<pg.Client | null> {
   }
 }
 
-/** How an instance names itself to Postgres, so that a second one can say who the first is. */
+/**
+ * The application name of a vostro instance, so that the refusal of a second instance can name the first one's process.
+ */
 export function instanceName(pid: number): string {
   return `vostro instance ${pid}`
 }

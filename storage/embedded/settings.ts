@@ -7,38 +7,38 @@ const MEGABYTE = 1_048_576
 export function chooseSettings(): Record<string, string> {
   const memory = Math.floor(totalmem() / MEGABYTE)
   return {
-    // E4: nobody but this machine.
+    // E4: connections from this machine only.
     listen_addresses: '127.0.0.1',
-    // No socket file: the usual place for it may not be writable, and nobody uses it.
+    // No socket file: its usual directory may not be writable, and all clients use TCP.
     unix_socket_directories: '',
-    // A few pools of ours; every connection costs memory, so not more.
+    // Enough for the pools of one vostro; every connection costs memory.
     max_connections: '100',
-    // The hot rows and indexes of a day; an eighth of a machine smaller than 2 GB.
+    // The hot rows and indexes of a day; an eighth of the memory on a machine smaller than 2 GB.
     shared_buffers: `${Math.max(32, Math.min(256, Math.floor(memory / 8)))}MB`,
-    // What the system's own cache is likely to hold, for the planner only.
+    // The likely size of the system's own cache, for the planner only.
     effective_cache_size: `${Math.max(64, Math.floor(memory / 2))}MB`,
     // Statements here sort pages, not tables.
     work_mem: '8MB',
     // Index builds and vacuum, one at a time.
     maintenance_work_mem: '64MB',
-    // An answer that left means a commit on the disk: these three are what that rests on.
+    // An answer that left means a commit on the disk: these three settings guarantee that.
     fsync: 'on',
     synchronous_commit: 'on',
     full_page_writes: 'on',
-    // Each checkpoint makes every page be logged in full once more, so have few of them …
+    // After each checkpoint every page is logged in full once more, so checkpoints are rare …
     checkpoint_timeout: '15min',
     max_wal_size: '2GB',
     // … and keep segments for reuse instead of making new ones under load.
     min_wal_size: '512MB',
     // Room for several group commits between two flushes.
     wal_buffers: '16MB',
-    // These binaries have only pglz, whose processor time we need more than the bytes it saves.
+    // These binaries have only pglz, whose processor time costs more than the saved bytes are worth.
     wal_compression: 'off',
-    // Compiling a plan takes longer than running a statement of ours.
+    // Compiling a plan takes longer than running one of the service's statements.
     jit: 'off',
-    // No statement is worth a second core here, and parallel ones need /dev/shm, which containers keep small.
+    // No statement here is worth a second core, and parallel ones need /dev/shm, which containers keep small.
     max_parallel_workers_per_gather: '0',
-    // Solid-state disks: a random page costs about what the next one costs.
+    // Solid-state disks: a random page costs about as much as the next one.
     random_page_cost: '1.1',
     // Balances and payments are updated all the time: vacuum early and often, in small portions …
     autovacuum_naptime: '15s',
@@ -51,7 +51,7 @@ export function chooseSettings(): Record<string, string> {
     // One time zone everywhere.
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // The log is for starts, stops and crashes; a failed statement is reported by whoever sent it.
+    // The log is for starts, stops and crashes; the sender of a failed statement reports the failure.
     log_min_messages: 'log',
     log_checkpoints: 'off',
   }

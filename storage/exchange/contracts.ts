@@ -13,7 +13,9 @@ export async function dueContracts(database: Database, { now, owned, max }: { re
   return rows.map(([id]) => id)
 }
 
-/** They are looked at again then, as long as nothing else has become of them. `versions` as they were read. */
+/**
+ * Sets when contracts are due next, unless they have changed since they were read. `versions` are the versions read.
+ */
 export async function postponeContracts(database: Database, contracts: readonly { readonly id: string; readonly version: number; readonly dueAt: number }[]): Promise<void> {
   await database.query({
     name: 'postpone_contracts',

@@ -20,20 +20,20 @@ export async function defaultBalances(database: Database, customerId: string, cu
   return new Map(rows.map(([currency, id, name]) => [currency, { id, name }]))
 }
 
-/** One balance of a customer as it is called; null when it is not the customer's. */
+/** Reads the name of one balance of a customer; null when the balance is not the customer's. */
 export async function balanceName(database: Database, customerId: string, id: string): Promise<string | null> {
   const [row] = await database.query<[string]>({ name: 'balance_name', text: 'select name from balance where id = $1 and customer_id = $2', values: [id, customerId] })
   return row?.[0] ?? null
 }
 
-/** Of one customer, those that are not closed. */
+/** Maximum number of a customer's balances that are not closed. */
 const BALANCES_MAX = 200
 
 /**
- * Opens the balance that an exchange buys to; the one that is there by now, where somebody else was quicker. A transaction of its
- * own: should the exchange be refused after all, there is an empty balance.
+ * Opens the balance that receives the bought currency, or returns the one that another request has opened meanwhile.
+ * Runs in a transaction of its own: if the exchange is refused later, an empty balance remains.
  *
- * @returns why not, where it cannot be opened
+ * @returns the reason for a refusal, where the balance cannot be opened
  */
 export async function openBuyBalance(database: Database, ids: IdSource, { customerId, currency, now }: { readonly customerId: string; readonly currency: string; readonly now: number }): Promise<DefaultBalance | 'not_enabled' | 'too_many' | 'customer_not_active'> {
   return await inTransaction(database, async (client) => {

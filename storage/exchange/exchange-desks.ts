@@ -1,6 +1,6 @@
 /**
- * What is known of a customer that wants to exchange, remembered per node until something of it changes: its operator and what that
- * has set, its connection, what it has enabled. From memory, so that a quote waits for nobody.
+ * Caches per node the facts about a customer that an exchange needs, until one of them changes: its operator and the
+ * operator's settings, its connection, and its enabled currencies. A quote needs no database read.
  */
 import { LRUCache } from 'lru-cache'
 import type { ExchangeTerms } from '../../lib/operators/exchange-terms.ts'
@@ -18,25 +18,28 @@ export interface ExchangeDesk {
   readonly customerId: string
   readonly operatorId: string
   readonly shard: number
-  /** The connection of its balances, or else the one that new work of the operator goes to. */
+  /** The connection of the customer's balances, or else the operator's connection for new work. */
   readonly connectionId: string
   readonly terms: ExchangeTerms
-  /** By what days the partner works; null where calendars are ignored. */
+  /** The calendar of the partner's business days; null where calendars are ignored. */
   readonly calendar: CalendarTerms | null
-  /** Currencies that it has enabled; null: all that are offered. */
+  /** The currencies that the customer has enabled; null: all that are offered. */
   readonly enabled: ReadonlySet<string> | null
-  /** What is charged for exchanges, by the currency sold. */
+  /** The fees for exchanges, by the currency sold. */
   readonly fees: ReadonlyMap<string, readonly FeeRule[]>
 }
 
 export class ExchangeDesks {
   readonly #database: Database
-  /** Also while it is being read, so that many requests at once share one look. */
+  /** Contains reads under way too, so that concurrent requests share one read. */
   readonly #remembered = new LRUCache<string, Promise<ExchangeDesk | null>>({ max: REMEMBERED_MAX })
 
   constructor(database: Database) { this.#database = database }
 
-  /** The desk of a customer; null when there is no such customer, or nowhere to exchange. @throws what the driver throws */
+  /**
+   * Returns the facts for a customer; null when the customer does not exist, or has no connection that exchanges.
+   * @throws the driver's errors
+   */
   of(customerId: string): Promise<ExchangeDesk | null> {
     this.#database.assertFree()
     const known = this.#remembered.get(customerId)
@@ -44,12 +47,12 @@ export class ExchangeDesks {
     const reading = read(this.#database, customerId)
     this.#remembered.set(customerId, reading)
     const forget = () => { if (this.#remembered.peek(customerId) === reading) this.#remembered.delete(customerId) }
-    // That there is none is not remembered: nothing would tell when there is.
+    // A missing customer is not cached, because no message would announce its creation.
     reading.then((desk) => { if (desk === null) forget() }, forget)
     return reading
   }
 
-  /** The same for code within a transaction: always read, through its connection. */
+  /** Reads the same facts within a transaction: without the cache, through the transaction's connection. */
   within(client: TransactionClient): Pick<ExchangeDesks, 'of'> {
     return { of: (customerId) => read(through(client), customerId) }
   }
@@ -58,7 +61,7 @@ export class ExchangeDesks {
     this.#remembered.delete(customerId)
   }
 
-  /** A look that is under way is forgotten with the rest: it may have seen what was there before. */
+  /** Drops all entries and reads under way, because a read may have seen the state before the change. */
   forgetAll(): void {
     this.#remembered.clear()
   }

@@ -1,4 +1,4 @@
-/** What is sold for another currency, of every kind. Written by the commit alone. */
+/** An exchange of one currency for another, of every kind. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Exchange = defineEntity({

@@ -20,14 +20,14 @@ export interface ExchangeFilters {
 
 export type ExchangeListQuery = ListQuery<ExchangeFilters, '-createdAt' | 'createdAt' | 'settlementDate'>
 
-/** One exchange of a customer with its version; null when it is not the tenant's. */
+/** Reads one exchange of a customer with its version; null when the exchange is not the tenant's. */
 export async function getExchange(database: Pick<Database, 'pool'>, tenant: Tenant, id: string) {
   if (tenant.kind !== 'customer') return null
   const record = await findExchange(database, id)
   return record === null || record.customerId !== tenant.id ? null : { version: record.version, view: exchangeJson(record) }
 }
 
-/** What a list is of, whatever it is asked for. */
+/** Fixed conditions of a list, whatever the client filters by. */
 export interface ExchangesWithin {
   readonly kind?: string
   readonly parentExchangeId?: string
@@ -40,7 +40,7 @@ export async function listExchanges(db: ReadDatabase, query: ExchangeListQuery, 
   return { ...page, rows: rows.map((row) => exchangeJson(exchangeRecord(row))) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of a list; exported so that a test can check its plan. */
 export function exchangeBranch({ tenant, filters, sort, q }: ExchangeListQuery, { kind, parentExchangeId }: ExchangesWithin = {}): Branch {
   const where = new Conditions()
     .add(sql`e.customer_id = ${tenant.id}::uuid`)

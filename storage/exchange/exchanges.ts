@@ -1,4 +1,4 @@
-/** Exchanges read back from their rows: for whoever moves them, and for whoever shows them. */
+/** Reads exchanges from their rows: for decisions and for display. */
 import type { BoughtFor } from '../../lib/exchange/bought-for.ts'
 import { BoughtPayment } from '../../lib/payments/bought-payment.ts'
 import type { ExchangeState } from '../../lib/exchange/moves.ts'
@@ -17,7 +17,7 @@ interface Reader {
   query(statement: Statement): Promise<{ rows: unknown[][] }>
 }
 
-/** A row as its columns are read below: what is wide is text, times are epoch milliseconds. */
+/** The columns of a row as they are read below: wide numbers are text, times are epoch milliseconds. */
 export interface ExchangeColumns {
   readonly id: string
   readonly customer_id: string
@@ -124,7 +124,10 @@ const fromArray = (row: readonly unknown[]): ExchangeRecord => exchangeRecord(Ob
 const STATES = `select ${EXCHANGE_COLUMNS} from exchange e
   where e.id = any($1::uuid[]) or e.id in (select d.parent_exchange_id from exchange d where d.id = any($1::uuid[])) order by e.id`
 
-/** What actors remember of exchanges, each drawdown with its contract, each with the payment that it buys for; an id without a row is absent. `lock` holds the rows in the order of their ids. */
+/**
+ * Reads the state of exchanges that actors cache: each drawdown with its contract, each exchange with the payment it
+ * buys for. An id without a row is absent. `lock` locks the rows in the order of their ids.
+ */
 export async function loadExchanges(reader: Reader, ids: readonly string[], lock: boolean): Promise<Map<string, ExchangeState>> {
   const { rows } = await reader.query(lock
     ? { name: 'lock_exchanges', text: `${STATES} for update of e`, values: [plainArray(ids)] }
@@ -154,13 +157,16 @@ async function paymentsOf(reader: Reader, ids: readonly string[]): Promise<Reado
 
 const NO_PAYMENTS: ReadonlyMap<string, BoughtFor> = new Map()
 
-/** One exchange with its contract, read within a transaction; null when there is none. `lock` holds both until it ends. */
+/**
+ * Reads one exchange with its contract within a transaction; null when it does not exist. `lock` locks both until the
+ * transaction ends.
+ */
 export async function readExchange(client: TransactionClient, id: string, lock = false): Promise<ExchangeState | null> {
   const reader: Reader = { query: async (statement) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
   return (await loadExchanges(reader, [id], lock)).get(id) ?? null
 }
 
-/** An exchange by its id, whoever's it is; null when there is none. */
+/** Finds an exchange by its id, of any customer; null when it does not exist. */
 export async function findExchange({ pool }: Pick<Database, 'pool'>, id: string): Promise<ExchangeRecord | null> {
   const { rows: [row] } = await pool.query<ExchangeColumns>({ name: 'find_exchange', text: `select ${EXCHANGE_COLUMNS} from exchange e where e.id = $1`, values: [id] })
   return row === undefined ? null : exchangeRecord(row)

@@ -1,21 +1,24 @@
-/** Rows of what the partner has to be told or asked of exchanges. Statements only; rules are in lib/exchange. */
+/**
+ * Rows of orders and inquiries that the partner must receive about exchanges. Statements only; rules are in
+ * lib/exchange.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 
-/** What has to be told or asked. */
+/** An order or inquiry that is due. */
 export interface DueFxOrder {
   readonly exchangeId: string
   readonly attempts: number
-  /** The partner may know of it. */
+  /** Whether the partner may have received the order. */
   readonly sent: boolean
-  /** Whether its connection has a partner that exchanges; otherwise the operator itself takes and gives. */
+  /** Whether the connection has a partner that exchanges; otherwise the operator itself buys and sells. */
   readonly byPartner: boolean
 }
 
 /**
- * Takes orders of these shards (null: all) that are due, the longest first. They are somebody else's again at `until`, should
- * whoever took them die; from here on the partner may know of them.
+ * Leases due orders of these shards (null: all), the longest due first. The lease ends at `until`; then another node
+ * may take orders that are still due. From the lease on, the partner may have received the order.
  */
 export async function takeDueFxOrders(database: Database, { now, until, shards, max }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number }): Promise<readonly DueFxOrder[]> {
   const rows = await database.query<[string, number, boolean, boolean]>({
@@ -30,7 +33,7 @@ export async function takeDueFxOrders(database: Database, { now, until, shards, 
   return rows.map(([exchangeId, attempts, sent, byPartner]) => ({ exchangeId, attempts, sent, byPartner }))
 }
 
-/** When orders that go on are looked at next, epoch milliseconds by the exchange's id. Those that are done stay so. */
+/** Sets when open orders are due next, epoch milliseconds by the exchange's id. Finished orders are left out. */
 export async function askFxOrdersAt(database: Database, at: ReadonlyMap<string, number>): Promise<void> {
   if (at.size === 0) return
   await database.query({
@@ -48,7 +51,7 @@ export interface KeptFxMessage {
   readonly reason: string | null
 }
 
-/** Keeps those that are not kept yet. `now` is epoch milliseconds. @throws what the driver throws */
+/** Records messages that are not recorded yet. `now` is epoch milliseconds. @throws the driver's errors */
 export async function keepFxMessages(database: Database, messages: readonly KeptFxMessage[], now: number): Promise<void> {
   await database.query({
     name: 'keep_fx_messages',

@@ -1,4 +1,7 @@
-/** Quotes: remembered where they were made, read from Postgres elsewhere. They never change, so what is remembered is true. */
+/**
+ * Quotes: cached on the node that made them, read from Postgres elsewhere. Quotes never change, so the cache is always
+ * correct.
+ */
 import { LRUCache } from 'lru-cache'
 import { timestamp } from '../../lib/base/clock.ts'
 import { isUuid, uuidTime } from '../../lib/base/ids.ts'
@@ -16,24 +19,24 @@ export class QuoteCache {
 
   constructor(database: Database) { this.#database = database }
 
-  /** Keeps in mind what was just committed. */
+  /** Caches a quote that was just committed. */
   remember(quote: QuoteRecord): void {
     this.#remembered.set(quote.id, quote)
   }
 
-  /** Quotes may be gone, on a server that has taken over and lost them. */
+  /** Empties the cache: after a failover the new server may have lost quotes. */
   forgetAll(): void {
     this.#remembered.clear()
   }
 
-  /** A quote of a customer, or null. @throws what the driver throws */
+  /** Finds a quote of a customer, or null. @throws the driver's errors */
   async find(customerId: string, id: string): Promise<QuoteRecord | null> {
     this.#database.assertFree()
     const known = this.#remembered.get(id) ?? await findQuote(this.#database, id)
     return known?.customerId === customerId ? known : null
   }
 
-  /** The same, and whether it is used. @throws what the driver throws */
+  /** Finds a quote of a customer and whether an exchange has used it; or null. @throws the driver's errors */
   async findWithUse(customerId: string, id: string): Promise<{ readonly quote: QuoteRecord; readonly used: boolean } | null> {
     const quote = await this.find(customerId, id)
     return quote === null ? null : { quote, used: await isQuoteUsed(this.#database, id) }
@@ -45,10 +48,10 @@ type Row = [
   string | null, number, number,
 ]
 
-/** A quote by its id, whoever's it is; null when there is none. */
+/** Finds a quote by its id, of any customer; null when it does not exist. */
 export async function findQuote(database: Database, id: string): Promise<QuoteRecord | null> {
   const ms = isUuid(id) ? uuidTime(id) : null
-  // What has another kind of id is no quote.
+  // An id of another kind belongs to no quote.
   if (ms === null) return null
   const [row] = await database.query<Row>({
     name: 'find_quote', values: [id, timestamp(ms).slice(0, 10)],

@@ -1,4 +1,4 @@
-/** How far rates of the sandbox's market are from their base, as rows: one for a pair and its inverse. */
+/** Shifts of the sandbox market's rates from their base, as rows: one for a pair and its inverse. */
 import type { RateShift } from '../../lib/exchange/market.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Queries } from '../db/transaction.ts'
@@ -19,7 +19,7 @@ export async function readRateShifts(database: Queries): Promise<ReadonlyMap<str
   return shifts
 }
 
-/** Writes one; 0 takes the pair back to its base rate. What was said of the inverse pair is replaced. */
+/** Writes one shift; 0 returns the pair to its base rate. A shift of the inverse pair is replaced. */
 export async function writeRateShift(database: Queries, connectionId: string, { sellCurrency, buyCurrency, shiftBps, until }: RateShift): Promise<void> {
   await database.query({
     name: 'write_rate_shift', values: [connectionId, sellCurrency, buyCurrency, shiftBps, until === null ? null : timestamp(until)],

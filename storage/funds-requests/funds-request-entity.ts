@@ -1,4 +1,4 @@
-/** Money that a customer asks of somebody outside. */
+/** A request for money that a customer sends to an outside payer. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 const WAITING = `where status in ('open', 'partially_paid')`

@@ -1,7 +1,8 @@
 /**
- * Money that arrives, matched with the funds requests it quotes (N2), read off its events. One pass at a time over the whole
- * service, in a transaction that also remembers how far it has come: a node that dies leaves nothing out, and nothing counts
- * twice. Money that comes too late, to another balance or in another currency stays what it is, a plain arrival.
+ * Matches incoming payments with the funds requests whose reference they quote (N2), by following events. One pass at a
+ * time in the whole service, in a transaction that also moves the cursor: a crashed node leaves no event out, and no
+ * payment counts twice. A payment that is too late, on another balance or in another currency stays an unmatched
+ * arrival.
  */
 import { referencesIn } from '../../lib/funds-requests/creditor-reference.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -13,8 +14,9 @@ import { inTransaction } from '../db/transaction.ts'
 /** Events of one pass, of all kinds; arrivals among them are few. */
 const EVENTS_MAX = 20_000
 
-// The events first, then their arrivals by id: joined, the two would be read whole as soon as statistics are a moment old.
-// All of them are locked before the first request is: a member who counts one of them at this moment locks in the same order.
+// Events are read first, then their arrivals by id: with a join, Postgres would read both tables whole as soon as
+// statistics are outdated. All arrivals are locked before the first request: a member who assigns an arrival at this
+// moment takes locks in the same order.
 const ARRIVALS = `select i.id, i.amount::text, i.balance_id, i.currency, i.reference from incoming_payment i
   where i.id = any (array(select o.object_id from outbox o where ${IN_EVENT_RANGE} and o.type = 'incoming_payment.received' and not o.sandbox))
     and i.status = 'received' and i.reference ilike '%RF%' order by i.received_at, i.id for update of i`
@@ -25,7 +27,8 @@ type ArrivalRow = [id: string, amount: string, balanceId: string, currency: stri
  * Makes one pass. `now` is epoch milliseconds.
  *
  * @returns whether more events wait
- * @throws DatabaseUnavailable, OutcomeUnknown and what the driver throws; the next pass does what this one has not
+ * @throws DatabaseUnavailable, OutcomeUnknown and the driver's errors; the next pass resumes where the last committed
+ * pass ended
  */
 export async function matchArrivals(database: Database, ids: IdSource, now: number): Promise<boolean> {
   return await inTransaction(database, async (client) => {

@@ -136,18 +136,18 @@ export function fundsRequestJson<Details>(record: FundsRequestRecord, { depositD
 
 const ORDERS: Readonly<Record<FundsRequestSort, Order>> = {
   '-createdAt': { keys: [{ expression: sql`r.id`, type: 'uuid' }], descending: true },
-  // Those without a day come last, and a keyset has no nulls.
+  // Requests without a due day come last; `infinity` stands for null, because a keyset has no nulls.
   dueDate: { keys: [{ expression: sql`coalesce(r.due_date, 'infinity'::date)`, type: 'date' }, { expression: sql`r.id`, type: 'uuid' }], descending: false },
 }
 
-/** The funds requests of a customer. Operators have none of their own. */
+/** Lists the funds requests of a customer. Operators have none of their own. */
 export async function listFundsRequests(db: ReadDatabase, query: FundsRequestListQuery): Promise<ListResult<FundsRequestRecord>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<FundsRequestColumns>(db, [fundsRequestBranch(query)], query)
   return { ...page, rows: rows.map(fundsRequestRecord) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of a list; exported so that a test can check its plan. */
 export function fundsRequestBranch({ tenant, filters, sort }: FundsRequestListQuery): Branch {
   const where = new Conditions()
     .add(sql`r.customer_id = ${tenant.id}::uuid`)
@@ -162,14 +162,14 @@ export function fundsRequestBranch({ tenant, filters, sort }: FundsRequestListQu
 
 const FIND = `select ${fundsRequestColumns} from funds_request r where`
 
-/** One funds request of a customer; null when it is not the tenant's. */
+/** Reads one funds request of a customer; null when the request is not the tenant's. */
 export async function getFundsRequest(database: Database, tenant: Tenant, id: string): Promise<FundsRequestRecord | null> {
   if (tenant.kind !== 'customer') return null
   const { rows: [row] } = await database.pool.query<FundsRequestColumns>({ name: 'get_funds_request', text: `${FIND} r.id = $1 and r.customer_id = $2`, values: [id, tenant.id] })
   return row === undefined ? null : fundsRequestRecord(row)
 }
 
-/** The funds request of a link, with the name of whoever asks; null when there is none. */
+/** Finds the funds request of a link, with the payee's name; null when it does not exist. */
 export async function findFundsRequestOfLink(database: Database, linkSha256: string): Promise<{ readonly record: FundsRequestRecord; readonly payeeName: string } | null> {
   const { rows: [row] } = await database.pool.query<FundsRequestColumns & { payee_name: string }>({
     name: 'funds_request_of_link', values: [linkSha256],

@@ -7,7 +7,7 @@ import { fundsRequestColumns, fundsRequestRecord, type FundsRequestColumns, type
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
-/** What a funds request is written from. Amounts are minor units, times epoch milliseconds. */
+/** The fields of a new funds request. Amounts are minor units, times epoch milliseconds. */
 export interface NewFundsRequest {
   readonly id: string
   readonly customerId: string
@@ -29,7 +29,7 @@ export interface NewFundsRequest {
   readonly now: number
 }
 
-/** A transaction that is open, and what is new in it. */
+/** An open transaction, with the ids and the time for new rows. */
 export interface FundsRequestTx {
   readonly client: TransactionClient
   readonly ids: IdSource
@@ -37,7 +37,10 @@ export interface FundsRequestTx {
   readonly now: number
 }
 
-/** Makes those who make funds requests of one customer wait for one another, until the transaction ends: they are counted. */
+/**
+ * Serializes the creation of funds requests of one customer until the transaction ends, because their number is
+ * limited.
+ */
 export async function lockFundsRequestsOf(client: TransactionClient, customerId: string): Promise<void> {
   await client.query({ name: 'lock_funds_requests', text: `select pg_advisory_xact_lock(hashtextextended('funds requests of ' || $1::text, 0))`, values: [customerId] })
 }
@@ -58,7 +61,9 @@ export async function fundsRequestWithExternalId(client: TransactionClient, cust
   return rows[0]?.id ?? null
 }
 
-/** A balance of a customer, as far as money can be asked for it; null when it is not theirs. */
+/**
+ * Reads the facts about a customer's balance that a funds request needs; null when the balance is not the customer's.
+ */
 export async function receivingBalance(client: TransactionClient, customerId: string, id: string): Promise<{ readonly currency: string; readonly status: string } | null> {
   const { rows: [row] } = await client.query<{ currency: string; status: string }>({
     name: 'receiving_balance', text: 'select currency, status from balance where id = $1 and customer_id = $2', values: [id, customerId],
@@ -85,7 +90,9 @@ export async function insertFundsRequest(client: TransactionClient, made: NewFun
   })
 }
 
-/** The row first, and what belongs to it when the row is ours: somebody may have counted money while we waited. */
+/**
+ * Locks the row first, and reads the rest after the lock: another transaction may have counted money during the wait.
+ */
 async function lockWhere(client: TransactionClient, name: string, where: string, values: unknown[]): Promise<FundsRequestRecord | null> {
   const { rows: [found] } = await client.query<{ id: string }>({ name, text: `select r.id from funds_request r where ${where} for update`, values })
   return found === undefined ? null : await readFundsRequest(client, found.id)
@@ -102,17 +109,17 @@ export async function lockFundsRequest(client: TransactionClient, customerId: st
   return await lockWhere(client, 'lock_funds_request', 'r.id = $1 and r.customer_id = $2', [id, customerId])
 }
 
-/** The same, whoever's it is. */
+/** Locks a funds request of any customer. */
 export async function lockAnyFundsRequest(client: TransactionClient, id: string): Promise<FundsRequestRecord | null> {
   return await lockWhere(client, 'lock_any_funds_request', 'r.id = $1', [id])
 }
 
-/** The one that a reference belongs to, if it asks for money on this balance in this currency. */
+/** Locks the funds request of a reference, if it requests money on this balance in this currency. */
 export async function lockFundsRequestOfReference(client: TransactionClient, { reference, balanceId, currency }: { readonly reference: string; readonly balanceId: string; readonly currency: string }): Promise<FundsRequestRecord | null> {
   return await lockWhere(client, 'lock_funds_request_of_reference', 'r.reference = $1 and r.balance_id = $2 and r.currency = $3', [reference, balanceId, currency])
 }
 
-/** Changes what people may change of a request. */
+/** Writes the fields of a request that users may change. */
 export async function updateFundsRequest(client: TransactionClient, id: string, values: { readonly description: string; readonly dueDate: string | null; readonly expiresAt: number; readonly metadata: Readonly<Record<string, string>>; readonly now: number }): Promise<void> {
   await client.query({
     name: 'update_funds_request',
@@ -152,9 +159,10 @@ export interface Arrival {
 }
 
 /**
- * Counts an arrival towards a locked request, once: the request moves, and the arrival says which one it was for (N2).
+ * Counts an arrival towards a locked request, once: the request moves, and the arrival's row names the request (N2).
  *
- * @returns false when it counts towards one already, or the request waits for no money; nothing was written then
+ * @returns false when the arrival counts towards a request already, or the request waits for no money; then nothing was
+ * written
  */
 export async function countArrival(tx: FundsRequestTx, request: FundsRequestRecord, arrival: Arrival): Promise<boolean> {
   const { client, now } = tx

@@ -1,8 +1,8 @@
-/** A key of a customer or of the operator itself. Only the hash of its text is kept. */
+/** A key of a customer or of the operator itself. Only the hash of its text is stored. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { Operator } from '../operators/operator-entity.ts'
 
-/** As the migration has it: nodes that remember a key are told when it changes. */
+/** The trigger as the migration defines it: nodes that cache a key are notified when it changes. */
 const TELL_NODES = `create trigger api_key_changed after delete or update of name, status, scopes, ip_allowlist, expires_at, grace_ends_at on api_key
   for each row execute function api_key_changed()`
 

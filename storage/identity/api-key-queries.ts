@@ -1,10 +1,10 @@
-/** API keys by what is stored of them: for authentication, and for the people who manage them. */
+/** API keys from their stored fields: for authentication, and for the users who manage keys. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import { Conditions, readPage, type ListQuery, type Order, type ReadDatabase, type Tenant, type TimeTo } from '../db/page.ts'
 
-// A key that was replaced works until its grace ends, whatever its own end.
+// A replaced key works until its grace period or its own expiry ends, whichever is earlier.
 const FIND = `select id, name, encode(sha256, 'hex'), environment, status, level, tenant_id, scopes, ip_allowlist,
     (extract(epoch from least(expires_at, grace_ends_at)) * 1000)::float8, (extract(epoch from last_used_at) * 1000)::float8
   from api_key where sha256 = decode($1, 'hex')`
@@ -12,7 +12,7 @@ const FIND = `select id, name, encode(sha256, 'hex'), environment, status, level
 type FindRow = [string, string, string, 'live' | 'test', 'active' | 'rotating' | 'revoked', 'customer' | 'operator', string, string[],
   string[], number | null, number | null]
 
-/** The key whose text has this SHA-256 (64 hex digits), whatever its status; null when there is none. */
+/** Finds the key whose text has this SHA-256 (64 hex digits), whatever its status; null when it does not exist. */
 export async function findApiKey(database: Database, sha256: string) {
   const [row] = await database.query<FindRow>({ name: 'find_api_key', text: FIND, values: [sha256] })
   if (row === undefined) return null
@@ -23,7 +23,7 @@ export async function findApiKey(database: Database, sha256: string) {
   }
 }
 
-// Grace and expiry end keys without anybody writing; `$now` decides what they are called.
+// The end of grace or expiry changes no row, so the status shown is derived from `$now`.
 const status = (now: string) => `case when k.status = 'revoked' or (k.status = 'rotating' and k.grace_ends_at <= ${now}) then 'revoked'
     when k.expires_at <= ${now} then 'expired' else k.status end`
 
@@ -108,7 +108,7 @@ const ORDERS: Readonly<Record<ApiKeyListQuery['sort'], Order>> = {
 
 /** The keys of a tenant. `now` is epoch milliseconds. */
 export async function listApiKeys(db: ReadDatabase, { tenant, filters, sort, ...page }: ApiKeyListQuery, now: number) {
-  // Made by us from a number, so it can stand in the statement.
+  // The text is made from a number by this service, so it is safe inside the statement.
   const at = `'${timestamp(now)}'::timestamptz`
   const where = new Conditions()
     .add(sql`k.tenant_id = ${tenant.id}::uuid`)
@@ -121,7 +121,7 @@ export async function listApiKeys(db: ReadDatabase, { tenant, filters, sort, ...
   return { ...rest, rows: rows.map(apiKeyView) }
 }
 
-/** One key of a tenant; null when it is not the tenant's. */
+/** Reads one key of a tenant; null when the key is not the tenant's. */
 export async function getApiKey(database: Database, tenant: Tenant, id: string, now: number) {
   const { rows } = await database.pool.query<ApiKeyRow>({
     name: 'get_api_key', text: `select ${apiKeyColumns('$3::timestamptz')} from api_key k where k.id = $1 and k.tenant_id = $2`,

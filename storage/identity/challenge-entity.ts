@@ -1,4 +1,4 @@
-/** A proof that a session is asked for. */
+/** A challenge: the proof of identity that a session must give. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { Session } from './session-entity.ts'
 

@@ -1,9 +1,9 @@
-/** Rows of passwords and of the links that give a new one. Statements only; rules are elsewhere. */
+/** Rows of passwords and of the links that reset them. Statements only; rules are elsewhere. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** Gives a person another password. */
+/** Sets a user's password. */
 export async function setPassword(client: TransactionClient, userId: string, passwordHash: string, now: number): Promise<void> {
   await client.query({
     name: 'set_password', text: 'update platform_user set password_hash = $2, password_changed_at = $3, updated_at = $3, version = version + 1 where id = $1',
@@ -11,7 +11,7 @@ export async function setPassword(client: TransactionClient, userId: string, pas
   })
 }
 
-/** The person behind a link that still works; null when it does not. */
+/** Finds the user of a link that is still valid; null when the link is not. */
 export async function findReset(database: Database, tokenSha256: string, now: number) {
   const [row] = await database.query<[string, string, string]>({
     name: 'find_reset', text: `select u.id, u.email, u.name from password_reset r join platform_user u on u.id = r.user_id
@@ -21,12 +21,14 @@ export async function findReset(database: Database, tokenSha256: string, now: nu
   return row === undefined ? null : { userId: row[0], email: row[1], name: row[2] }
 }
 
-/** Remembers a link, unless the person has enough of them; clears those away that are over. @returns whether it was remembered */
+/**
+ * Writes a link unless the user has `resetsMax` of them; deletes expired ones. @returns whether the link was written
+ */
 export async function insertReset(
   client: TransactionClient,
   reset: { readonly tokenSha256: string; readonly userId: string; readonly now: number; readonly expiresAt: number; readonly resetsMax: number },
 ): Promise<boolean> {
-  // Those who ask at the same time are counted one after the other.
+  // The lock makes concurrent requests count one after the other.
   await client.query({ name: 'lock_person', text: 'select from platform_user where id = $1 for update', values: [reset.userId] })
   await client.query({ name: 'clear_resets', text: 'delete from password_reset where expires_at < $1', values: [timestamp(reset.now)] })
   const { rowCount } = await client.query({
@@ -38,7 +40,10 @@ export async function insertReset(
   return rowCount === 1
 }
 
-/** Uses a link up, and the person's other ones with it. @returns false when it was used already: of two requests one finds it so */
+/**
+ * Uses a link, and voids the user's other links. @returns false when it was used already: when two requests use one
+ * link, the second gets false
+ */
 export async function useReset(client: TransactionClient, { tokenSha256, userId, now }: { readonly tokenSha256: string; readonly userId: string; readonly now: number }): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'use_reset', text: `update password_reset set used_at = $2 where token_sha256 = decode($1, 'hex') and used_at is null`, values: [tokenSha256, timestamp(now)],

@@ -1,9 +1,9 @@
-/** Rows of people as signing in needs them: passwords, failed attempts, second factors. Statements only; rules are elsewhere. */
+/** Rows of users for signing in: passwords, failed attempts, second factors. Statements only; rules are elsewhere. */
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 
-/** What signing in looks at. Times are epoch milliseconds. */
+/** The facts that signing in checks. Times are epoch milliseconds. */
 export interface Credentials {
   readonly userId: string
   readonly email: string
@@ -14,7 +14,7 @@ export interface Credentials {
 
 const CREDENTIALS = `select u.id, u.email, u.name, u.status, u.password_hash from platform_user u where u.email_key = $1`
 
-/** The person with this folded e-mail address; null when nobody has it. */
+/** Finds the user with this folded e-mail address; null when no user has it. */
 export async function findCredentials(database: Database, emailKey: string): Promise<Credentials | null> {
   const [row] = await database.query<[string, string, string, 'active' | 'disabled', string | null]>({ name: 'find_credentials', text: CREDENTIALS, values: [emailKey] })
   if (row === undefined) return null
@@ -22,7 +22,7 @@ export async function findCredentials(database: Database, emailKey: string): Pro
   return { userId, email, name, status, passwordHash }
 }
 
-/** When an address is let in again, epoch milliseconds; null when it is not locked now. */
+/** Reads when the lock of an address ends, epoch milliseconds; null when the address is not locked now. */
 export async function lockedUntil(database: Database, emailSha256: string, now: number): Promise<number | null> {
   const [row] = await database.query<[number]>({
     name: 'login_locked', text: `select (extract(epoch from locked_until) * 1000)::float8 from login_attempt
@@ -31,7 +31,10 @@ export async function lockedUntil(database: Database, emailSha256: string, now: 
   return row?.[0] ?? null
 }
 
-/** Rows of addresses that nobody has tried for a day; a few are cleared with every failure, so they cannot pile up. */
+/**
+ * Counts a failed attempt. Each failure also deletes up to 20 rows of addresses without attempts for a day, so that
+ * they cannot pile up.
+ */
 const FAILURE = `with old as (
     delete from login_attempt where email_sha256 in (
       select email_sha256 from login_attempt where updated_at < $2::timestamptz - interval '1 day' and email_sha256 <> decode($1, 'hex')
@@ -46,7 +49,7 @@ const FAILURE = `with old as (
     updated_at = $2
   returning locked_until is not null`
 
-/** Notes a failed attempt, whoever's address it is. @returns whether the address is locked now */
+/** Records a failed attempt, whether or not a user has the address. @returns whether the address is locked now */
 export async function noteFailure(
   database: Database,
   emailSha256: string,
@@ -72,7 +75,7 @@ export interface FactorRecord {
   readonly lastStep: number
 }
 
-/** A person's second factors, locked so that a code can be used once. */
+/** Locks a user's second factors, so that a code can be used once. */
 export async function lockFactors(client: pg.ClientBase, userId: string): Promise<FactorRecord[]> {
   const { rows } = await client.query<{ id: string; name: string; status: 'pending' | 'active'; secret: Buffer; last_step: string }>({
     name: 'lock_factors', text: 'select id, name, status, secret, last_step from mfa_factor where user_id = $1 order by id for update', values: [userId],
@@ -103,14 +106,14 @@ export async function deleteFactor(client: pg.ClientBase, factorId: string): Pro
   await client.query({ name: 'delete_factor', text: 'delete from mfa_factor where id = $1', values: [factorId] })
 }
 
-/** What people may change about themselves. */
+/** The fields that users may change about themselves. */
 export interface Profile {
   readonly name: string
   readonly phone: string | null
   readonly locale: string
 }
 
-/** A person's profile with its version, which cannot change until the transaction ends; null when there is no such person. */
+/** Locks a user's profile until the transaction ends, with its version; null when the user does not exist. */
 export async function lockProfile(client: pg.ClientBase, userId: string): Promise<Profile & { readonly version: bigint } | null> {
   const { rows: [row] } = await client.query<Profile & { readonly version: string }>({
     name: 'lock_user', text: 'select name, phone, locale, version from platform_user where id = $1 for update', values: [userId],

@@ -17,10 +17,10 @@ export interface NewSession {
   readonly expiresAt: number
 }
 
-/** Sessions of a person that ended this long ago are of no use to them. */
+/** Retention of a user's ended sessions, milliseconds. */
 const KEPT_MS = 30 * 86_400_000
 
-/** Opens a session, and clears away those of the person that are long over. */
+/** Opens a session, and deletes the user's sessions that ended long ago. */
 export async function insertSession(client: pg.ClientBase, session: NewSession): Promise<void> {
   await client.query({ name: 'clear_sessions', text: 'delete from session where user_id = $1 and last_seen_at < $2', values: [session.userId, timestamp(session.now - KEPT_MS)] })
   await client.query({
@@ -33,9 +33,9 @@ export async function insertSession(client: pg.ClientBase, session: NewSession):
 }
 
 /**
- * Gives a session its next token, and makes it active. `from` is the token it must still have: of two requests that renew at
- * once only one does, and the other's session is gone. With `overlapMs` the token of before stays good for so long, and
- * may be renewed itself meanwhile.
+ * Sets the next token of a session and makes the session active. `from` is the token it must still have: when two
+ * requests renew at once, one succeeds, and the other gets false. With `overlapMs` the previous token stays valid for
+ * that long, and may be renewed itself meanwhile.
  */
 export async function renewSession(
   client: pg.ClientBase,
@@ -57,7 +57,7 @@ export async function touchSession(database: Database, id: string, now: number):
   await database.query({ name: 'touch_session', text: 'update session set last_seen_at = greatest(last_seen_at, $2) where id = $1', values: [id, timestamp(now)] })
 }
 
-/** Ends sessions of a person: the one named, or all but the one named. @returns how many ended now */
+/** Ends sessions of a user: only the named one, or all except the named one. @returns how many ended now */
 export async function endSessions(
   client: pg.ClientBase,
   { userId, only = null, except = null, now }: { readonly userId: string; readonly only?: string | null; readonly except?: string | null; readonly now: number },
@@ -71,7 +71,7 @@ export async function endSessions(
   return rowCount ?? 0
 }
 
-/** Whether a person has a session with this id, over or not. */
+/** Whether a user has a session with this id, ended or not. */
 export async function hasSession(client: pg.ClientBase, userId: string, id: string): Promise<boolean> {
   const { rowCount } = await client.query({ name: 'has_session', text: 'select from session where user_id = $1 and id = $2', values: [userId, id] })
   return rowCount === 1
@@ -93,7 +93,10 @@ export interface NewChallenge {
   readonly expiresAt: number
 }
 
-/** Challenges are of no use after minutes; what they tell about wrong codes is needed for a quarter of an hour. */
+/**
+ * Retention of challenges. They are useless after minutes, but their counts of wrong codes are needed for a quarter of
+ * an hour.
+ */
 const CHALLENGES_KEPT_MS = 86_400_000
 
 export async function insertChallenge(client: pg.ClientBase, challenge: NewChallenge): Promise<void> {
@@ -134,7 +137,7 @@ export async function noteWrongCode(client: pg.ClientBase, id: string): Promise<
   await client.query({ name: 'wrong_code', text: 'update challenge set wrong_codes = wrong_codes + 1 where id = $1', values: [id] })
 }
 
-/** Wrong codes of a person in all challenges since a moment, so that asking for new challenges buys no guesses. */
+/** Counts wrong codes of a user in all challenges since a moment, so that new challenges give no extra guesses. */
 export async function countWrongCodes(client: pg.ClientBase, userId: string, since: number): Promise<number> {
   const { rows } = await client.query<{ codes: number }>({
     name: 'count_wrong_codes', text: 'select coalesce(sum(wrong_codes), 0)::int as codes from challenge where user_id = $1 and created_at > $2', values: [userId, timestamp(since)],

@@ -1,4 +1,4 @@
-/** Keys whose end is near, and who is told of it: once 14 days before, once 3. */
+/** Warnings of API keys that expire soon: one 14 days before, one 3 days before. */
 import type { IdSource } from '../../lib/base/ids.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { AlertMail } from '../customers/alerts.ts'
@@ -9,18 +9,21 @@ import { inTransaction } from '../db/transaction.ts'
 const DAY_MS = 86_400_000
 /** Days before the end, the later warning first. */
 const WARNED_DAYS = [3, 14] as const
-/** Keys of one look. */
+/** Keys taken per pass. */
 const TAKEN_MAX = 100
-/** Whoever may make and replace keys. */
+/** Roles that may make and replace keys, and therefore receive the warnings. */
 const KEY_MANAGERS = ['owner', 'admin', 'operator_admin', 'integration']
 
-// A key that is being replaced needs no warning: its end is wanted.
+// A key that is being replaced needs no warning, because its end is intended.
 const TAKE = `with due as materialized (
     select id from api_key where status = 'active' and expires_at > $1::timestamptz and expires_at <= $2::timestamptz and coalesce(expiry_warned_days, 1000) > $3
     order by expires_at limit $4 for update skip locked)
   update api_key k set expiry_warned_days = $3 from due where k.id = due.id returning k.id, k.tenant_id, k.name, k.prefix, k.expires_at`
 
-/** Tells of keys that end soon, each warning once however many nodes look. @returns the mails to be sent now that it is written */
+/**
+ * Writes warnings of keys that expire soon, each once even when several nodes run this. @returns the mails to be sent
+ * after the commit
+ */
 export async function tellOfExpiringKeys(database: Database, ids: IdSource, now: number): Promise<readonly AlertMail[]> {
   return await inTransaction(database, async (client) => {
     const mails: AlertMail[] = []

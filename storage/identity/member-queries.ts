@@ -50,7 +50,7 @@ export async function listMembers(db: ReadDatabase, customerId: string, { filter
   return { ...rest, rows: rows.map(member) }
 }
 
-/** One membership with its version; null when it is not the customer's. */
+/** Reads one membership with its version; null when it is not the customer's. */
 export async function getMember(db: ReadDatabase, customerId: string, id: string) {
   const where = [sql`m.tenant_id = ${customerId}::uuid and m.level = 'customer' and m.id = ${id}::uuid`]
   const { rows: [row] } = await readPage<MemberRow>(db, [{ columns: MEMBER, from: MEMBERS, where, order: order('m', false) }], ONE)
@@ -123,7 +123,7 @@ interface InvitationRow {
   readonly created_ms: number
 }
 
-/** One that has run out is expired, whether or not anybody has noted it. */
+/** An invitation past its expiry is shown as expired, whether or not its row was updated. */
 const status = (now: number) => sql`case when i.status = 'pending' and i.expires_at <= ${timestamp(now)}::timestamptz then 'expired' else i.status end`
 const invitation = (now: number) => sql`i.id, i.customer_id, i.email, i.role, i.team_ids, ${status(now)} as status, i.invited_by, i.invited_by_name, i.version,
   ${epochMs('i.expires_at')} as expires_ms, ${epochMs('i.accepted_at')} as accepted_ms, ${epochMs('i.created_at')} as created_ms`

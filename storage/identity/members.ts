@@ -6,7 +6,7 @@ import type { TransactionClient } from '../db/transaction.ts'
 
 type Client = Pick<TransactionClient, 'query'>
 
-/** Makes changes of a customer's people wait for one another: rules such as "one owner remains" are about all of them. */
+/** Serializes changes of a customer's members: rules such as "one owner remains" are about all of them. */
 export async function lockMembers(client: TransactionClient, customerId: string): Promise<void> {
   await client.query({ name: 'lock_members', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`members of ${customerId}`] })
 }
@@ -63,7 +63,7 @@ export async function updateMember(client: TransactionClient, id: string, { role
   })
 }
 
-/** Makes a membership the customer's primary owner, in place of whoever is. */
+/** Makes a membership the customer's primary owner, in place of the present one. */
 export async function setPrimaryOwner(client: TransactionClient, customerId: string, id: string, now: number): Promise<void> {
   await client.query({ name: 'no_primary_owner', text: 'update membership set is_primary_owner = false, version = version + 1, updated_at = $2 where tenant_id = $1 and is_primary_owner', values: [customerId, timestamp(now)] })
   await client.query({
@@ -73,13 +73,13 @@ export async function setPrimaryOwner(client: TransactionClient, customerId: str
 
 // ── Teams ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Which of these are teams of the customer. */
+/** Selects the ids that are teams of the customer. */
 export async function knownTeams(client: Client, customerId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ id: string }>({ name: 'known_teams', text: 'select id from team where customer_id = $1 and id = any($2::uuid[])', values: [customerId, ids] })
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Which of these are memberships of the customer that are not removed. */
+/** Selects the ids that are memberships of the customer and not removed. */
 export async function knownMembers(client: Client, customerId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ id: string }>({ name: 'known_members', text: `select id from membership where tenant_id = $1 and status <> 'removed' and id = any($2::uuid[])`, values: [customerId, ids] })
   return new Set(rows.map(({ id }) => id))
@@ -145,7 +145,7 @@ export interface InvitationRecord {
   readonly expiresAt: number
   readonly invitedByName: string
   readonly version: number
-  /** The person with this address, when there is one. */
+  /** The user with this address, if one exists. */
   readonly userId: string | null
 }
 
@@ -187,7 +187,10 @@ export async function lockInvitation(client: TransactionClient, customerId: stri
   return row === undefined ? null : invitationRecord(row)
 }
 
-/** Whether the address belongs to a member who is not removed, or has an open invitation. Those that ran out are closed. */
+/**
+ * Whether the address belongs to a member who is not removed, or has an open invitation. Expired invitations are closed
+ * first.
+ */
 export async function addressTaken(client: TransactionClient, customerId: string, emailKey: string, now: number): Promise<'member' | 'invited' | null> {
   await client.query({
     name: 'expire_invitations', text: `update invitation set status = 'expired', version = version + 1 where customer_id = $1 and email_key = $2 and status = 'pending' and expires_at <= $3::timestamptz`,
@@ -225,7 +228,7 @@ export async function insertInvitation(client: TransactionClient, invitation: Ne
   })
 }
 
-/** Gives an invitation another link, which makes the one before it void. */
+/** Sets a new link for an invitation; the previous link becomes void. */
 export async function renewInvitation(client: TransactionClient, id: string, { tokenSha256, expiresAt }: { readonly tokenSha256: string; readonly expiresAt: number }): Promise<void> {
   await client.query({
     name: 'renew_invitation', text: `update invitation set token_sha256 = decode($2, 'hex'), status = 'pending', expires_at = $3, version = version + 1 where id = $1`, values: [id, tokenSha256, timestamp(expiresAt)],
@@ -246,7 +249,7 @@ export async function insertPerson(client: TransactionClient, person: { readonly
   })
 }
 
-/** Makes somebody a member, also one who was removed before. @returns the membership's id */
+/** Makes a user a member, even after an earlier removal. @returns the membership's id */
 export async function insertMember(
   client: TransactionClient,
   { id, userId, customerId, operatorId, role, now }: { readonly id: string; readonly userId: string; readonly customerId: string; readonly operatorId: string; readonly role: string; readonly now: number },

@@ -1,4 +1,4 @@
-/** What a person may do for a tenant. */
+/** The role of a user with a tenant. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { Operator } from '../operators/operator-entity.ts'
 import { PlatformUser } from './platform-user-entity.ts'

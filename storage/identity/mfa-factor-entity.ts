@@ -1,4 +1,4 @@
-/** A second factor of a person, its secret sealed. */
+/** A second factor of a user; its secret is stored encrypted. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { PlatformUser } from './platform-user-entity.ts'
 

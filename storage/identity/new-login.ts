@@ -1,11 +1,11 @@
-/** Somebody signed in from where they had not been before: they are told, so that whoever it was not can act. */
+/** Notifies users of a sign-in from a new device or address, so that they can react if the sign-in was not theirs. */
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { AlertMail } from '../customers/alerts.ts'
 import { insertNotices } from '../notices/notices.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-// The device's own name for itself, or else the same browser at the same address. Sessions are kept for thirty days; who has no
-// other one is new here, and is told nothing.
+// The same device is the device's own id, or else the same browser at the same address. Sessions are kept for thirty
+// days. A user without any other session is a new user and gets no notice.
 const NEW_HERE = `select s.address, coalesce(s.device_name, s.user_agent, 'an unknown device') as device, array(
     select m.tenant_id from membership m left join setting a on a.owner_id = m.tenant_id and a.name = 'alerts'
     where m.user_id = s.user_id and m.status = 'active' and coalesce((a.value->'login'->>'enabled')::boolean, true) order by m.id)::text[] as tenants
@@ -14,7 +14,10 @@ const NEW_HERE = `select s.address, coalesce(s.device_name, s.user_agent, 'an un
     and not exists (select from session o where o.user_id = s.user_id and o.id <> s.id
       and (o.device_id = s.device_id or (o.device_id is not distinct from s.device_id and o.user_agent is not distinct from s.user_agent and o.address = s.address)))`
 
-/** Tells a person of a session that has just become active, in each of their tenants that wants it. @returns the mails to be sent after the transaction */
+/**
+ * Notifies a user of a session that has just become active, for each of the user's tenants that wants it. @returns the
+ * mails to be sent after the transaction
+ */
 export async function tellOfNewLogin(client: TransactionClient, ids: IdSource, { sessionId, userId, now }: { readonly sessionId: string; readonly userId: string; readonly now: number }): Promise<readonly AlertMail[]> {
   const { rows: [login] } = await client.query<{ address: string; device: string; tenants: string[] }>({ name: 'new_login', text: NEW_HERE, values: [sessionId] })
   if (login === undefined) return []

@@ -1,4 +1,4 @@
-/** A link with which a person may choose a new password; only its hash is kept. */
+/** A link with which a user may choose a new password; only its hash is stored. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { PlatformUser } from './platform-user-entity.ts'
 

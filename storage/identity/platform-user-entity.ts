@@ -1,4 +1,4 @@
-/** A person who can sign in. */
+/** A user who can sign in. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const PlatformUser = defineEntity({

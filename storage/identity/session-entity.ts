@@ -1,4 +1,4 @@
-/** A session of a person; only the hash of its token is kept. */
+/** A session of a user; only the hash of its token is stored. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { PlatformUser } from './platform-user-entity.ts'
 

@@ -1,4 +1,4 @@
-/** Sessions: one by its token for every request of a person, and the list that their owner sees. */
+/** Sessions: found by their token for every request of a user, and listed for the user. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Role } from '../../lib/identity/capabilities.ts'
@@ -6,7 +6,7 @@ import { SESSION_IDLE_MS, sessionStatus } from '../../lib/identity/session.ts'
 import type { Database } from '../db/database.ts'
 import { Conditions, epochMs, readPage, type ListQuery, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'
 
-/** What a person may do for one tenant. */
+/** A user's role with one tenant. */
 export interface MembershipRecord {
   readonly id: string
   readonly tenantId: string
@@ -16,7 +16,8 @@ export interface MembershipRecord {
   readonly role: Role
 }
 
-// Everything that decides what a session may do, in one round trip: a changed role or a suspended membership counts at once.
+// Reads in one round trip all facts that decide a session's rights: a changed role or a suspended membership counts
+// from the next request.
 const FIND = `select s.id, s.user_id, u.email, u.name, u.status, s.status,
     (extract(epoch from s.created_at) * 1000)::float8, (extract(epoch from s.last_seen_at) * 1000)::float8, (extract(epoch from s.expires_at) * 1000)::float8,
     (select count(*)::int from mfa_factor f where f.user_id = u.id and f.status = 'active'),
@@ -29,7 +30,10 @@ const FIND = `select s.id, s.user_id, u.email, u.name, u.status, s.status,
 
 type FindRow = [string, string, string, string, 'active' | 'disabled', 'mfa_required' | 'active' | 'revoked', number, number, number, number, MembershipRecord[]]
 
-/** The session whose token, or the one before while that is still good, has this SHA-256, with its person; null when there is none. */
+/**
+ * Finds the session, with its user, whose token has this SHA-256, or whose previous token has it and is still valid;
+ * null when there is none.
+ */
 export async function findSession(database: Database, tokenSha256: string, now: number) {
   const [row] = await database.query<FindRow>({ name: 'find_session', text: FIND, values: [tokenSha256, timestamp(now)] })
   if (row === undefined) return null
@@ -65,7 +69,7 @@ const ORDERS: Readonly<Record<SessionListQuery['sort'], Order>> = {
   createdAt: { keys: [ID], descending: false },
 }
 
-/** The sessions of a person. `now` is epoch milliseconds. */
+/** Lists the sessions of a user. `now` is epoch milliseconds. */
 export async function listSessions(db: ReadDatabase, userId: string, { filters, sort, ...page }: SessionListQuery, now: number) {
   const where = new Conditions()
     .add(sql`s.user_id = ${userId}::uuid`)

@@ -1,4 +1,4 @@
-/** A group of a customer's members. Who belongs to it is kept by statements of our own. */
+/** A group of a customer's members. Hand-written statements store its members. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Team = defineEntity({

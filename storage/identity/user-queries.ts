@@ -1,4 +1,4 @@
-/** People: their profile and second factors, as they see them. */
+/** Users: their profile and second factors, as they see them. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { Queries } from '../db/transaction.ts'
@@ -10,7 +10,7 @@ const USER = `select u.id, u.email, u.name, u.phone, u.locale, (extract(epoch fr
 
 type UserRow = [string, string, string, string | null, string, number | null, number, number, string, boolean]
 
-/** A person's profile with its version; null when there is no such person. */
+/** Reads a user's profile with its version; null when the user does not exist. */
 export async function getUser(database: Queries, id: string) {
   const [row] = await database.query<UserRow>({ name: 'get_user', text: USER, values: [id] })
   if (row === undefined) return null
@@ -30,7 +30,7 @@ const FACTORS = `select id, kind, name, status, (extract(epoch from created_at) 
 
 type FactorRow = [string, 'totp', string, 'pending' | 'active', number, number | null]
 
-/** A person's second factors, oldest first; never their secrets. */
+/** Lists a user's second factors, oldest first; never their secrets. */
 export async function listFactors(database: Database, userId: string) {
   const rows = await database.query<FactorRow>({ name: 'list_factors', text: FACTORS, values: [userId] })
   return rows.map(([id, kind, name, status, createdAt, lastUsedAt]) => ({

@@ -1,4 +1,4 @@
-/** Incoming payments as their customers see them, and those without an owner as the operator's people do. */
+/** Incoming payments as their customers see them, and suspense items as the operator's staff see them. */
 import { sql } from 'kysely'
 import { incomingPaymentJson, suspenseItemJson } from '../../lib/incoming-payments/incoming-payment.ts'
 import type { Database } from '../db/database.ts'
@@ -18,23 +18,23 @@ export type IncomingListQuery = ListQuery<IncomingFilters, '-receivedAt' | 'rece
 
 const COLUMNS = sql.raw(INCOMING_COLUMNS)
 
-/** When it came to the balance: what was looked at for a while does not show that, and does not turn up in the past. */
+/** Orders by the time of the credit: a payment that was under review appears at its credit time, not in the past. */
 const byReceipt = (descending: boolean): Order => ({
   keys: [{ expression: sql`i.credited_at`, type: 'timestamptz' }, { expression: sql`i.id`, type: 'uuid' }], descending,
 })
 
-/** What has come to the balances of a customer. Operators have none of their own. */
+/** Lists the payments credited to balances of a customer. Operators have none of their own. */
 export async function listIncomingPayments(db: ReadDatabase, query: IncomingListQuery): Promise<ListResult<ReturnType<typeof incomingPaymentJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<IncomingRow>(db, [incomingBranch(query)], query)
   return { ...page, rows: rows.map((row) => incomingPaymentJson(incomingRecord(row))) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of a list; exported so that a test can check its plan. */
 export function incomingBranch({ tenant, filters, sort }: IncomingListQuery): Branch {
   const where = new Conditions()
     .add(sql`i.customer_id = ${tenant.id}::uuid`)
-    // Written as the condition of the index is, or the planner cannot use it.
+    // Written exactly as in the index's condition; otherwise the planner cannot use the index.
     .add(sql`i.credited_at is not null`)
     .anyOf(sql`i.balance_id`, filters.balanceId, 'uuid')
     .anyOf(sql`i.currency`, filters.currency, 'bpchar')
@@ -44,7 +44,10 @@ export function incomingBranch({ tenant, filters, sort }: IncomingListQuery): Br
   return { columns: COLUMNS, from: sql`incoming_payment i`, where: where.list, order: byReceipt(sort === '-receivedAt') }
 }
 
-/** One of a customer with its version; null when it is not the tenant's, or has not come to its balance. */
+/**
+ * Reads one incoming payment of a customer with its version; null when the payment is not the tenant's, or not credited
+ * yet.
+ */
 export async function getIncomingPayment(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'customer') return null
   const { rows: [row] } = await database.pool.query<IncomingRow>({
@@ -67,7 +70,7 @@ export type SuspenseListQuery = ListQuery<SuspenseFilters, 'receivedAt' | '-rece
 /** Ids ascend with time, and items are few. */
 const byId = (descending: boolean): Order => ({ keys: [{ expression: sql`i.id`, type: 'uuid' }], descending })
 
-/** What came without an owner to an operator. Customers have none. */
+/** Lists payments that an operator received without an owner. Customers see none. */
 export async function listSuspense(db: ReadDatabase, { tenant, filters, sort, ...query }: SuspenseListQuery): Promise<ListResult<ReturnType<typeof suspenseItemJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()
@@ -82,7 +85,7 @@ export async function listSuspense(db: ReadDatabase, { tenant, filters, sort, ..
   return { ...page, rows: rows.map((row) => suspenseItemJson(incomingRecord(row))) }
 }
 
-/** One of them with its version; null when it is not the operator's. */
+/** Reads one suspense item with its version; null when the item is not the operator's. */
 export async function getSuspenseItem(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
   const { rows: [row] } = await database.pool.query<IncomingRow>({

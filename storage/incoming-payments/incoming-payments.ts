@@ -1,4 +1,4 @@
-/** Incoming payments as rows: read for whoever shows them, changed under their lock. Rules are elsewhere. */
+/** Incoming payments as rows: read for display, changed under their lock. Rules are elsewhere. */
 import type { IncomingChange, IncomingRecord } from '../../lib/incoming-payments/incoming-payment.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
@@ -43,13 +43,13 @@ export interface IncomingRow {
 
 const ms = (column: string, name: string): string => `(extract(epoch from i.${column}) * 1000)::float8 as ${name}`
 
-/** Of an incoming payment `i`. */
+/** Columns of an incoming payment `i`. */
 export const INCOMING_COLUMNS = `i.id, i.customer_id, i.balance_id, i.operator_id, i.connection_id, i.shard, i.status, i.version, i.currency, i.amount, i.payer_name,
   i.payer_identifier, i.payer_bank_name, i.payer_country, i.reference, i.rail, i.end_to_end_id, i.uetr, i.funds_request_id, i.value_date::text as value_day,
   ${ms('credited_at', 'credited_ms')}, ${ms('received_at', 'received_ms')}, i.suspense, i.suspense_reason, i.decided_by, ${ms('decided_at', 'decided_ms')},
   i.decision_reason, i.recall, i.recall_hold_id, i.returned_amount, i.return_reason, i.return_state`
 
-/** The row in the words of the domain. */
+/** Converts a row to the domain's record. */
 export function incomingRecord(row: IncomingRow): IncomingRecord {
   return {
     id: row.id, customerId: row.customer_id, balanceId: row.balance_id, operatorId: row.operator_id, connectionId: row.connection_id, shard: row.shard, status: row.status,
@@ -62,7 +62,7 @@ export function incomingRecord(row: IncomingRow): IncomingRecord {
   }
 }
 
-/** One incoming payment, whoever's it is, that nobody else changes until the transaction ends; null when there is none. */
+/** Locks one incoming payment, of any customer, until the transaction ends; null when it does not exist. */
 export async function lockIncoming(client: TransactionClient, id: string): Promise<IncomingRecord | null> {
   const { rows: [row] } = await client.query<IncomingRow>({
     name: 'lock_incoming', text: `select ${INCOMING_COLUMNS} from incoming_payment i where i.id = $1 for update`, values: [id],
@@ -92,7 +92,7 @@ export async function changeIncoming(client: TransactionClient, id: string, chan
   })
 }
 
-/** Of messages of a partner, those that were taken before: by their own ids, or because their credit is here. */
+/** Selects the partner's messages that were taken before: by their own id, or because their credit exists. */
 export async function knownCredits(database: Database, messages: readonly { readonly id: string; readonly reference: string }[]): Promise<ReadonlySet<string>> {
   const rows = await database.query<[string]>({
     name: 'known_credits', values: [plainArray(messages.map(({ id }) => id)), plainArray(messages.map(({ reference }) => reference))],
@@ -102,7 +102,10 @@ export async function knownCredits(database: Database, messages: readonly { read
   return new Set(rows.map(([id]) => id))
 }
 
-/** A balance with what a hold on it rests on, locked until the transaction ends; null when there is none. */
+/**
+ * Locks a balance until the transaction ends and reads the facts that a hold needs; null when the balance does not
+ * exist.
+ */
 export async function lockBalance(client: TransactionClient, id: string): Promise<{ readonly status: string; readonly available: bigint; readonly version: bigint } | null> {
   const { rows: [row] } = await client.query<{ status: string; available: string; version: string }>({
     name: 'lock_one_balance', text: 'select status, posted - held as available, version from balance where id = $1 for update', values: [id],
@@ -110,7 +113,7 @@ export async function lockBalance(client: TransactionClient, id: string): Promis
   return row === undefined ? null : { status: row.status, available: BigInt(row.available), version: BigInt(row.version) }
 }
 
-/** What goes back and has not been handed to the partner yet: at most so many, of the shards given; null for all. */
+/** Reads returns that were not handed to the partner yet: at most `limit`, of the given shards; null for all. */
 export async function dueReturns(database: Database, shards: readonly number[] | null, limit: number): Promise<readonly IncomingRecord[]> {
   const { rows } = await database.pool.query<IncomingRow>({
     name: 'due_returns', values: [limit, plainArrayOrNull(shards)],
@@ -119,7 +122,7 @@ export async function dueReturns(database: Database, shards: readonly number[] |
   return rows.map(incomingRecord)
 }
 
-/** The partner has taken these. Only the state of their return changes, so their version stays. */
+/** Marks returns as taken by the partner. Only the state of the return changes, so the payment's version stays. */
 export async function returnsSent(database: Database, ids: readonly string[]): Promise<void> {
   await database.query({
     name: 'returns_sent', values: [plainArray(ids)],

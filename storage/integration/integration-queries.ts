@@ -1,4 +1,4 @@
-/** What an operator sees of its integrations at a glance. */
+/** The overview of an operator's integrations. */
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import { keysUsedLately, listRequests, reportUsage, usageOfLastDays, type KeyOwner, type LogQuestion, type UsageQuestion } from './request-log.ts'
@@ -16,13 +16,13 @@ export interface IntegrationLinks {
 export interface IntegrationOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Operations whose use is reported by name. */
+  /** Deprecated operations, whose use is reported by name. */
   readonly deprecated: ReadonlySet<string>
-  /** Asked when they are shown: where the service listens is known late. */
+  /** A function, because the service learns its own address late in the start. */
   readonly links: () => IntegrationLinks
 }
 
-/** The reads of what keys have called. @throws what the driver throws */
+/** Creates the reads of logged API calls. @throws the driver's errors */
 export function createIntegrationReads({ database, clock, deprecated, links }: IntegrationOptions) {
   return {
     apiKeyRequests: (owner: KeyOwner, apiKeyId: string, question: LogQuestion) => listRequests(database, owner, apiKeyId, { ...question, now: clock.now() }),
@@ -52,7 +52,7 @@ async function integrationHome(database: Database, operatorId: string, { now, li
     generatedAt: timestamp(now),
     activeConnectionId: connections.find(([, , , , , status]) => status === 'active')?.[0] ?? null,
     connections: connections.map(([id, name, provider, environment, role, status]) =>
-      // Nothing asks partners how they are yet, so a connection is as healthy as its status.
+      // Partners are not polled for their health yet, so a connection counts as healthy when its status is active.
       ({ id, name, provider, environment, role, status, healthy: status === 'active', lastHealthAt: null })),
     apiKeys: { active, live, test, operatorLevel, usedLast24h },
     usageLast7Days,

@@ -6,9 +6,9 @@ import { REQUEST_LOG_DAYS } from '../db/partitions.ts'
 
 /** One authenticated call. */
 export interface LoggedRequest {
-  /** When it was answered, epoch milliseconds. */
+  /** Time of the answer, epoch milliseconds. */
   readonly at: number
-  /** Whether the principal is a key; otherwise it is a person. */
+  /** Whether the principal is a key; otherwise it is a user. */
   readonly byKey: boolean
   readonly principalId: string
   readonly tenantId: string
@@ -24,8 +24,9 @@ export interface LoggedRequest {
 /** Steps of the roll-up per doubling of the duration. */
 const STEPS_PER_DOUBLING = 4
 
-// One statement, so one transaction: both or neither. The first column of the join turns off waiting for the disk, for
-// this transaction only. Rows of the roll-up are taken in the order of their key, so two nodes cannot wait for each other.
+// A single statement is one transaction, so calls and counts are written together or not at all. The first column of
+// the join turns off waiting for the disk, for this transaction only. Rows of the roll-up are taken in the order of
+// their key, so two nodes cannot deadlock.
 const WRITE = `
   with quietly as materialized (select set_config('synchronous_commit', 'off', true)),
   called as materialized (
@@ -42,7 +43,10 @@ const WRITE = `
   on conflict (api_key_id, day, operation_id, status, duration_step) do update set requests = u.requests + excluded.requests,
     first_at = least(u.first_at, excluded.first_at), last_at = greatest(u.last_at, excluded.last_at)`
 
-/** Writes calls and counts them. @throws what the driver throws; then none of them was written, or all when its connection broke */
+/**
+ * Writes calls and counts them. @throws the driver's errors; then no call was written, or all were when the connection
+ * broke
+ */
 export async function writeRequests(database: Database, requests: readonly LoggedRequest[]): Promise<void> {
   await database.query({
     name: 'write_requests', text: WRITE, values: [
@@ -71,7 +75,7 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
   rate_limited: 'status = 429',
 }
 
-/** The keys of an operator: its own and its customers'; or those of one customer. */
+/** The owner of keys: an operator with its customers, or a single customer. */
 export interface KeyOwner {
   readonly id: string
   readonly kind: 'operator' | 'customer'
@@ -100,8 +104,8 @@ export async function listRequests(
     text: `select method, route, status, duration_ms, request_id from request_log
       where principal_id = $1 and at >= $2::timestamptz and ${outcome === null ? 'true' : OUTCOMES[outcome]} order by at desc limit $3`,
   })
-  // After the calls, so that none of those shown is missing in the counts. The window ends within a day, and the counts are
-  // by day: of its first day all calls are counted.
+  // Read after the calls, so that no call shown is missing in the counts. The window begins within a day and the counts
+  // are by day, so the first day counts in full.
   const counts = await database.query<[number, string]>({
     name: 'request_log_counts', values: [apiKeyId, since],
     text: `select status, sum(requests) from api_usage_day where api_key_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date group by 1 order by 1`,
@@ -142,7 +146,10 @@ const noCounters = (): Counters => ({ requests: 0, success: 0, clientErrors: 0, 
 type KeyRow = [id: string, name: string, prefix: string, level: string, tenantId: string, environment: 'live' | 'test']
 type UsageRow = [apiKeyId: string, day: string, operationId: string, status: number, step: number, requests: string, firstMs: number, lastMs: number]
 
-/** What keys did between two days. All keys of the question are in the totals, the 200 newest of them by themselves. */
+/**
+ * Reports the use of keys between two days. The totals include all keys of the query; single figures only the 200
+ * newest keys.
+ */
 export async function reportUsage(
   database: Database,
   owner: KeyOwner,
@@ -197,7 +204,7 @@ export async function reportUsage(
   }
 }
 
-/** What all keys of an operator did on each of the last seven days, today last. */
+/** Counts the calls of all keys of an operator on each of the last seven days, today last. */
 export async function usageOfLastDays(database: Database, operatorId: string, now: number) {
   const rows = await database.query<[string, string, string, string]>({
     name: 'usage_last_days', values: [operatorId, timestamp(now), REQUEST_LOG_DAYS],
@@ -210,7 +217,7 @@ export async function usageOfLastDays(database: Database, operatorId: string, no
   return rows.map(([date, requests, errors, rateLimited]) => ({ date, requests: Number(requests), errors: Number(errors), rateLimited: Number(rateLimited) }))
 }
 
-/** How many keys of an operator called anything within the last 24 hours. */
+/** Counts the keys of an operator with calls within the last 24 hours. */
 export async function keysUsedLately(database: Database, operatorId: string, now: number): Promise<number> {
   const [row] = await database.query<[string]>({
     name: 'usage_keys_lately', values: [operatorId, timestamp(now - DAY_MS)],
@@ -240,7 +247,7 @@ function countersJson({ requests, success, clientErrors, serverErrors, rateLimit
   }
 }
 
-/** The step of a duration: the middle of what rounds to it is 2^(step / 4) milliseconds. */
+/** The histogram step of a duration; the middle of a step is 2^(step / 4) milliseconds. */
 export function stepOf(durationMs: number): number {
   return durationMs <= 0 ? -STEPS_PER_DOUBLING * 10 : Math.max(-STEPS_PER_DOUBLING * 10, Math.round(Math.log2(durationMs) * STEPS_PER_DOUBLING))
 }

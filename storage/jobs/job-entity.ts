@@ -1,4 +1,4 @@
-/** Work that is asked for now and done soon. */
+/** A job: work that is requested now and done soon. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 const at = (column: string) => p.datetime().fieldName(column).columnType('timestamptz')

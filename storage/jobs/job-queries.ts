@@ -14,7 +14,7 @@ export interface JobFilters {
 
 export type JobListQuery = ListQuery<JobFilters, '-createdAt'>
 
-/** One job of a tenant; null when it has none with this id. */
+/** Finds one job of a tenant; null when the tenant has none with this id. */
 export async function findJob(database: Database, tenant: Tenant, id: string): Promise<JobRecord | null> {
   const { rows: [row] } = await database.pool.query<JobColumns>({ name: 'job_find', text: `select ${JOB_COLUMNS} from job j where j.id = $1 and j.tenant_id = $2`, values: [id, tenant.id] })
   return row === undefined ? null : jobRecord(row)
@@ -26,7 +26,7 @@ export async function listJobs(db: ReadDatabase, query: JobListQuery): Promise<L
   return { ...page, rows: rows.map(jobRecord) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of a list; exported so that a test can check its plan. */
 export function jobBranch({ tenant, filters }: JobListQuery): Branch {
   const where = new Conditions()
     .add(sql`j.tenant_id = ${tenant.id}::uuid`)

@@ -1,4 +1,4 @@
-/** Jobs as rows: asked for, taken up under a lease, over. What they do is not known here. */
+/** Jobs as rows: requested, taken under a lease, ended. The work of each kind is defined elsewhere. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { FORGOTTEN_MS, moveJob, RESULT_MS, type JobKind, type JobResult, type JobStatus } from '../../lib/jobs/job.ts'
@@ -8,7 +8,7 @@ import { dropFile, keepFile } from '../documents/files.ts'
 import { writeEvent } from '../outbox/outbox.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** A job as the domain knows it. Times are epoch milliseconds. */
+/** A job as the domain sees it. Times are epoch milliseconds. */
 export interface JobRecord {
   readonly id: string
   readonly tenantId: string
@@ -18,9 +18,9 @@ export interface JobRecord {
   readonly kind: JobKind
   readonly status: JobStatus
   readonly version: number
-  /** What was asked for; its shape is that of its kind. */
+  /** The request; its shape depends on the kind. */
   readonly request: unknown
-  /** The same for the same question; null where every question is another job. */
+  /** Equal for equal requests; null where every request is a job of its own. */
   readonly fingerprint: string | null
   readonly subject: { readonly object: string; readonly id: string } | null
   readonly progress: { readonly processed: number; readonly total: number | null }
@@ -36,7 +36,7 @@ export interface JobRecord {
   readonly expiresAt: number | null
 }
 
-/** A job that this node may work on, until its lease is over or somebody else has it. */
+/** A job that this node may work on, until its lease expires or another node takes it. */
 export interface TakenJob extends JobRecord {
   readonly lease: string
 }
@@ -83,7 +83,7 @@ export function jobRecord(row: JobColumns): JobRecord {
   }
 }
 
-/** A job that is asked for. */
+/** A job to be written. */
 export interface NewJob {
   readonly id: string
   readonly tenantId: string
@@ -99,14 +99,14 @@ export interface NewJob {
   readonly now: number
 }
 
-/** A transaction that is open, and what is new in it. */
+/** An open transaction, with the ids and the time for new rows. */
 export interface JobTx {
   readonly client: TransactionClient
   readonly ids: IdSource
   readonly now: number
 }
 
-/** Writes a job that waits, or finds the one under way that was asked for with the same fingerprint. */
+/** Writes a queued job, or finds the job under way that was requested with the same fingerprint. */
 export async function insertJob(client: TransactionClient, job: NewJob): Promise<JobRecord> {
   const { rows: [made] } = await client.query<JobColumns>({
     name: 'job_insert',
@@ -124,7 +124,7 @@ export async function insertJob(client: TransactionClient, job: NewJob): Promise
   return open === undefined ? await insertJob(client, job) : jobRecord(open)
 }
 
-/** What of the jobs is due where this node is at home. */
+/** A node's claim on due jobs of its shards. */
 export interface Claim {
   readonly now: number
   /** When the leases end. */
@@ -138,9 +138,9 @@ export interface Claim {
 }
 
 /**
- * Takes up jobs that wait, and those whose node has died. A tenant's jobs are done one after the other in the order in which
- * they were asked for, so that no tenant keeps the others from theirs; one that waits for longer than a lease lets the next
- * begin. Two nodes that look at once take different ones.
+ * Takes queued jobs, and jobs whose node has died. A tenant's jobs run one after the other in the order of their
+ * requests, so that no tenant delays the others; a job that pauses for longer than a lease lets the next one begin. Two
+ * nodes that claim at once take different jobs.
  */
 export async function claimJobs(database: Database, { now, until, shards, running, lease, max }: Claim): Promise<TakenJob[]> {
   const { rows } = await database.pool.query<JobColumns>({
@@ -155,7 +155,7 @@ export async function claimJobs(database: Database, { now, until, shards, runnin
   return rows.map((row) => ({ ...jobRecord(row), lease }))
 }
 
-/** Keeps a job for longer and tells how far it has come. @returns false when it is this node's no more */
+/** Extends the lease of a job and records its progress. @returns false when this node has lost the lease */
 export async function renewJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { until, processed, total }: { readonly until: number; readonly processed: number; readonly total: number | null }): Promise<boolean> {
   const { rowCount } = await database.pool.query({
     name: 'job_renew', values: [id, lease, timestamp(until), processed, total],
@@ -164,7 +164,7 @@ export async function renewJob(database: Database, { id, lease }: Pick<TakenJob,
   return rowCount === 1
 }
 
-/** Gives a job back: another try is due then, and begins anew. */
+/** Gives a job back: another attempt is due at `dueAt`, and begins from the start. */
 export async function releaseJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { dueAt, countsAsAttempt }: { readonly dueAt: number; readonly countsAsAttempt: boolean }): Promise<void> {
   await database.pool.query({
     name: 'job_release', values: [id, lease, timestamp(dueAt), countsAsAttempt ? 0 : 1],
@@ -172,7 +172,7 @@ export async function releaseJob(database: Database, { id, lease }: Pick<TakenJo
   })
 }
 
-/** Gives a job back that has come so far, and goes on from there then: what was tried before is forgotten. */
+/** Gives a job back with its progress: it continues from there at `dueAt`, and earlier attempts are not counted. */
 export async function pauseJob(database: Database, { id, lease }: Pick<TakenJob, 'id' | 'lease'>, { dueAt, processed, total }: { readonly dueAt: number; readonly processed: number; readonly total: number | null }): Promise<void> {
   await database.pool.query({
     name: 'job_pause', values: [id, lease, timestamp(dueAt), processed, total],
@@ -180,14 +180,14 @@ export async function pauseJob(database: Database, { id, lease }: Pick<TakenJob,
   })
 }
 
-/** Lets a job that waits be taken up now; `evenIfHeld`, also one whose holder has come to nothing: it loses its lease. */
+/** Makes a waiting job due now; with `evenIfHeld` also a job whose node has stalled: its lease is removed. */
 export async function resumeJob(client: TransactionClient, id: string, { now, evenIfHeld }: { readonly now: number; readonly evenIfHeld: boolean }): Promise<void> {
   await client.query({
     name: 'job_resume', values: [id, timestamp(now), evenIfHeld], text: 'update job set due_at = $2, lease = null where id = $1 and due_at > $2 and (lease is null or $3)',
   })
 }
 
-/** A job under its lock until the transaction ends; null when there is none, or when somebody else works on it by now. */
+/** Locks a job until the transaction ends; null when the job does not exist, or when another node has the lease. */
 export async function lockJob(client: TransactionClient, id: string, lease: string | null = null): Promise<JobRecord | null> {
   const { rows: [row] } = await client.query<JobColumns>({
     name: 'job_lock', values: [id, lease], text: `select ${JOB_COLUMNS} from job j where j.id = $1 and ($2::uuid is null or j.lease = $2) for update`,
@@ -195,7 +195,7 @@ export async function lockJob(client: TransactionClient, id: string, lease: stri
   return row === undefined ? null : jobRecord(row)
 }
 
-/** How a job ends. */
+/** The end of a job. */
 export type JobEnd =
   | { readonly move: 'succeed'; readonly result: JobResult; readonly fileId: string | null }
   | { readonly move: 'fail'; readonly error: Problem }
@@ -222,7 +222,9 @@ export async function endJob({ client, ids, now }: JobTx, job: JobRecord, end: J
   return jobRecord(row as JobColumns)
 }
 
-/** Lets results go whose time is over, then the jobs themselves; some at a time. @returns how many */
+/**
+ * Expires results past their retention, then deletes the jobs themselves; a limited number at a time. @returns how many
+ */
 export async function expireJobs(client: TransactionClient, now: number, max: number): Promise<number> {
   const { rows } = await client.query<{ id: string; file_id: string | null }>({
     name: 'jobs_expire', values: [timestamp(now), timestamp(now + FORGOTTEN_MS - RESULT_MS), max],

@@ -12,21 +12,27 @@ export interface AccountScope {
   readonly currency: string
 }
 
-/** Those that exist once per connection or operator and currency; a customer's own are made with the customer's business. */
+/**
+ * Accounts that exist once per connection or operator and currency. A customer's own internal accounts are made with
+ * the customer.
+ */
 const SHARED_KEYS = CHART.filter(({ per }) => per === 'connection' || per === 'operator')
 
-/** Finds internal accounts, and makes those that are missing. */
+/** Finds internal accounts, and makes missing ones. */
 export interface InternalAccountReader {
-  /** The accounts of one operator, connection and currency. @throws what the driver throws */
+  /** The accounts of one operator, connection and currency. @throws the driver's errors */
   accounts(scope: AccountScope): Promise<InternalAccounts>
-  /** The same with one that each customer has for itself, made where it is missing. Rarely needed, so not remembered. @throws what the driver throws */
+  /**
+   * Like `accounts`, with one account of the customer's own, made where missing. Rarely needed, so not cached. @throws
+   * the driver's errors
+   */
   accountsWith(scope: AccountScope, key: AccountKey, customerId: string): Promise<InternalAccounts>
 }
 
 export class InternalAccountCache implements InternalAccountReader {
   readonly #database: Pick<Database, 'query' | 'assertFree'>
   readonly #ids: IdSource
-  /** Bounded by connections x currencies, both of which an operator configures. Only what is committed. */
+  /** Bounded by connections x currencies, both of which an operator configures. Contains committed accounts only. */
   readonly #known = new Map<string, InternalAccounts>()
   readonly #loading = new Map<string, Promise<InternalAccounts>>()
 
@@ -56,8 +62,8 @@ export class InternalAccountCache implements InternalAccountReader {
   }
 
   /**
-   * The same for code within a transaction: what this node does not know by heart is read through the transaction's connection.
-   * It is not remembered, because the transaction may make accounts and be rolled back.
+   * A reader for code within a transaction: accounts that are not cached are read through the transaction's connection.
+   * They are not cached then, because the transaction may make accounts and be rolled back.
    */
   within(client: TransactionClient): InternalAccountReader {
     const queries = through(client)
@@ -94,7 +100,8 @@ export class InternalAccountCache implements InternalAccountReader {
         where operator_id = $1 and currency = $3 and key = any($5) and (connection_id = $2 or connection_id is null) and customer_id is null`,
       values: [operatorId, connectionId, currency, keys.map(() => this.#ids.next()), keys, SHARED_KEYS.map(({ per }) => per === 'connection')],
     })
-    // A row that another node inserted at this very moment is neither made here nor in our snapshot yet: look again.
+    // A row that another node inserted at this very moment is neither made here nor visible in this snapshot yet, so
+    // read again.
     return new Set(rows.map(([key]) => key)).size < keys.length ? await this.#load(queries, { operatorId, connectionId, currency }) : Object.fromEntries(rows)
   }
 }

@@ -1,20 +1,24 @@
 /**
- * The chain of hashes over the journal: whoever changes, removes or reorders a line that is in it, or puts one between
- * others, is found by the audit; whoever writes the chain anew as well is found by whoever has kept the hash of a block.
+ * The chain of hashes over the journal. The audit finds every chained line that was changed, removed or reordered, and
+ * every line inserted between others. If the chain itself was rewritten too, a block hash that was kept elsewhere shows
+ * it.
  *
- *  * A line's digest is SHA-256 over all of its columns and those of the entry behind it, each as its length in bytes, a colon and its
- *    text, `~` where it is null. Both accounts are among them, so the internal side of a customer's posting is covered too.
- *  * A checkpoint's hash is SHA-256 over the hash of the checkpoint before it and the digests of its lines, by sequence.
- *  * Postings that touch no balance have a chain of their own, in the order of their time. They have no sequence, so they are
- *    chained once nothing can be booked before them any more: `INTERNAL_AGE_MS` after the look before this one.
- *  * A block is the checkpoints of one pass; its hash is SHA-256 over that of the block before it and those of the checkpoints.
+ * - A line's digest is SHA-256 over all of its columns and those of its entry, each as its length in bytes, a colon and
+ *   its text, `~` where it is null. Both accounts are among them, so the internal side of a customer's posting is
+ *   covered too.
+ * - A checkpoint's hash is SHA-256 over the hash of the checkpoint before it and the digests of its lines, by sequence.
+ * - Postings that touch no balance have a chain of their own, in the order of their time. They have no sequence, so
+ *   they are chained once no posting can be booked before them any more: `INTERNAL_AGE_MS` after the previous pass.
+ * - A block is the checkpoints of one pass; its hash is SHA-256 over that of the block before it and those of the
+ *   checkpoints.
  *
- * One pass at a time over the whole service, in one transaction, whichever node it is on; a pass that is lost is made by the
- * next one. Hashing happens in Postgres, beside the commits and off the event loop: lines need not travel.
+ * Passes run one at a time in the whole service, each in one transaction on any node; the next pass does the work of a
+ * lost one. Hashing happens in Postgres, beside the commits and off the event loop: lines need not travel.
  *
- * Figures (one balance of 300 000 lines, CPU of the backend on a busy machine of two cores): 10 µs a line to chain, 10 µs to verify in the
- * memory of one checkpoint, 9 bytes of checkpoints a line where there are many. A payment that is only accepted has no line; one that is
- * handed over has one or two. A million lines take ten seconds of one core to verify.
+ * Figures (one balance of 300 000 lines, CPU of the backend on a busy machine of two cores): 10 µs a line to chain, 10
+ * µs to verify in the memory of one checkpoint, 9 bytes of checkpoints a line where there are many. A payment that is
+ * only accepted has no line; a payment that was handed over has one or two. A million lines take ten seconds of one
+ * core to verify.
  */
 import type { Database } from '../db/database.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -36,7 +40,7 @@ const INTERNAL_AGE_MS = 5 * 60_000
 
 const FIELD = (text: string): string => `coalesce(octet_length(${text}) || ':' || (${text}), '~')`
 
-/** SHA-256 of a posting `p` as a line. `own` are what only the line has. */
+/** SQL of the SHA-256 of a posting `p` as a line. `own` are the columns of the line's own side. */
 function digestOf(own: readonly string[]): string {
   const shared = [
     'p.entry_id::text', 'p.ordinal::text', 'p.customer_id::text', 'p.rule', 'p.occurrence::text', 'p.source_object', 'p.source_id::text', 'p.currency::text', 'p.amount::text',
@@ -46,7 +50,10 @@ function digestOf(own: readonly string[]): string {
   return `sha256(convert_to(${[...own, ...shared].map(FIELD).join(' || ')}, 'UTF8'))`
 }
 
-/** The lines of the balance `chain` whose numbers are above `since` and up to `until`, with their digests; `more` are columns besides. */
+/**
+ * SQL of the lines of the balance `chain` with numbers above `since` and up to `until`, with their digests; `more` adds
+ * columns.
+ */
 export function balanceLines(chain: string, since: string, until: string, more: (side: string) => string = () => ''): string {
   const side = (name: 'debit' | 'credit'): string => `select p.${name}_sequence as sequence, ${digestOf([`'${name}'`, `p.${name}_sequence::text`, `p.${name}_balance::text`])} as digest${more(name)}
     from posting p where p.${name}_account = ${chain} and p.${name}_sequence > ${since} and p.${name}_sequence <= ${until}`
@@ -59,13 +66,13 @@ export function internalLines(from: string, until: string, since: string): strin
     from posting p where p.debit_sequence is null and p.credit_sequence is null and p.booked_at >= ${from} and p.booked_at < ${until}`
 }
 
-/** How many lines were chained, and how many wait. */
+/** The result of a pass: lines chained, and lines that wait. */
 export interface ChainPass {
   readonly lines: number
   readonly lag: number
   /** The newest block; null while there is none. */
   readonly block: { readonly number: string; readonly hash: string } | null
-  /** Balances whose journal has a hole, which the audit tells more of. */
+  /** Balances whose journal has a gap; the audit reports the details. */
   readonly holes: readonly string[]
 }
 
@@ -76,10 +83,10 @@ interface EventRange {
 }
 
 /**
- * Makes one pass. `lookedAt` is when the look before this one was, epoch milliseconds: everything decided before it that will ever
- * be written is written. Null when another pass is under way.
+ * Makes one pass. `lookedAt` is the time of the previous pass, epoch milliseconds: decisions made before it are
+ * committed by now, or never will be. Null when another pass is under way.
  *
- * @throws what the driver throws; then nothing was written
+ * @throws the driver's errors; then nothing was written
  */
 export async function chainJournal(database: Database, { now, lookedAt }: { readonly now: number; readonly lookedAt: number | null }): Promise<ChainPass | null> {
   return await inTransaction(database, async (client) => {
@@ -104,7 +111,7 @@ export async function newestBlock(database: Database): Promise<{ readonly number
   return row === undefined ? null : { number: row[0], hash: row[1] }
 }
 
-/** Balances with lines that are not chained, as many as a pass takes, and how many such lines there are in all. */
+/** Finds balances with unchained lines, as many as a pass takes, and the total number of such lines. */
 async function findDue(client: TransactionClient): Promise<{ readonly due: readonly EventRange[]; readonly lag: number }> {
   const { rows } = await client.query<{ id: string; since: string; sequence: string; lag: string }>({
     name: 'chain_due', values: [CHAINS_MAX],
@@ -124,14 +131,17 @@ async function findDue(client: TransactionClient): Promise<{ readonly due: reado
 }
 
 const BATCH = (lines: string, more = ''): string => `select count(*) as lines, string_agg(digest, ''::bytea order by sequence) as digests, string_agg(substr(digest, 1, 8), ''::bytea order by sequence) as marks${more} from (${lines}) l`
-/** What a checkpoint says of its lines to those who search (storage/journal/journal-search.ts); no hash is over it. */
+/**
+ * Columns that summarise the lines of a checkpoint for searches (storage/journal/journal-search.ts); no hash covers
+ * them.
+ */
 const SUMMARY = ['kinds', 'amount_least', 'amount_most', 'value_first', 'value_last'] as const
 const SUMMED = (side: string): string => `, p.rule || '/${side}' as kind, p.amount, p.value_date`
 const SUMMARISED = `, array_agg(distinct kind) as kinds, min(amount) as amount_least, max(amount) as amount_most, min(value_date) as value_first, max(value_date) as value_last`
 const HEADS = `insert into journal_chain (chain_id, sequence, hash) select chain_id, last_sequence, hash from written
   on conflict (chain_id) do update set sequence = excluded.sequence, hash = excluded.hash`
 
-/** A journal with a hole is left as it is: what is missing cannot be hashed. */
+/** Chains the lines of balances. A journal with a gap is left unchained, because missing lines cannot be hashed. */
 async function chainBalances(client: TransactionClient, due: readonly EventRange[], block: bigint): Promise<readonly { readonly chainId: string; readonly lines: number }[]> {
   const { rows } = await client.query<{ chain_id: string; lines: string }>({
     name: 'chain_balances', values: [plainArray(due.map(({ chainId }) => chainId)), plainArray(due.map(({ since }) => since)), plainArray(due.map(({ until }) => until)), block],
@@ -147,7 +157,10 @@ async function chainBalances(client: TransactionClient, due: readonly EventRange
   return rows.map(({ chain_id: chainId, lines }) => ({ chainId, lines: Number(lines) }))
 }
 
-/** What touches no balance, booked before `before`. A time is chained whole: a thousand at one instant are one checkpoint. */
+/**
+ * Chains postings that touch no balance, booked before `before`. Postings of one instant are never split: a thousand of
+ * them are one checkpoint.
+ */
 async function chainInternal(client: TransactionClient, block: bigint, before: number): Promise<number> {
   const { rows: [bounds] } = await client.query<{ from_at: string; until_at: string | null }>({
     name: 'chain_internal_bounds', values: [timestamp(before), CHECKPOINT_LINES_MAX, INTERNAL_CHAIN],
@@ -174,7 +187,7 @@ async function chainInternal(client: TransactionClient, block: bigint, before: n
   return Number(written?.lines ?? 0)
 }
 
-/** What a block's hash is made of: its checkpoints `c`. */
+/** SQL of the input of a block's hash: its checkpoints `c`. */
 export const BLOCK_DIGESTS = `string_agg(c.chain_id::text::bytea || c.last_sequence::text::bytea || c.hash, ''::bytea order by c.chain_id)`
 
 async function closeBlock(client: TransactionClient, { number, lines, now }: { readonly number: bigint; readonly lines: number; readonly now: number }): Promise<{ readonly number: string; readonly hash: string }> {

@@ -1,6 +1,6 @@
 /**
- * Lines of a balance's journal as the postings have them: what pages, exports and statements read. Each side of a posting that
- * touches a balance is a line of it; both sides are ranges of an index, by account and sequence.
+ * Lines of a balance's journal, derived from the postings: read by pages, exports and statements. Each side of a
+ * posting that touches a balance is a line of it; both sides are ranges of an index, by account and sequence.
  */
 import { journalDescription, journalLineId, journalType, type JournalSide } from '../../lib/ledger/journal-line.ts'
 import type { StatementLine } from '../../lib/statements/statement.ts'
@@ -30,23 +30,23 @@ export interface LineRow {
   readonly value_day: string
 }
 
-/** Of a posting `p`: it credits the payee of a payment on the rail `internal`. */
+/** SQL condition on a posting `p`: it credits the payee of a payment on the rail `internal`. */
 const TO_PAYEE = `p.rule = 'L20' and p.source_object = 'payment'`
 
 /**
- * A column of the lines of one side as their customer reads it. The payee of an internal payment reads of its own incoming payment,
- * whose id follows from the payment's; what the posting says is the payer's business.
+ * SQL of a column of the lines of one side, as the customer sees it. The payee of an internal payment sees its own
+ * incoming payment, whose id follows from the payment's; the posting's own text belongs to the payer.
  */
 const shown = (side: JournalSide, column: string, payees: string): string => (side === 'debit' ? `p.${column}` : `case when ${TO_PAYEE} then ${payees} else p.${column} end as ${column}`)
 const ARRIVAL = `from incoming_payment i where i.id = marked_id(p.source_id, 1)`
 
-/** The columns of the lines of one side, of a posting `p` and the other account `a`. */
+/** SQL of the columns of the lines of one side, of a posting `p` and the other account `a`. */
 export const lineColumns = (side: JournalSide): string => `'${side}' as side, p.entry_id, p.ordinal, p.${side}_sequence as sequence, p.${side}_balance as running, p.amount, p.rule,
     coalesce(a.key, 'cust') as counterpart, p.source_object, p.source_id, ${shown(side, 'description', `(select 'Payment from ' || i.payer_name ${ARRIVAL})`)}, p.reference,
     ${shown(side, 'counterparty', `(select i.payer_name ${ARRIVAL})`)}, p.reversal_of,
     (extract(epoch from p.booked_at) * 1000)::float8 as booked_ms, p.value_date::text as value_day`
 
-/** Where they come from. */
+/** SQL of the tables behind the lines of one side. */
 export const linesFrom = (side: JournalSide): string => `posting p left join account a on a.id = p.${side === 'debit' ? 'credit' : 'debit'}_account`
 
 /** Whether a line credits the payee of a payment on the rail `internal`. The payee's incoming payment is its cause and its transaction. */
@@ -63,7 +63,7 @@ export function bookedLine(row: LineRow): BookedLine {
   return {
     id: journalLineId(row.entry_id, row.ordinal, row.side),
     entryId: row.entry_id,
-    // Far below 2^53: at a thousand lines a second it takes 285 000 years to get there.
+    // Far below 2^53: at a thousand lines a second it takes 285 000 years to reach that.
     sequence: Number(row.sequence),
     direction: row.side,
     amount: BigInt(row.amount),
@@ -79,8 +79,9 @@ export function bookedLine(row: LineRow): BookedLine {
 }
 
 /**
- * Lines are booked in the order of their sequence, so the journal is halved: 20 probes of an index for a million lines, instead of
- * reading up to them. A line whose clock was a little behind its neighbour's is on one side or the other, always the same.
+ * Finds the first line since a time by bisection, because lines are booked in the order of their sequence: 20 probes of
+ * an index for a million lines, instead of reading up to them. A line whose clock was a little behind its neighbour's
+ * is on one side or the other, always the same.
  */
 const FIRST_SINCE = `with recursive search(low, high) as (
     select 1::bigint, (select sequence + 1 from balance where id = $1)
@@ -95,7 +96,10 @@ const FIRST_SINCE = `with recursive search(low, high) as (
     where low < high)
   select low::text as sequence from search where low = high`
 
-/** The first line of a balance that was booked at a moment (epoch milliseconds) or later, or the one to come; null when the journal has a hole. @throws DatabaseUnavailable */
+/**
+ * Finds the first line of a balance booked at a moment (epoch milliseconds) or later, or the next one to come; null
+ * when the journal has a gap. @throws DatabaseUnavailable
+ */
 export async function firstLineSince(database: { readonly query: Database['pool']['query'] }, balanceId: string, at: number): Promise<bigint | null> {
   const { rows: [row] } = await database.query<{ sequence: string }>({ name: 'first_line_since', text: FIRST_SINCE, values: [balanceId, timestamp(at)] })
   return row === undefined ? null : BigInt(row.sequence)

@@ -1,11 +1,12 @@
 /**
- * Where in a journal something can be: the chain's checkpoints say of each stretch of lines which kinds, amounts and value dates it
- * has, so whoever looks for others passes it by. What is not chained yet can be anything.
+ * Finds the ranges of a journal that can match a search: the chain's checkpoints record which kinds, amounts and value
+ * dates each range of lines has, so a search skips ranges without a match. Lines that are not chained yet can always
+ * match.
  */
 import { textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 
-/** What is looked for; null for any. Kinds are a rule and a side, as `L10/debit`. */
+/** The conditions of a search; null for any. Kinds are a rule and a side, as `L10/debit`. */
 export interface Sought {
   readonly kinds: readonly string[] | null
   readonly amountFrom: bigint | null
@@ -20,7 +21,7 @@ export interface EventRange {
   readonly before: bigint
 }
 
-/** Neighbours are one stretch, which numbers that rise together have in common with those that are left. */
+/** Adjacent ranges are merged: neighbours have the same value of the difference between two row numbers. */
 const LIKELY = `with chained as (
     select first_sequence, last_sequence,
       kinds is null or (($4::text[] is null or kinds && $4::text[]) and ($5::bigint is null or amount_most >= $5::bigint) and ($6::bigint is null or amount_least <= $6::bigint)

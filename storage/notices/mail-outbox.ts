@@ -1,6 +1,6 @@
 /**
- * Mail put into files: what a local node does instead of sending, and what a relay can pick up elsewhere. One file each,
- * readable by the owner alone, because a reset link is a credential.
+ * Writes mail to files: on a local node in place of sending, elsewhere for a mail relay. One file each, readable by the
+ * owner alone, because a reset link is a credential.
  */
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,18 +12,18 @@ export interface OutboxOptions {
   readonly directory: string
   readonly clock: Clock
   readonly ids: IdSource
-  /** Told about each mail, link and all: given only where the log is the developer's own screen. */
+  /** Receives each mail, with its link: set only where the log is the developer's own screen. */
   readonly announce?: (mail: Mail) => void
 }
 
-/** A mailer that writes `<id>.eml` files, each complete as soon as it has its name. */
+/** Creates a mailer that writes `<id>.eml` files, each complete from the moment it has its name. */
 export function createMailOutbox({ directory, clock, ids, announce }: OutboxOptions): Mailer {
   return {
     async send(mail) {
       await mkdir(directory, { recursive: true, mode: 0o700 })
       const id = ids.next()
       const path = join(directory, `${id}.eml`)
-      // A line break in a header would let its writer add headers.
+      // A line break in a header would allow its author to add headers.
       const header = (value: string) => value.replaceAll(/[\r\n]+/g, ' ')
       const text = [
         `Date: ${new Date(clock.now()).toUTCString()}`,

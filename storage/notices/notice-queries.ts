@@ -1,4 +1,4 @@
-/** What a person was told, newest first. */
+/** Notices that a user received, newest first. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { NoticeType } from '../../lib/notices/notices.ts'
@@ -27,7 +27,7 @@ interface NoticeRow {
 const COLUMNS = sql`n.id, n.tenant_id, n.type, n.title, n.text, n.object, n.object_id, ${epochMs('n.read_at')} as read_ms, ${epochMs('n.created_at')} as created_ms`
 const order = (descending: boolean): Order => ({ keys: [{ expression: sql`n.id`, type: 'uuid' }], descending })
 
-/** A person's, of the tenant they are working for. */
+/** Lists a user's notices of the tenant that the user works for. */
 export async function listNotices(db: ReadDatabase, userId: string, { tenant, filters, sort, ...page }: NoticeListQuery) {
   const where = owned(userId, tenant.id).anyOf(sql`n.type`, filters.type, 'text').created('n', filters.createdFrom, filters.createdTo)
   if (filters.read !== undefined) where.add(filters.read ? sql`n.read_at is not null` : sql`n.read_at is null`)

@@ -1,10 +1,10 @@
-/** What people are told within the service. Mails about the same go out after the transaction. */
+/** Notices to users within the service. Mails about the same subject go out after the transaction. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { NOTICE_PREFERENCES, type NoticeType } from '../../lib/notices/notices.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** What is told, and about what. */
+/** The text and the subject of a notice. */
 export interface Notice {
   readonly tenantId: string
   readonly type: NoticeType
@@ -14,8 +14,8 @@ export interface Notice {
 }
 
 /**
- * Tells each of these people, as far as they want to hear of it; ids that belong to nobody (an API key's, the service's own)
- * are passed over. Returns the addresses of those who want a mail as well.
+ * Writes a notice for each of these users whose preferences allow it; ids that are no users (an API key's, the
+ * service's own) are skipped. Returns the addresses of users who want a mail as well.
  */
 export async function insertNotices(client: TransactionClient, ids: IdSource, userIds: readonly string[], notice: Notice, now: number): Promise<readonly string[]> {
   if (userIds.length === 0) return []
@@ -33,7 +33,7 @@ export async function insertNotices(client: TransactionClient, ids: IdSource, us
   return rows.map(({ email }) => email)
 }
 
-/** The ids of those who work in a tenant in one of these roles. */
+/** Reads the ids of a tenant's active members in one of these roles. */
 export async function peopleInRoles(client: Pick<TransactionClient, 'query'>, tenantId: string, roles: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'people_in_roles', values: [tenantId, roles],
@@ -43,7 +43,7 @@ export async function peopleInRoles(client: Pick<TransactionClient, 'query'>, te
   return rows.map(({ id }) => id)
 }
 
-/** Notes that a person has read something. @returns false when it is not theirs */
+/** Marks a notice as read by its user. @returns false when the notice is not the user's */
 export async function readNotice(client: Pick<TransactionClient, 'query'>, { id, userId, tenantId, now }: { readonly id: string; readonly userId: string; readonly tenantId: string; readonly now: number }): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'read_notice', text: 'update notification set read_at = coalesce(read_at, $4) where id = $1 and user_id = $2 and tenant_id = $3', values: [id, userId, tenantId, timestamp(now)],

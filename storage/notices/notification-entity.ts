@@ -1,4 +1,4 @@
-/** What a person is told within the service. */
+/** A notice to a user within the service. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Notification = defineEntity({

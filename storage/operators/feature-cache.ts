@@ -1,4 +1,4 @@
-/** What is switched on for a tenant, remembered per node until something about an operator changes. */
+/** Caches the features of a tenant per node, until anything about an operator changes. */
 import { LRUCache } from 'lru-cache'
 import { flagsOf, type FeatureFlags } from '../../lib/operators/features.ts'
 import type { Database } from '../db/database.ts'
@@ -7,12 +7,12 @@ const REMEMBERED_MAX = 20_000
 
 export class FeatureCache {
   readonly #database: Database
-  /** Also while it is being read, so that many requests at once share one look. */
+  /** Contains reads under way too, so that concurrent requests share one read. */
   readonly #remembered = new LRUCache<string, Promise<FeatureFlags>>({ max: REMEMBERED_MAX })
 
   constructor(database: Database) { this.#database = database }
 
-  /** The flags of an operator, or those of a customer's operator. @throws what the driver throws */
+  /** Returns the flags of an operator, or those of a customer's operator. @throws the driver's errors */
   of(tenantId: string): Promise<FeatureFlags> {
     this.#database.assertFree()
     const known = this.#remembered.get(tenantId)
@@ -23,7 +23,7 @@ export class FeatureCache {
     return reading
   }
 
-  /** A look that is under way is forgotten with the rest: it may have seen what was there before. */
+  /** Drops all entries and reads under way, because a read may have seen the state before the change. */
   forgetAll(): void {
     this.#remembered.clear()
   }

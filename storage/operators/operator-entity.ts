@@ -1,7 +1,7 @@
-/** Whoever runs the platform for customers of their own. */
+/** An operator: a company that runs the platform for its own customers. */
 import { defineEntity, p } from '@mikro-orm/core'
 
-/** As the migration has it: nodes that remember what an operator has set are told when it changes. */
+/** The trigger as the migration defines it: nodes that cache an operator's settings are notified when they change. */
 const TELL_NODES = `create trigger operator_changed after update on operator
   for each row execute function operator_changed()`
 

@@ -1,4 +1,4 @@
-/** Operators as rows: what they are called, what they let their customers do, and what they have switched. */
+/** Operators as rows: their name, the settings for their customers, and their features. */
 import type { RailLimits } from '../../lib/rails/rails.ts'
 import type { RecipientMode } from '../../lib/approvals/policy.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -17,7 +17,7 @@ export interface OperatorRecord {
     readonly allowedOverrides: readonly VerificationOutcome[]
   }
   readonly compliance: {
-    /** Whether two people decide on a hold. */
+    /** Whether two staff members decide on a hold. */
     readonly fourEyesRelease: boolean
   }
   readonly payments: {
@@ -26,15 +26,15 @@ export interface OperatorRecord {
   }
   readonly exchange: ExchangeTerms
   readonly pricing: {
-    /** What holds for its customers; null: nothing is charged. */
+    /** The pricing template of its customers; null: no fees are charged. */
     readonly defaultTemplateId: string | null
   }
-  /** What may be paid by rails that it has limits of its own for. */
+  /** Limits on payments by rail, for rails with limits of the operator's own. */
   readonly railLimits: RailLimits
-  /** The features it has switched, by name. */
+  /** The features that the operator has switched on or off, by name. */
   readonly features: Readonly<Record<string, boolean>>
   readonly createdAt: number
-  /** Null while nobody has changed it. */
+  /** Null until the first change. */
   readonly updatedBy: string | null
   readonly updatedAt: number | null
 }
@@ -56,7 +56,7 @@ interface Row {
   readonly updated_ms: number | null
 }
 
-/** What an operator `o` sets for exchanges. */
+/** SQL of the exchange settings of an operator `o`. */
 export const EXCHANGE_TERMS = `json_build_object('quoteSeconds', o.exchange_quote_seconds, 'marginBps', o.exchange_margin_bps, 'approvalToleranceBps', o.exchange_approval_tolerance_bps,
       'heldRateDefaultMinutes', o.exchange_held_rate_default_minutes, 'heldRateMaxMinutes', o.exchange_held_rate_max_minutes,
       'forwardDepositBps', o.exchange_forward_deposit_bps, 'marginCallBps', o.exchange_margin_call_bps, 'maxTenorMonths', o.exchange_max_tenor_months,
@@ -67,7 +67,10 @@ const SELECT = `select version, name, recipient_approval_mode as mode, recipient
     (extract(epoch from created_at) * 1000)::float8 as created_ms, updated_by, (extract(epoch from updated_at) * 1000)::float8 as updated_ms
   from operator o where id = $1`
 
-/** An operator; null when there is none. `lock` keeps others from changing it, and the limits it gives, until the transaction ends. */
+/**
+ * Reads an operator; null when it does not exist. `lock` keeps others from changing the operator and its limits until
+ * the transaction ends.
+ */
 export async function readOperator(client: Pick<TransactionClient, 'query'>, id: string, lock = false): Promise<OperatorRecord | null> {
   const { rows: [row] } = await client.query<Row>({ name: lock ? 'lock_operator' : 'read_operator', text: lock ? `${SELECT} for no key update` : SELECT, values: [id] })
   return row === undefined ? null : {
@@ -78,7 +81,7 @@ export async function readOperator(client: Pick<TransactionClient, 'query'>, id:
   }
 }
 
-/** Writes what an operator is now as its next version. */
+/** Writes the fields of an operator as its next version. */
 export async function writeOperator(
   client: TransactionClient,
   { id, name, recipients, compliance, payments, exchange, features, by, now }: Pick<OperatorRecord, 'id' | 'name' | 'recipients' | 'compliance' | 'payments' | 'exchange' | 'features'> & { readonly by: string; readonly now: number },

@@ -16,7 +16,10 @@ export function railLimitsOf(json: RailLimitsJson): RailLimits {
   return Object.fromEntries(Object.entries(json).map(([rail, limit]) => [rail, limit === null ? null : BigInt(limit)]))
 }
 
-/** Those of an operator, or of a customer's; with the version that moves with them. @throws when there is no such tenant */
+/**
+ * Reads the rail limits of an operator, or of a customer's operator, with their version. @throws when the tenant does
+ * not exist
+ */
 export async function readRailLimits(client: Pick<TransactionClient, 'query'>, tenantId: string): Promise<{ readonly limits: RailLimits; readonly version: number }> {
   const { rows: [row] } = await client.query<{ rail_limits: RailLimitsJson; rail_version: number }>({
     name: 'read_rail_limits', values: [tenantId], text: 'select rail_limits, rail_version from operator where id = coalesce((select operator_id from customer where id = $1), $1)',
@@ -25,7 +28,7 @@ export async function readRailLimits(client: Pick<TransactionClient, 'query'>, t
   return { limits: railLimitsOf(row.rail_limits), version: row.rail_version }
 }
 
-/** Sets those of a locked operator. No payment is decided by others from then on, on any node. */
+/** Sets the rail limits of a locked operator. From then on every payment is decided under them, on every node. */
 export async function writeRailLimits(client: TransactionClient, operatorId: string, limits: RailLimits): Promise<void> {
   await client.query({
     name: 'write_rail_limits', text: 'update operator set rail_limits = $2, rail_version = rail_version + 1 where id = $1', values: [operatorId, JSON.stringify(railLimitsJson(limits))],

@@ -1,15 +1,17 @@
 /**
- * Up to which transaction everything is over: what followers of events may read.
+ * Computes the horizon of events: the transaction before which all transactions of this database are over. Followers
+ * read up to it.
  *
- * A snapshot knows the transactions under way in the whole cluster, so its xmin stands still while anybody keeps one open in any
- * database. Events are written in this database only: transactions of others are left out, each on proof that it is one. No proof,
- * no leaving out, so an event can be late but never skipped.
+ * A snapshot knows the transactions under way in the whole cluster, so its xmin stops while any session keeps one open
+ * in any database. Events are written in this database only: transactions of other databases are excluded, each only
+ * with proof. Without proof a transaction counts, so an event can be late but never skipped.
  *
- * The proof, in this order: (1) a snapshot lists transaction X as under way; (2) pg_stat_activity, read after that, says that process
- * P is connected to another database; (3) pg_locks, read after that, says that P holds the lock of X. X is one process' from its
- * beginning to its end, and was under way from before (1) until after (3); so P was that process at (2), and a process stays with its
- * database. A prepared transaction has no process; pg_prepared_xacts names its database. Who is who (pid, datid) and the locks are
- * visible to every role. A transaction that neither view knows (it has just ended, or was begun by something unknown) is waited for.
+ * The proof, in this order: (1) a snapshot lists transaction X as under way; (2) pg_stat_activity, read after that,
+ * shows that process P is connected to another database; (3) pg_locks, read after that, shows that P holds the lock of
+ * X. X belongs to one process from its beginning to its end, and was under way from before (1) until after (3); so P
+ * was that process at (2), and a process stays with its database. A prepared transaction has no process;
+ * pg_prepared_xacts names its database. Processes (pid, datid) and locks are visible to every role. A transaction that
+ * neither view lists (it has just ended, or its origin is unknown) is waited for.
  */
 import { plainArray } from '../db/array-literal.ts'
 import type { Queries } from '../db/transaction.ts'
@@ -21,17 +23,20 @@ export interface OldestTransaction {
   readonly pid: number | null
 }
 
-/** The horizon of one snapshot: transactions before it are over. `oldest` is what stands there; null when nothing does. */
+/**
+ * The horizon of one snapshot: transactions before it are over. `oldest` is the transaction at the horizon; null when
+ * none is under way.
+ */
 export interface EventHorizon {
   readonly horizon: string
   readonly oldest: OldestTransaction | null
 }
 
 /**
- * Reads the horizon. Each statement has to have a snapshot of its own (read committed).
+ * Reads the horizon. Each statement needs a snapshot of its own (read committed).
  *
- * @param underWay transactions under way and the first that had not begun, as the snapshot says
- * @throws what the driver throws
+ * @param underWay transactions under way, and `newest` the first that had not begun, both of the snapshot
+ * @throws the driver's errors
  */
 export async function eventHorizon(queries: Queries, { underWay, newest }: { readonly underWay: readonly string[]; readonly newest: string }): Promise<EventHorizon> {
   if (underWay.length === 0) return { horizon: newest, oldest: null }
@@ -52,10 +57,15 @@ export async function eventHorizon(queries: Queries, { underWay, newest }: { rea
   return { horizon: first, oldest: { transaction: first, pid: holders.find(([transaction]) => transaction === first)?.[1] ?? null } }
 }
 
-/** The columns of a snapshot `s` that `eventHorizon` takes: transactions under way, and the first that had not begun. */
+/**
+ * The columns of a snapshot `s` that `eventHorizon` takes: transactions under way, and the first that had not begun.
+ */
 export const SNAPSHOT_COLUMNS = `array(select x::text from pg_snapshot_xip(s) x), pg_snapshot_xmax(s)::text`
 
-/** The horizon now, and how long the transaction there is under way, milliseconds; null where this role may not see it. @throws what the driver throws */
+/**
+ * Reads the present horizon and the age of the transaction there, milliseconds; null where this role may not see it.
+ * @throws the driver's errors
+ */
 export async function readHorizon(queries: Queries): Promise<EventHorizon & { readonly ageMs: number | null }> {
   const [row] = await queries.query<[string[], string]>({ name: 'horizon_snapshot', values: [], text: `select ${SNAPSHOT_COLUMNS} from pg_current_snapshot() s` })
   const [underWay, newest] = row as [string[], string]

@@ -1,11 +1,11 @@
 /**
- * Following the events in the order in which their transactions ended: each follower has a row that says how far it has
- * come, moved in the transaction of what it made of them. So each event is followed exactly once, whoever wrote it and
- * whichever node follows.
+ * Follows the events in the order in which their transactions ended. Each follower has a cursor, a row with the
+ * position it has reached, moved in the same transaction as the follower's own writes. So each event is followed
+ * exactly once, on whichever node it was written or is followed.
  *
- * Only the events of transactions that are over are read: everything older than the oldest transaction under way in this database
- * (event-horizon.ts). A follower takes an advisory lock rather than the lock of its row, because a row lock would give it a transaction number of its own,
- * and hide what commits beside it until the next pass.
+ * Only the events of transactions that are over are read: everything older than the oldest transaction under way in
+ * this database (event-horizon.ts). A follower takes an advisory lock rather than the lock of its row, because a row
+ * lock would give it a transaction number of its own, and hide concurrent commits until the next pass.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import { eventHorizon, SNAPSHOT_COLUMNS } from './event-horizon.ts'
@@ -13,19 +13,22 @@ import { through, type TransactionClient } from '../db/transaction.ts'
 import { FOLLOWERS, type Follower } from './followers.ts'
 import { renumberEvents } from './restored-outbox.ts'
 
-/** Events are stamped by the clock of the node that wrote them; no node is this far behind another. */
+/** Slack between clocks: events carry the time of the node that wrote them, and no node is this far behind another. */
 const CLOCK_SLACK_MS = 2 * 86_400_000
 
-/** The oldest transaction under way that each follower saw in its last pass on this node. It only saves questions. */
+/** The oldest transaction under way that each follower saw in its last pass on this node. Used only to save queries. */
 const OLDEST = new Map<Follower, string>()
 
-/** Which events `o` a stretch holds; its `bounds` are the first three parameters. By the index `outbox_written_in`. */
+/**
+ * SQL condition: event `o` is in a range; the range's `bounds` are the first three parameters. Uses the index
+ * `outbox_written_in`.
+ */
 export const IN_EVENT_RANGE = 'o.written_in >= $1::text::xid8 and o.written_in < $2::text::xid8 and o.created_at >= $3'
 
-/** Events that come next. */
+/** The next range of events. */
 export interface EventRange {
   readonly bounds: readonly [from: string, until: string, since: string]
-  /** There are more behind them. */
+  /** Whether more events follow this range. */
   readonly more: boolean
 }
 
@@ -53,10 +56,10 @@ export class OutboxCursor {
   }
 
   /**
-   * Takes the cursor until the transaction ends; null while another follower has it. `now` is epoch milliseconds.
+   * Takes the cursor until the transaction ends; null while another pass holds it. `now` is epoch milliseconds.
    *
    * In a database that was restored into a cluster with lower transaction numbers, the events are renumbered first
-   * (restored-outbox.ts), and `onRestored` is told.
+   * (restored-outbox.ts), and `onRestored` is called.
    */
   static async take(client: TransactionClient, follower: Follower, now: number, onRestored?: () => void): Promise<OutboxCursor | null> {
     const { rows: [lock] } = await client.query<[boolean]>({ name: `${follower}_lock`, text: `select pg_try_advisory_xact_lock(${FOLLOWERS[follower]})`, rowMode: 'array' })
@@ -67,25 +70,29 @@ export class OutboxCursor {
       onRestored?.();
       [position, , movedAt, oldest, underWay, newest] = await readPosition(client, follower)
     }
-    // Transactions come and go within milliseconds. Only when the same one is the oldest twice is it worth asking whose it is.
+    // Transactions last milliseconds. Only when the same one is the oldest in two passes is the query for its database
+    // worthwhile.
     const stands = OLDEST.get(follower) === oldest
     OLDEST.set(follower, oldest)
     const horizon = stands ? (await eventHorizon(through(client), { underWay, newest })).horizon : oldest
     return new OutboxCursor(client, { follower, now, position, horizon, movedAt })
   }
 
-  /** The next events, about `max` of them or, with null, all; null when there are none. */
+  /** Reads the next range of events, about `max` of them or, with null, all; null when there are none. */
   async next(max: number | null): Promise<EventRange | null> {
     const from = this.#position
     const newest = await this.#transactionOf('newest', 'desc limit 1', [from, this.#horizon, this.#since])
     if (newest === undefined) return null
-    // Whole transactions only, so that one number says it all; one of more events than there may be is taken whole.
+    // Ranges end between transactions, so that one number marks the position; a transaction with more events than `max`
+    // is taken whole.
     const cut = max === null ? undefined : await this.#transactionOf('cut', 'limit 1 offset $4', [from, this.#horizon, this.#since, max])
     const until = cut === undefined ? after(newest) : cut === from ? after(from) : cut
     return { bounds: [from, until, this.#since], more: cut !== undefined }
   }
 
-  /** A stretch has been dealt with. While nothing happens nothing is written: there is none then. */
+  /**
+   * Moves the cursor past a range that was followed. Without events nothing is written, because there is no range then.
+   */
   async move({ bounds: [, until] }: EventRange): Promise<void> {
     await this.#moveTo(until)
   }

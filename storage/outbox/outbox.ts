@@ -4,19 +4,19 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { OutboxEvent } from '../../lib/decisions/effects.ts'
 
 /**
- * What an event `o` is about beyond its object: written with it, except that an approval and a compliance hold are about their
- * subjects, which their rows know.
+ * SQL of the related object of an event `o`, beyond its own object. The event's row has it, except for an approval and
+ * a compliance hold: their rows have their subject.
  */
 export const RELATED_COLUMNS = `coalesce(o.related_object, a.subject_type, h.subject_type) as related_object,
   coalesce(o.related_id, a.subject_id, h.subject_id) as related_id`
 export const RELATED_JOIN = `left join approval a on o.object = 'approval' and a.id = o.object_id
   left join compliance_hold h on o.object = 'compliance_hold' and h.id = o.object_id`
 
-/** An event with what only some have. */
+/** An event with its optional fields. */
 export interface WrittenEvent extends Omit<OutboxEvent, 'customerId'> {
   /** Null for an event of the operator's own. */
   readonly customerId: string | null
-  /** Simulated, and says so. */
+  /** Whether the event was simulated; its payload marks it so. */
   readonly sandbox?: boolean
   readonly related?: { readonly object: string; readonly id: string } | null
 }

@@ -1,14 +1,15 @@
 /**
- * Events of a database that was restored into another cluster, where transactions are counted anew.
+ * Events of a database that was restored into another cluster, which has transaction numbers of its own.
  *
- * A dump keeps `outbox.written_in` and the positions of the followers, which are transaction numbers of the old cluster. Where the
- * new cluster's numbers are higher, nothing is to be done: every old number is below every new one. Where they are lower, new
- * events would seem to be older than what was followed, and old events would be followed again once the numbers have caught up.
- * So all recent events get small numbers in the order of the positions: the events between two positions share one number, and
- * each position becomes the number that separates the same events as before. Each event is still followed exactly once.
+ * A dump keeps `outbox.written_in` and the positions of the followers, which are transaction numbers of the old
+ * cluster. Where the new cluster's numbers are higher, no change is needed: every old number is below every new one.
+ * Where they are lower, new events would seem older than followed ones, and old events would be followed again once the
+ * numbers have caught up. So all recent events get small numbers in the order of the positions: the events between two
+ * positions share one number, and each position becomes the number that separates the same events as before. Each event
+ * is still followed exactly once.
  *
- * A row that the restore has written has another transaction (`xmin`) than the one in `written_in`; a row that was written after
- * the restore has the same, and keeps its number. Numbers below FIRST belong to no ordinary transaction.
+ * A row that the restore has written has another transaction (`xmin`) than the one in `written_in`; a row that was
+ * written after the restore has the same, and keeps its number. Numbers below FIRST belong to no ordinary transaction.
  */
 import type { TransactionClient } from '../db/transaction.ts'
 import { FOLLOWERS } from './followers.ts'
@@ -17,7 +18,7 @@ import { FOLLOWERS } from './followers.ts'
 const FIRST = 3
 /** Followers look no further back than two days before they last moved (CLOCK_SLACK_MS of outbox-cursor.ts). */
 const LOOK_BACK = '2 days'
-/** Any fixed number; this one spells "rest". One follower renumbers, the others come back with their next pass. */
+/** Followers read no further back than two days before they last moved (CLOCK_SLACK_MS of outbox-cursor.ts). */
 const LOCK = 0x72657374
 
 const TABLES = Object.keys(FOLLOWERS)

@@ -5,7 +5,7 @@ import { plainArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** What a draft names, if it is its customer's; what is not is null. */
+/** Reads the balance and the recipient that a draft names; null for those that are not the customer's. */
 export async function readDraftFacts(
   client: Pick<TransactionClient, 'query'>, { customerId, sourceBalanceId, recipientId }: { readonly customerId: string; readonly sourceBalanceId: string; readonly recipientId: string },
 ): Promise<{ readonly balance: (DraftFacts['balance'] & { readonly operatorId: string; readonly shard: number }) | null; readonly recipient: DraftFacts['recipient'] | null }> {
@@ -30,7 +30,7 @@ interface RecipientRow {
 const RECIPIENTS = 'select id, name, type, masked_identifier, currency, bank_country from recipient where id'
 const snapshotOf = ({ name, type, masked_identifier: maskedIdentifier, currency, bank_country: bankCountry }: RecipientRow): RecipientSnapshot => ({ name, type, maskedIdentifier, currency, bankCountry })
 
-/** Recipients as they are now; those that are gone are absent. */
+/** Reads the present state of recipients; deleted ones are absent. */
 export async function liveRecipients(database: Database, ids: readonly string[]): Promise<ReadonlyMap<string, RecipientSnapshot>> {
   const { rows } = await database.pool.query<RecipientRow>({ name: 'live_recipients', text: `${RECIPIENTS} = any($1::uuid[]) and status <> 'deleted'`, values: [plainArray(ids)] })
   return new Map(rows.map((row) => [row.id, snapshotOf(row)]))

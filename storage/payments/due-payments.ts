@@ -13,7 +13,7 @@ export interface DuePayment {
   readonly until: number
 }
 
-/** Those of these shards (null: all) that are due, the longest first. */
+/** Reads due payments of these shards (null: all), the longest due first. */
 export async function duePayments(database: Database, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly DuePayment[]> {
   const rows = await database.query<[string, number, number]>({
     name: 'due_payments',
@@ -24,7 +24,7 @@ export async function duePayments(database: Database, { now, owned, max }: { rea
   return rows.map(([paymentId, shard, until]) => ({ paymentId, shard, until }))
 }
 
-/** One is looked at again then. Nothing happens when it no longer waits. */
+/** Sets when a payment is due next. Does nothing when the payment no longer waits. */
 export async function postponeDuePayment(database: Database, paymentId: string, dueAt: number): Promise<void> {
   await database.query({ name: 'postpone_due_payment', text: 'update payment_due set due_at = $2::timestamptz where payment_id = $1', values: [paymentId, timestamp(dueAt)] })
 }

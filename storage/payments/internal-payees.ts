@@ -9,7 +9,7 @@ import { FEES_OF_BALANCE } from '../pricing/pricing.ts'
 
 type Row = [string, string, string, number, string, FeeRuleJson[] | null, string, string | null, AccountIdentifiers | null, string | null, string | null]
 
-/** The payer's account is that of the balance that pays, by which it is reached from its own country first. */
+/** The payer's account is that of the paying balance; account details of the balance's own country come first. */
 const PAYEES = `select p.id, b.id, b.customer_id, b.shard, b.connection_id, ${FEES_OF_BALANCE}, c.legal_name, t.details->>'endToEndId', d.identifiers, d.bank_name, d.country
   from payment p cross join lateral (select p.details::json as details) t
   join balance b on b.id = (t.details->>'payeeBalanceId')::uuid join customer c on c.id = p.customer_id
@@ -19,9 +19,9 @@ const PAYEES = `select p.id, b.id, b.customer_id, b.shard, b.connection_id, ${FE
   where p.id = any($1::uuid[])`
 
 /**
- * The payees of these payments by the payments' ids.
+ * Finds the payees of these payments, by the payments' ids.
  *
- * @throws DatabaseUnavailable and what the driver throws
+ * @throws DatabaseUnavailable and the driver's errors
  */
 export async function internalPayees(database: Pick<Database, 'query'>, paymentIds: readonly string[]): Promise<ReadonlyMap<string, InternalPayee>> {
   const rows = await database.query<Row>({ name: 'internal_payees', text: PAYEES, values: [plainArray(paymentIds)] })

@@ -4,7 +4,10 @@
  */
 import type { Database } from '../db/database.ts'
 
-/** At ten thousand orders a second a block lasts more than a second, and the next one is fetched when half is gone. */
+/**
+ * Numbers in a block. At ten thousand orders a second a block lasts more than a second, and the next one is fetched
+ * when half is used.
+ */
 const BLOCK = 16_384n
 
 export class OrderNumbers {
@@ -15,13 +18,14 @@ export class OrderNumbers {
 
   constructor(database: Database) { this.#database = database }
 
-  /** A number that nobody else gets. @throws what the driver throws */
+  /** Takes a number that is never given out twice. @throws the driver's errors */
   async take(): Promise<bigint> {
     this.#database.assertFree()
     while (this.#next === this.#end) {
       const following = this.#following ??= this.#prefetch()
       const start = await following
-      // Many wait for the same block; the first to wake installs it. Whoever wakes when it is used up must not do so again.
+      // Many callers wait for the same block; the first to wake installs it. A caller that wakes after the block is
+      // used up must not install it again.
       if (this.#following === following) {
         this.#following = undefined
         this.#next = start
@@ -34,7 +38,10 @@ export class OrderNumbers {
     return taken
   }
 
-  /** Numbers of this block may be given out again, by a server that has taken over and lost that they were. */
+  /**
+   * Drops the block: after a failover the new server may have lost the block's allocation and give its numbers out
+   * again.
+   */
   forget(): void {
     this.#next = 0n
     this.#end = 0n

@@ -1,9 +1,8 @@
 /**
- * What follows from payments that have ended, read off their events: when a recipient was last paid, and who is told that one
- * has failed or come back, or of what else its customer wants to be alerted to. One pass at a time over the whole service, in a
- * transaction that also remembers how far it has come. So nothing of it is on a payment's way, a node that dies leaves nothing
- * out, and the recipients that a pass writes meet no other pass. It leaves a recipient's version alone: what payments know of it
- * stays true.
+ * Follows the events of payments that have ended: records when a recipient was last paid, and writes notices of failed
+ * and returned payments and the alerts that the customer's settings demand. One pass at a time in the whole service, in
+ * a transaction that also moves the cursor. So this work delays no payment, a crashed node leaves no event out, and two
+ * passes never write the same recipients. The recipient's version stays: cached recipients of payments remain valid.
  */
 import type { IdSource } from '../../lib/base/ids.ts'
 import { tellAlerts } from '../customers/alerts.ts'
@@ -12,20 +11,22 @@ import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { insertNotices } from '../notices/notices.ts'
 import { inTransaction } from '../db/transaction.ts'
 
-/** Events of one pass: some three a payment. A pass ends within a tenth of a second, and what is left is the next one's. */
+/** Events of one pass: some three a payment. A pass ends within a tenth of a second; the next pass takes the rest. */
 const EVENTS_MAX = 20_000
 
-// The events first, then their payments by id: joined, the two would be read whole as soon as statistics are a moment old.
+// Events are read first, then their payments by id: with a join, Postgres would read both tables whole as soon as
+// statistics are outdated.
 const ENDED = (type: 'completed' | 'failed' | 'returned') =>
   `p.id = any (array(select o.object_id from outbox o where ${IN_EVENT_RANGE} and o.type = 'payment.${type}' and not o.sandbox))`
 
-// Whoever changes a recipient holds its row alone; in the order of their ids nobody waits for a pass that waits for them.
+// A change of a recipient locks that one row only. Rows are locked in the order of their ids, so no deadlock is
+// possible.
 const PAID = `with paid as (
     select p.recipient_id as id, max(p.completed_at) as at from payment p where ${ENDED('completed')} group by p.recipient_id),
   locked as materialized (select r.id, paid.at from recipient r join paid on paid.id = r.id order by r.id for no key update of r)
   update recipient r set last_paid_at = locked.at from locked where r.id = locked.id and (r.last_paid_at is null or r.last_paid_at < locked.at)`
 
-// Who made it, if that is a person who still works there; a key has its callbacks.
+// The user who made the payment, if still a member; an API key receives webhooks instead.
 const MADE_BY_MEMBERS = `payment p join membership m on m.tenant_id = p.customer_id and m.user_id = p.created_by and m.status = 'active'`
 const NEWS = [
   { type: 'payment_failed', word: 'failed', text: `select p.id, p.customer_id, p.created_by, p.number, p.failure::json->>'message' from ${MADE_BY_MEMBERS}
@@ -46,7 +47,8 @@ const NOTHING: FollowUp = { more: false, mails: [] }
 /**
  * Makes one pass. `now` is epoch milliseconds.
  *
- * @throws DatabaseUnavailable, OutcomeUnknown and what the driver throws; the next pass does what this one has not
+ * @throws DatabaseUnavailable, OutcomeUnknown and the driver's errors; the next pass resumes where the last committed
+ * pass ended
  */
 export async function followUpPayments(database: Database, ids: IdSource, now: number): Promise<FollowUp> {
   return await inTransaction(database, async (client) => {
@@ -56,7 +58,7 @@ export async function followUpPayments(database: Database, ids: IdSource, now: n
     if (stretch === null) return NOTHING
     const ask = async <Row extends unknown[]>(name: string, text: string): Promise<Row[]> =>
       (await client.query({ name, text, values: [...stretch.bounds], rowMode: 'array' })).rows as unknown as Row[]
-    // What is lost with the last moments of a server is lost together with the place, and done again.
+    // A server crash loses the last writes together with the cursor's position, so they are done again.
     await client.query('set local synchronous_commit = off')
     await ask('follow_up_paid', PAID)
     const mails: FollowUp['mails'][number][] = []

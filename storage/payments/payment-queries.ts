@@ -31,10 +31,10 @@ export interface PaymentFilters {
 export type PaymentSort = '-createdAt' | 'createdAt' | '-executionDate' | '-amount'
 export type PaymentListQuery = ListQuery<PaymentFilters, PaymentSort>
 
-/** How fast the partner's queue moves, and what time it is. */
+/** The speed of the partner's queue, and the clock. */
 export interface Queue {
   readonly clock: Clock
-  /** Payments handed to the partner a second, as of late. */
+  /** Payments handed to the partner per second, recently. */
   readonly drainPerSecond: () => number
 }
 
@@ -89,12 +89,12 @@ const ID = { expression: sql`p.id`, type: 'uuid' } as const
 const ORDERS: Readonly<Record<PaymentSort, Order>> = {
   '-createdAt': { keys: [ID], descending: true },
   createdAt: { keys: [ID], descending: false },
-  // Drafts that name no date come first: nothing is further away.
+  // Drafts without a date come first, as the furthest date.
   '-executionDate': { keys: [{ expression: sql`coalesce(p.execution_date, date '9999-12-31')`, type: 'date' }, ID], descending: true, sorted: ID.expression },
   '-amount': { keys: [{ expression: sql`p.amount`, type: 'bigint' }, ID], descending: true, sorted: ID.expression },
 }
 
-/** The payments of a customer. Operators have none of their own. */
+/** Lists the payments of a customer. Operators have none of their own. */
 export async function listPayments(
   database: Database,
   db: ReadDatabase,
@@ -108,7 +108,7 @@ export async function listPayments(
   return { ...page, rows: records.map((record) => paymentJson(record, places.get(record.id) ?? null)) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of a list; exported so that a test can check its plan. */
 export function paymentBranch({ tenant, filters, metadata, sort }: PaymentListQuery): Branch {
   const where = new Conditions()
     .add(sql`p.customer_id = ${tenant.id}::uuid`)
@@ -126,7 +126,7 @@ export function paymentBranch({ tenant, filters, metadata, sort }: PaymentListQu
     .during(sql`p.completed_at`, filters.completedFrom, filters.completedTo)
     .created('p', filters.createdFrom, filters.createdTo)
     .metadata(sql`p.metadata`, metadata)
-  // No payment comes from a file yet.
+  // The payments of the rows of these files.
   if (filters.bulkPaymentId !== undefined) where.add(sql`p.id in (select r.payment_id from bulk_payment_row r where r.bulk_payment_id = any(${plainArray(filters.bulkPaymentId)}::uuid[]) and r.payment_id is not null)`)
   return { columns: COLUMNS, from: sql`payment p`, where: where.list, order: ORDERS[sort] }
 }
@@ -144,7 +144,7 @@ type RecordRow = [string, string, string, string, string | null, PaymentStatus, 
   number | null, number | null, number | null, number, number, string | null, number | null, number | null,
   string | null, string | null, string | null, string | null]
 
-/** A payment by its id, whoever's it is; null when there is none. */
+/** Finds a payment by its id, of any customer; null when it does not exist. */
 export async function findPayment(database: Pick<Database, 'query'>, id: string): Promise<PaymentRecord | null> {
   const [row] = await database.query<RecordRow>({ name: 'get_payment', text: RECORD, values: [id] })
   if (row === undefined) return null
@@ -156,7 +156,7 @@ export async function findPayment(database: Pick<Database, 'query'>, id: string)
     completed_ms, failed_ms, created_ms, updated_ms, status_reason, approved_ms, cancelled_ms, returned_amount, return_info, recall, scheduled_payment_id })
 }
 
-/** One payment of a customer with its version; null when it is not the tenant's. */
+/** Reads one payment of a customer with its version; null when the payment is not the tenant's. */
 export async function getPayment(database: Database, tenant: Tenant, id: string, queue: Queue) {
   if (tenant.kind !== 'customer') return null
   const found = await findPayment(database, id)
@@ -166,7 +166,7 @@ export async function getPayment(database: Database, tenant: Tenant, id: string,
   return { version: record.version, view: paymentJson(record, places.get(id) ?? null) }
 }
 
-/** Drafts show their recipients as they are now; of one that is gone, as it was. */
+/** Drafts show the present state of their recipients; a deleted recipient is shown as the draft recorded it. */
 async function withLiveRecipients(database: Database, payments: readonly PaymentRecord[]): Promise<readonly PaymentRecord[]> {
   const drafts = payments.filter(({ status }) => status === 'draft')
   if (drafts.length === 0) return payments
@@ -217,13 +217,13 @@ function paymentRecord(row: PaymentRow): PaymentRecord {
 
 // ── The partner's queue ───────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Positions are counted up to here, so that a long queue does not make its own reading slow. */
+/** Positions are counted up to this number, so that a long queue does not slow its own reads. */
 const POSITION_MAX = 1_000
 
 /**
- * The instructions that wait, from the smallest payment on: how many are at or before it, and which come after it up to the
- * largest. Instructions are handed over in the order of their ids, so what waits is at the end. Those that are kept back wait
- * so many seconds at least.
+ * SQL of waiting instructions, from the smallest payment on: how many are at or before it, and which come after it up
+ * to the largest. Instructions are handed over in the order of their ids, so waiting ones are at the end. Deferred ones
+ * wait at least the returned number of seconds.
  */
 const WAITING = `select 'before' as part, null as payment_id, count(*)::int as waiting from (
       select payment_id from partner_instruction where payment_id <= $1 order by payment_id desc limit ${POSITION_MAX}) i
@@ -237,7 +237,10 @@ const WAITING = `select 'before' as part, null as payment_id, count(*)::int as w
     where payment_id = any($3::uuid[]) and not_before > $4::timestamptz
   order by 1 desc, 2`
 
-/** Where those of the payments that wait for the partner stand. Handed over or finished ones are absent. */
+/**
+ * Reads the queue positions of the payments that wait for the partner. Payments that were handed over or have ended are
+ * absent.
+ */
 export async function queuePlaces(database: Database, payments: readonly PaymentRecord[], queue: Queue): Promise<ReadonlyMap<string, QueuePlace>> {
   const places = new Map<string, QueuePlace>()
   const waiting = payments.filter(({ status, sentAt }) => status === 'processing' && sentAt === null).map(({ id }) => id).sort()
@@ -256,7 +259,7 @@ export async function queuePlaces(database: Database, payments: readonly Payment
   return places
 }
 
-/** A place in the queue and when it comes to its turn; the slowest queue counts as one a second. */
+/** Computes a queue position and its estimated time; the slowest queue counts as one payment a second. */
 function placeAt(position: number, { clock, drainPerSecond }: Queue, keptSeconds = 0): QueuePlace {
   const etaSeconds = Math.max(Math.ceil(position / Math.max(drainPerSecond(), 1)), keptSeconds)
   return { position, etaSeconds, estimatedAt: timestamp(clock.now() + etaSeconds * 1000) }

@@ -1,4 +1,4 @@
-/** The states that payment actors remember, read from Postgres: many at once, on the lane's own connection. */
+/** Reads the state that payment actors cache from Postgres: many payments at once, on the lane's own connection. */
 import type { PaymentState } from '../../lib/payments/payment-state.ts'
 import { type PaymentDetails, type PaymentRecall, type PaymentStatus, spenderOf } from '../../lib/payments/payment.ts'
 import { plainArray } from '../db/array-literal.ts'

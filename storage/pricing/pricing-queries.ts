@@ -1,4 +1,4 @@
-/** Lists of what an operator charges, by pages. */
+/** Reads pricing templates of an operator, by pages. */
 import { sql } from 'kysely'
 import { TEMPLATE_COLUMNS, templateRecord, type PricingTemplateRecord, type TemplateRow } from './pricing.ts'
 import { Conditions, EMPTY, readPage, type ListQuery, type ListResult, type ReadDatabase } from '../db/page.ts'

@@ -1,4 +1,4 @@
-/** A list of what an operator charges. Its rules (fee_rule) are written and read whole, by statements of their own. */
+/** A pricing template of an operator. Statements of their own write and read its rules (fee_rule), all at once. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { Operator } from '../operators/operator-entity.ts'
 

@@ -1,4 +1,7 @@
-/** Lists of what operators charge, as rows. A list is written whole, and whoever changes one that holds moves the versions of the balances it holds for. */
+/**
+ * Pricing templates of operators, as rows. A template is written whole. A change of a template in use moves the
+ * versions of its balances.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import { feeRuleOf, type FeeKind, type FeeRule, type FeeRuleJson } from '../../lib/pricing/fees.ts'
 import type { TransactionClient } from '../db/transaction.ts'
@@ -19,7 +22,7 @@ export interface PricingTemplateRecord {
   readonly isDefault: boolean
   /** Epoch milliseconds, as all times. */
   readonly createdAt: number
-  /** Null while nobody has changed it. */
+  /** Null until the first change. */
   readonly updatedBy: string | null
   readonly updatedAt: number
 }
@@ -32,11 +35,11 @@ export async function lockTemplatesOf(client: TransactionClient, operatorId: str
   await client.query({ name: 'lock_pricing', text: `select pg_advisory_xact_lock(hashtextextended('pricing of ' || $1::text, 0))`, values: [operatorId] })
 }
 
-/** Of a balance `b`: what its operator charges in its currency; null where it charges nothing. */
+/** SQL of the fee rules for a balance `b`, in its currency; null where its operator charges no fees. */
 export const FEES_OF_BALANCE = `(select json_agg(${RULE_JSON})
   from fee_rule f where f.template_id = (select o.pricing_template_id from operator o where o.id = b.operator_id) and f.currency = b.currency)`
 
-/** What is charged on a balance. */
+/** Reads the fee rules of a balance. */
 export async function feeRulesOf(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<readonly FeeRule[]> {
   const { rows: [row] } = await client.query<{ fees: readonly FeeRuleJson[] | null }>({
     name: 'fees_of_balance', text: `select ${FEES_OF_BALANCE} as fees from balance b where b.id = $1`, values: [balanceId],
@@ -81,7 +84,7 @@ export async function hasTemplateNamed(client: Pick<TransactionClient, 'query'>,
   return rows.length > 0
 }
 
-/** How many lists an operator has. */
+/** Counts the templates of an operator. */
 export async function countTemplates(client: Pick<TransactionClient, 'query'>, operatorId: string): Promise<number> {
   const { rows: [row] } = await client.query<{ count: string }>({ name: 'count_pricing_templates', text: 'select count(*) from pricing_template where operator_id = $1', values: [operatorId] })
   return Number(row?.count)
@@ -101,7 +104,7 @@ export async function insertTemplate(client: TransactionClient, { id, operatorId
   await insertRules(client, id, rules)
 }
 
-/** Writes a locked list as its next version. What is decided from then on is decided by it. */
+/** Writes a locked template as its next version. Later decisions use it. */
 export async function updateTemplate(client: TransactionClient, { id, operatorId, name, rules, by, now }: TemplateWrite, isDefault: boolean): Promise<void> {
   await client.query({
     name: 'update_pricing_template', text: 'update pricing_template set name = $2, version = version + 1, updated_by = $3, updated_at = $4 where id = $1', values: [id, name, by, timestamp(now)],

@@ -1,4 +1,4 @@
-/** What is set for the days and cut-offs of an operator's connections, as rows. It is part of their configuration. */
+/** Calendars and cut-offs of an operator's connections, as rows. They are part of the connections' configuration. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import type { TransactionClient } from '../db/transaction.ts'
@@ -7,10 +7,10 @@ export interface ConnectionCalendarRecord {
   readonly connectionId: string
   readonly version: number
   readonly sandbox: boolean
-  /** Whether cut-offs and calendars are kept: everywhere but in sandboxes where nobody has said so. */
+  /** Whether cut-offs and calendars apply: everywhere except in sandboxes that have not switched them on. */
   readonly kept: boolean
   readonly terms: CalendarTerms
-  /** Null while nobody has changed it; epoch milliseconds. */
+  /** Null until the first change; epoch milliseconds. */
   readonly updatedBy: string | null
   readonly updatedAt: number | null
 }
@@ -30,7 +30,10 @@ const SELECT = `select k.id, k.version, k.environment = 'sandbox' as sandbox, k.
     k.updated_by, (extract(epoch from k.updated_at) * 1000)::float8 as updated_ms
   from provider_connection k where k.id = $1 and k.operator_id = $2`
 
-/** That of one of an operator's connections; null when it has no such. `lock` keeps others from changing it until the transaction ends. */
+/**
+ * Reads the calendar of one of an operator's connections; null when the operator has no such connection. `lock` keeps
+ * others from changing it until the transaction ends.
+ */
 export async function readConnectionCalendar(client: Pick<TransactionClient, 'query'>, operatorId: string, connectionId: string, lock = false): Promise<ConnectionCalendarRecord | null> {
   const { rows: [row] } = await client.query<Row>({
     name: lock ? 'lock_connection_calendar' : 'read_connection_calendar', text: lock ? `${SELECT} for no key update` : SELECT, values: [connectionId, operatorId],
@@ -41,8 +44,8 @@ export async function readConnectionCalendar(client: Pick<TransactionClient, 'qu
 }
 
 /**
- * Writes that of a locked connection as its next version; what else is configured stays. The balances on it move their versions, so
- * that no payment is decided by other days from then on, on any node (I3).
+ * Writes the calendar of a locked connection as its next version; other configuration stays. The versions of the
+ * connection's balances move, so that later payments are decided by the new calendar, on every node (I3).
  */
 export async function writeConnectionCalendar(
   client: TransactionClient,
@@ -59,5 +62,5 @@ export async function writeConnectionCalendar(
   })
 }
 
-/** Of a connection `k`: what is set for its days; null where cut-offs and calendars are ignored. */
+/** SQL of the calendar of a connection `k`; null where cut-offs and calendars are ignored. */
 export const CALENDAR_OF_CONNECTION = `case when k.environment <> 'sandbox' or (k.config->>'realCalendar')::boolean then k.config end`

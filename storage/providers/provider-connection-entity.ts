@@ -2,7 +2,9 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { Operator } from '../operators/operator-entity.ts'
 
-/** As the migration has it: nodes that remember what it can do are told when it changes. */
+/**
+ * The trigger as the migration defines it: nodes that cache a connection's capabilities are notified when it changes.
+ */
 const TELL_NODES = `create trigger connection_changed after update on provider_connection
   for each row execute function exchange_changed('connection')`
 

@@ -11,7 +11,7 @@ export interface KeptMessage {
   readonly schemeCode: string | null
 }
 
-/** Keeps those that are not kept yet. `now` is epoch milliseconds. @throws what the driver throws */
+/** Records messages that are not recorded yet. `now` is epoch milliseconds. @throws the driver's errors */
 export async function keepMessages(database: Database, messages: readonly KeptMessage[], now: number): Promise<void> {
   await database.query({
     name: 'keep_messages',
@@ -26,7 +26,7 @@ export async function keepMessages(database: Database, messages: readonly KeptMe
   })
 }
 
-/** Whether a commit was refused because it would have kept a message a second time: the first time did all that it asks for. */
+/** Whether a commit failed because the message was recorded before: the earlier commit has applied it fully. */
 export function isKeptAlready(error: unknown): boolean {
   return (error as { readonly constraint?: unknown } | null)?.constraint === 'provider_event_pkey'
 }

@@ -1,13 +1,13 @@
-/** Where the directory of banks is read from: a CSV file, or nowhere. */
+/** Loads the directory of banks from a CSV file. */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'csv-parse/sync'
 import { StartError } from '../../lib/base/errors.ts'
 import { BankDirectory, DIRECTORY_COLUMNS, type DirectoryLine } from '../../lib/recipients/bank-directory.ts'
 
 /**
- * Reads it; without a `file` it is empty.
+ * Reads the directory; without a `file` it is empty.
  *
- * @throws StartError when it is missing or not what it should be
+ * @throws StartError when the file is missing or has another format
  */
 export async function loadBankDirectory(file: string | null): Promise<BankDirectory> {
   if (file === null) return new BankDirectory([])

@@ -1,6 +1,6 @@
 /**
- * Recipients as payments see them, remembered per node. What is remembered may be old: a payment's commit compares the
- * version, and a stale one comes back here with `forget` (I3).
+ * Caches recipients per node as payments see them. A cached recipient may be outdated: a payment's commit compares the
+ * version, and a stale one is dropped here with `forget` (I3).
  */
 import { LRUCache } from 'lru-cache'
 import type { Editor } from '../../lib/approvals/requesters.ts'
@@ -21,8 +21,8 @@ const REMEMBERED_MAX = 20_000
 const TABLES_MAX = 64
 
 /**
- * A digest of what a review of a recipient looks at, of a row called `r`: while it stays the same, what was approved is what
- * will be paid.
+ * SQL digest of the fields of a recipient `r` that a review covers: while the digest stays the same, the approved
+ * details are the details paid.
  */
 export const REVIEWED_DIGEST = `encode(sha256(convert_to(jsonb_build_array(r.name, r.type, r.currency, r.bank_country, r.bank, r.address)::text, 'UTF8')), 'hex')`
 
@@ -32,48 +32,52 @@ export interface PayableRecipient extends RecipientSnapshot {
   readonly status: string
   readonly version: bigint
   readonly digest: string
-  /** The bank details that are filled in, and `address` when there is one: what a rail may need. */
+  /** The bank details that are present, and `address` when there is one: the fields that a rail may need. */
   readonly fields: ReadonlySet<BankField>
   readonly defaultReference: string | null
-  /** Who changed its account, name or address, and when last. */
+  /** The users and keys that changed the recipient's account, name or address, each with the last time. */
   readonly editors: readonly Editor[]
   /**
-   * Whether it is an account of the customer's own. This alone is not compared by the commit: account details that come or go are
-   * told to every node, and until it has heard a node at most asks for an approval that is not needed, or lets money go to an
-   * account that was the customer's own a moment ago.
+   * Whether the account belongs to the same customer. The commit does not compare this field: each node is notified
+   * when account details are added or closed. Until then a node at most demands an approval that is not needed, or pays
+   * without one an account that was the customer's own a moment ago.
    */
   readonly ownAccount: boolean
   /**
-   * The balance on this platform that its account is, in the recipient's currency; null for an account elsewhere. Like `ownAccount` it
-   * may be old for a moment: a payment keeps the balance, and the commit that credits the balance asks whether it takes money.
+   * The balance on this platform that the account leads to, in the recipient's currency; null for an account elsewhere.
+   * Like `ownAccount` it may be outdated for a moment: a payment records the balance, and the commit that credits the
+   * balance checks that it accepts money.
    */
   readonly platformAccount: PlatformAccount | null
   readonly iban: string | null
-  /** How its name is checked with its bank; null where no scheme reaches it. */
+  /** The request that checks the name with the recipient's bank; null where no scheme reaches the bank. */
   readonly payee: PayeeQuestion | null
-  /** The last check that was kept. */
+  /** The last recorded check. */
   readonly verification: RecipientVerification | null
-  /** What its customer and the operator want and allow. */
+  /** The customer's and the operator's settings for verification. */
   readonly verificationPolicy: VerificationPolicy
-  /** The rails under its limits. The paying balance knows the version that holds, and says so when this one is another. */
+  /**
+   * The rails under the operator's limits. The paying balance has the current version, and reports when this version
+   * differs.
+   */
   readonly rails: { readonly version: number; readonly table: RailTable }
 }
 
 export class RecipientCache {
   readonly #database: Database
   readonly #remembered = new LRUCache<string, PayableRecipient>({ max: REMEMBERED_MAX })
-  /** Reads under way, so that many payments to one recipient at once share one. */
+  /** Reads under way, so that concurrent payments to one recipient share one read. */
   readonly #reading = new Map<string, Promise<PayableRecipient | null>>()
 
   constructor(database: Database) { this.#database = database }
 
-  /** One recipient, or null. @throws what the driver throws */
+  /** Finds one recipient, or null. @throws the driver's errors */
   async find(id: string): Promise<PayableRecipient | null> {
     this.#database.assertFree()
     return this.#remembered.get(id) ?? await (this.#reading.get(id) ?? this.#read(id))
   }
 
-  /** Those of many that there are, by id: what is not remembered is read at once. @throws what the driver throws */
+  /** Finds many recipients by id: those that are not cached are read in one statement. @throws the driver's errors */
   async findMany(ids: readonly string[]): Promise<ReadonlyMap<string, PayableRecipient>> {
     this.#database.assertFree()
     const found = new Map<string, PayableRecipient>()
@@ -82,14 +86,14 @@ export class RecipientCache {
       if (remembered !== undefined) found.set(id, remembered)
       return remembered === undefined
     })
-    // Not remembered: a file of many thousand would push out everybody else's.
+    // Not cached: a file of many thousand recipients would evict the recipients of all other customers.
     if (unknown.length > 0) for (const recipient of await load(this.#database, unknown)) found.set(recipient.id, recipient)
     return found
   }
 
   #read(id: string): Promise<PayableRecipient | null> {
     const reading = load(this.#database, [id]).then(([found]) => {
-      // What was read before it had to be forgotten is not kept.
+      // A result that was invalidated during its read is not cached.
       if (found !== undefined && this.#reading.get(id) === reading) this.#remembered.set(id, found)
       return found ?? null
     }).finally(() => {
@@ -108,11 +112,11 @@ export class RecipientCache {
   /** The next find of any of a customer's reads it again. */
   forgetOf(customerId: string): void {
     for (const [id, recipient] of this.#remembered.entries()) if (recipient.customerId === customerId) this.#remembered.delete(id)
-    // Whose the ones are that are being read is not known yet.
+    // The customers of reads under way are not known yet, so all of these reads are dropped.
     this.#reading.clear()
   }
 
-  /** The next find reads any of them again. */
+  /** Drops all entries; the next find reads again. */
   forgetAll(): void {
     this.#remembered.clear()
     this.#reading.clear()

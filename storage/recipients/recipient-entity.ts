@@ -1,7 +1,7 @@
 /** Someone a customer pays. */
 import { defineEntity, p } from '@mikro-orm/core'
 
-/** As the migration has it: nodes that remember a recipient are told when it changes. */
+/** The trigger as the migration defines it: nodes that cache a recipient are notified when it changes. */
 const TELL_NODES = `create trigger recipient_changed after update of version, status on recipient
   for each row execute function recipient_changed()`
 

@@ -92,9 +92,9 @@ export const recipientColumns = `r.id, r.customer_id, r.external_id, r.type, r.n
 export interface RecipientRecord {
   readonly version: bigint
   readonly accountIdentity: string | null
-  /** Who changed what a review looks at, and when last. */
+  /** The users and keys that changed fields that a review covers, each with the last time. */
   readonly editors: readonly Editor[]
-  /** Only the members that the recipient has. */
+  /** Only the fields that the recipient has. */
   readonly bank: StoredBank
   readonly view: ReturnType<typeof recipientJson>
   readonly untagged: readonly string[]
@@ -107,7 +107,7 @@ export function recipientRecord(row: RecipientColumns): RecipientRecord {
 const ORDERS: Readonly<Record<RecipientSort, Order>> = {
   name: { keys: [{ expression: sql`lower(r.name)`, type: 'text' }, { expression: sql`r.id`, type: 'uuid' }], descending: false },
   '-createdAt': { keys: [{ expression: sql`r.id`, type: 'uuid' }], descending: true },
-  // Those never paid come last, and a keyset has no nulls.
+  // Recipients that were never paid come last; `-infinity` stands for null, because a keyset has no nulls.
   '-lastPaidAt': {
     keys: [{ expression: sql`coalesce(r.last_paid_at, '-infinity'::timestamptz)`, type: 'timestamptz' }, { expression: sql`r.id`, type: 'uuid' }],
     descending: true,
@@ -121,7 +121,7 @@ export async function listRecipients(db: ReadDatabase, query: RecipientListQuery
   return { ...page, rows: rows.map((row) => recipientJson(row, listed(row.bank))) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of a list; exported so that a test can check its plan. */
 export function recipientBranch({ tenant, filters, metadata, sort, q }: RecipientListQuery): Branch {
   const where = new Conditions()
     .add(sql`r.customer_id = ${tenant.id}::uuid`)
@@ -132,12 +132,12 @@ export function recipientBranch({ tenant, filters, metadata, sort, q }: Recipien
     .anyOf(sql`r.created_by`, filters.createdBy, 'uuid')
     .anyOf(sql`r.id`, filters.id, 'uuid')
     .anyOf(sql`(r.verification->>'outcome')`, filters.verificationOutcome, 'text')
-    // Nobody had to look at those without a review.
+    // Recipients without a review needed none.
     .anyOf(sql`coalesce(r.approval->>'status', 'not_required')`, filters.approvalStatus, 'text')
     .during(sql`r.last_paid_at`, filters.lastPaidFrom, filters.lastPaidTo)
     .created('r', filters.createdFrom, filters.createdTo)
     .metadata(sql`r.metadata`, metadata)
-  // Those that were deleted are seen only by who asks for them.
+  // Deleted recipients are listed only when the filter names their status.
   if (filters.status === undefined) where.add(sql`r.status <> 'deleted'`)
   if (q !== null) where.add(sql`search_words(r.customer_id, ${SEARCHED}) @@ search_query(${tenant.id}::uuid, ${q})`)
   return { columns: sql.raw(recipientColumns), from: sql`recipient r`, where: where.list, order: ORDERS[sort] }
@@ -148,14 +148,17 @@ const SEARCHED = sql`r.name || ' ' || coalesce(r.nickname, '') || ' ' || coalesc
 
 const GET = `select ${recipientColumns} from recipient r where r.id = $1 and r.customer_id = $2 and r.status <> 'deleted'`
 
-/** One recipient of a customer, account numbers and all, with its version; null when it is not the tenant's or deleted. */
+/**
+ * Reads one recipient of a customer, including full account numbers, with its version; null when it is deleted or not
+ * the tenant's.
+ */
 export async function getRecipient(database: Database, tenant: Tenant, id: string): Promise<RecipientRecord | null> {
   if (tenant.kind !== 'customer') return null
   const { rows: [row] } = await database.pool.query<RecipientColumns>({ name: 'get_recipient', text: GET, values: [id, tenant.id] })
   return row === undefined ? null : recipientRecord(row)
 }
 
-/** Bank details for a list: what moves money is left out. */
+/** Bank details for a list: without account numbers. */
 function listed(bank: StoredBank): StoredBank {
   return { ...bank, iban: null, accountNumber: null, clabe: null, bankgiro: null, fpsId: null }
 }
@@ -224,7 +227,7 @@ function approvalJson(approval: RecipientApproval | null) {
   return { mode, status, approvalId, stage, requestedAt, decidedAt, decidedBy, reason }
 }
 
-/** In the order of the contract; the database keeps members in its own. */
+/** Orders the fields as the contract does; the database has an order of its own. */
 function addressJson(address: KeptAddress | null) {
   if (address === null) return null
   const { line1, line2, buildingNumber, city, postalCode, state, country } = address

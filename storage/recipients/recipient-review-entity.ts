@@ -1,4 +1,4 @@
-/** A recipient that the operator's own people look at. */
+/** A review of a recipient by the operator's staff. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const RecipientReview = defineEntity({

@@ -1,4 +1,4 @@
-/** Reviews of recipients as the API shows them to the operator's people. */
+/** Reviews of recipients as the API shows them to the operator's staff. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ReviewStatus } from './recipient-reviews.ts'
@@ -49,7 +49,7 @@ export async function listRecipientReviews(db: ReadDatabase, { tenant, filters, 
   return { ...page, rows: rows.map(reviewJson) }
 }
 
-/** One review of an operator with its version; null when it is not the operator's. */
+/** Reads one review of an operator with its version; null when the review is not the operator's. */
 export async function getRecipientReview(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
   const { rows: [row] } = await database.pool.query<ReviewRow>({

@@ -1,4 +1,4 @@
-/** Reviews of recipients by the operator's own people, as rows. Locks are taken in one order: reviews, then recipients. */
+/** Reviews of recipients by the operator's staff, as rows. Locks are taken in one order: reviews, then recipients. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
@@ -77,7 +77,7 @@ export async function lockPendingReview(client: TransactionClient, recipientId: 
   return record(rows[0])
 }
 
-/** Ends a review. What becomes of its recipient is the caller's. */
+/** Ends a review. The caller changes the recipient. */
 export async function endReview(client: TransactionClient, id: string, end: { readonly status: ReviewStatus; readonly by: string | null; readonly reason: string | null; readonly now: number }): Promise<void> {
   await client.query({
     name: 'end_recipient_review', text: 'update recipient_review set status = $2, decided_by = $3, reason = $4, decided_at = $5, version = version + 1 where id = $1',
@@ -85,7 +85,7 @@ export async function endReview(client: TransactionClient, id: string, end: { re
   })
 }
 
-/** A review that was looked at and goes on waiting. */
+/** Sets when a pending review is due next. */
 export async function wakeReviewAt(client: TransactionClient, id: string, at: number): Promise<void> {
   await client.query({ name: 'wake_recipient_review', text: 'update recipient_review set wake_at = $2 where id = $1', values: [id, timestamp(at)] })
 }

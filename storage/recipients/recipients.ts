@@ -9,7 +9,7 @@ import { recipientColumns, recipientRecord, type RecipientColumns, type Recipien
 import type { TransactionClient } from '../db/transaction.ts'
 import { REQUIRES_VERIFICATION } from './verification-policy.ts'
 
-/** What a recipient is written from. */
+/** The fields of a recipient to be written. */
 export interface RecipientValues extends CheckedRecipient {
   readonly type: 'business' | 'individual'
   readonly name: string
@@ -25,18 +25,18 @@ export interface RecipientValues extends CheckedRecipient {
   readonly approval: RecipientApproval | null
 }
 
-/** What is known of the customer whose recipients they are. */
+/** The facts about the recipients' customer. */
 export interface RecipientCustomer {
   readonly operatorId: string
   readonly shard: number
-  /** The operator's; a customer's own policy goes before it. */
+  /** The operator's mode; a customer's own policy takes precedence. */
   readonly approvalMode: RecipientMode
   readonly policy: VerificationPolicy
 }
 
 const COLUMNS = ['type', 'name', 'nickname', 'email', 'currency', 'bank_country', 'bank', 'address', 'masked_identifier', 'account_identity',
   'default_reference', 'purpose', 'external_id', 'metadata', 'status', 'verification', 'approval'] as const
-/** Where the columns begin among the parameters. */
+/** The first parameter number of the columns. */
 const FIRST = 3
 
 function parametersOf(values: RecipientValues): unknown[] {
@@ -50,7 +50,10 @@ function parametersOf(values: RecipientValues): unknown[] {
 const json = (value: object | null): string | null => (value === null ? null : JSON.stringify(value))
 const place = (index: number): string => `$${FIRST + index}`
 
-/** The customer of recipients, and what it and its operator want and allow. @throws when there is none */
+/**
+ * Reads the customer of recipients, with the customer's and its operator's settings. @throws when the customer does not
+ * exist
+ */
 export async function recipientCustomer(client: Pick<TransactionClient, 'query'>, customerId: string): Promise<RecipientCustomer> {
   const { rows: [row] } = await client.query<{ operator_id: string; shard: number; mode: RecipientMode; required: boolean; overrides: string[] }>({
     name: 'recipient_customer',
@@ -124,7 +127,7 @@ export async function lockRecipient(client: TransactionClient, customerId: strin
   return row === undefined ? null : recipientRecord(row)
 }
 
-/** What the end of a review, or of the recipient, changes. */
+/** Writes the status and approval of a recipient after its review or its deletion. */
 export async function setRecipientState(client: TransactionClient, id: string, { status, approval, now }: { readonly status: RecipientStatus; readonly approval: RecipientApproval | null; readonly now: number }): Promise<void> {
   await client.query({
     name: 'set_recipient_state', text: 'update recipient set status = $2, approval = $3, updated_at = $4, version = version + 1 where id = $1',
@@ -144,10 +147,10 @@ export async function setRecipientVerification(client: TransactionClient, id: st
 const OPEN = `('scheduled', 'pending_approval', 'processing', 'on_hold', 'exception')`
 
 /**
- * Payments that still need a recipient, the first of them. They are found without an index on payments: until a payment is
- * handed to the partner it has an active hold, and from its release to its outcome an instruction; one for a later day waits for
- * an approval or for its day; one under review has a hold of another name. A payment that is being written at this very moment is
- * not seen: it goes through, with what it knew of its recipient.
+ * Finds the first payments that still need a recipient. No index on payments is needed: until its handover to the
+ * partner a payment has an active hold, and from its release to its outcome an instruction; a payment for a later day
+ * waits for an approval or for its day; a payment under review has a hold of another name. A payment that is being
+ * written at this very moment is not seen: it goes through, with the recipient as it was.
  */
 export async function openPaymentsTo(client: TransactionClient, { customerId, recipientId, shard, max }: { readonly customerId: string; readonly recipientId: string; readonly shard: number; readonly max: number }): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({

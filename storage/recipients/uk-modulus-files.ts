@@ -12,9 +12,9 @@ const WEIGHTS_FILE = 'valacdos.txt'
 const SUBSTITUTES_FILE = 'scsubtab.txt'
 
 /**
- * Reads both files; `directory` null takes the installed ones.
+ * Reads both files; with `directory` null, the installed ones.
  *
- * @throws StartError when they are missing or not what they should be
+ * @throws StartError when a file is missing or has another format
  */
 export async function loadUkModulusTable(directory: string | null): Promise<UkModulusTable> {
   const [weights, substitutes] = directory === null

@@ -1,4 +1,4 @@
-/** Reconciliations and their breaks as the API shows them to the operator's people and systems. Customers have none. */
+/** Reconciliations and their breaks as the API shows them to the operator's staff and systems. Customers see none. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -69,7 +69,7 @@ export async function listReconciliations(db: ReadDatabase, { tenant, filters, s
   return { ...page, rows: rows.map(reconciliationJson) }
 }
 
-/** One reconciliation of an operator with its version; null when it is not the operator's. */
+/** Reads one reconciliation of an operator with its version; null when the reconciliation is not the operator's. */
 export async function getReconciliation(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'operator') return null
   const { rows: [row] } = await database.pool.query<ReconciliationRow>({
@@ -148,7 +148,10 @@ const BREAK_COLUMNS = `r.id, r.reconciliation_id, r.connection_id, r.currency, r
   ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 const WORDS: Readonly<Record<string, Direction>> = { credit: 'CRDT', debit: 'DBIT' }
 
-/** What was between the two sides at the end of a reconciliation's day, as it is now; null when the operator has no such reconciliation. */
+/**
+ * Lists the breaks at the end of a reconciliation's day, in their present state; null when the operator has no such
+ * reconciliation.
+ */
 export async function listBreaks(db: ReadDatabase, database: Database, { tenant, filters, sort, reconciliationId, now, ...query }: ListQuery<BreakFilters, '-createdAt' | 'createdAt'> & {
   readonly reconciliationId: string
   readonly now: number
@@ -169,7 +172,10 @@ export async function listBreaks(db: ReadDatabase, database: Database, { tenant,
   return { ...page, rows: rows.map((row) => breakJson(row, now)) }
 }
 
-/** One break of an operator with its version; null when it is not the operator's, or not of an account of that reconciliation. */
+/**
+ * Reads one break of an operator with its version; null when the break is not the operator's, or not of an account of
+ * that reconciliation.
+ */
 export async function getBreak(database: Database, tenant: Tenant, { reconciliationId, breakId, now }: { readonly reconciliationId: string; readonly breakId: string; readonly now: number }) {
   if (tenant.kind !== 'operator') return null
   const { rows: [row] } = await database.pool.query<BreakRow>({

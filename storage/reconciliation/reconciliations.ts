@@ -1,9 +1,9 @@
 /**
- * Reconciliations as rows: queued for every day of every account at a partner that has ended, taken by one node at a time, and
+ * Reconciliations as rows: queued for every ended day of every account at a partner, taken by one node at a time, and
  * matched by statements over whole days, so that a day of a million lines never is in a process's memory.
  *
- * A line of the statement and a movement of the nostro account belong together when they name the same thing (a payment, a
- * credit, an exchange) and go the same way; where several do, in the order of their time.
+ * A line of the statement and a movement of the nostro account match when they have the same reference (a payment, a
+ * credit, an exchange) and the same direction; where several do, they match in the order of their time.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { BreakKind, BreakOutcome, BreakStatus } from '../../lib/reconciliation/item.ts'
@@ -18,29 +18,30 @@ const DAYS_MAX = 31
 /** An item found today is timing; from so many days on it is a break. */
 const TIMING_DAYS = 1
 /**
- * A day is compared so long after it has ended: what was decided before midnight is committed after it, under the time of its decision.
- * No decision is committed this long after its time: it is dropped after seconds, and clocks of nodes are a minute apart at most.
+ * Wait after the end of a day before it is compared: decisions of before midnight are committed after it, under the
+ * time of their decision. No decision is committed this long after its time: it is dropped after seconds, and clocks of
+ * nodes are a minute apart at most.
  */
 const COMMITTED_AFTER_MS = 5 * 60_000
-/** What corrections of a reconciliation name as their cause. */
+/** The object that corrections of a reconciliation name as their cause. */
 export const BREAK_SOURCE = 'reconciliation_break'
 
-/** One reconciliation that this node has taken. */
+/** A reconciliation that this node has taken. */
 export interface TakenReconciliation {
   readonly id: string
   readonly operatorId: string
   readonly connectionId: string
   readonly currency: string
   readonly day: string
-  /** A node before this one has compared it, and died before it was done with what follows from that. */
+  /** An earlier node has compared the day, and crashed before it finished the work that follows from the comparison. */
   readonly compared: boolean
-  /** Counts those who took it: whoever stalled finds that another one has it by now. */
+  /** Counts the attempts: a node that stalled learns by it that another node has taken the reconciliation. */
   readonly attempt: number
 }
 
 /**
- * Queues what has ended and is not queued: every day up to `until` of each account that money moved on, at most a month
- * at a time. A connection's first day is that of its making. `only` narrows it, and queues those again that have failed.
+ * Queues ended days that are not queued yet: every day up to `until` of each account with movements, at most a month at
+ * a time. A connection's first day is that of its creation. `only` narrows the accounts, and queues failed days again.
  *
  * @returns how many were queued
  */
@@ -72,7 +73,7 @@ export async function queueReconciliations(database: Database, { until, now, onl
 }
 
 /**
- * Takes the oldest day of some account that nobody works on, behind which no earlier one is unfinished, and of which everything is
+ * Takes the oldest day of an account that no node works on, without unfinished earlier days, and with all its decisions
  * committed. Null when there is none.
  */
 export async function takeReconciliation(database: Database, { now, until }: { readonly now: number; readonly until: number }): Promise<TakenReconciliation | null> {
@@ -88,7 +89,10 @@ export async function takeReconciliation(database: Database, { now, until }: { r
   return row === undefined ? null : { id: row[0], operatorId: row[1], connectionId: row[2], currency: row[3], day: row[4], compared: row[5], attempt: row[6] }
 }
 
-/** Locks a reconciliation until the transaction ends. @returns whether it is still the taker's, and nobody has compared it */
+/**
+ * Locks a reconciliation until the transaction ends. @returns whether this attempt still holds it, and it is not
+ * compared yet
+ */
 export async function isStillTaken(client: TransactionClient, { id, attempt }: TakenReconciliation): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'still_taken', values: [id, attempt], text: `select from reconciliation where id = $1 and attempts = $2 and status = 'running' and statement_ref is null for update`,
@@ -96,7 +100,7 @@ export async function isStillTaken(client: TransactionClient, { id, attempt }: T
   return rowCount === 1
 }
 
-/** Somebody else has taken a reconciliation meanwhile: whatever is left of it is theirs. */
+/** Thrown when another node has taken the reconciliation meanwhile: that node does the remaining work. */
 export class TakenElsewhere extends Error {
   override readonly name = 'TakenElsewhere'
 
@@ -105,7 +109,10 @@ export class TakenElsewhere extends Error {
   }
 }
 
-/** Gives it back: for later, or as failed with the reason. @returns whether it was still the taker's; otherwise nothing has changed */
+/**
+ * Gives a reconciliation back: for later, or as failed with the reason. @returns whether this attempt still held it; if
+ * not, nothing changed
+ */
 export async function giveBackReconciliation(database: Database, { id, attempt }: TakenReconciliation, end: { readonly laterAt: number } | { readonly error: string }, now: number): Promise<boolean> {
   const [later, error] = 'laterAt' in end ? [end.laterAt, null] : [null, end.error]
   const rows = await database.query<[string]>({
@@ -119,12 +126,12 @@ export async function giveBackReconciliation(database: Database, { id, attempt }
 // ── The statement ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * The reconciliation of an attempt ($1, $2), for as long as the statement that begins with it runs: whoever takes it again waits until
- * then, and finds what was written.
+ * SQL of the reconciliation of an attempt ($1, $2), share-locked while the statement that begins with it runs: a node
+ * that takes it again waits until then, and finds the written rows.
  */
 const MINE = `with mine as materialized (select id from reconciliation where id = $1 and attempts = $2 and status = 'running' for share)`
 
-/** Forgets what an attempt before has read. @throws TakenElsewhere and nothing was forgotten */
+/** Deletes the statement entries that an earlier attempt has read. @throws TakenElsewhere and nothing was deleted */
 export async function forgetEntries(database: Database, taken: TakenReconciliation): Promise<void> {
   const [row] = await database.query<[string]>({
     name: 'forget_entries', values: [taken.id, taken.attempt],
@@ -153,7 +160,7 @@ export async function keepEntries(database: Database, taken: TakenReconciliation
   if (Number(row?.[0]) === 0) throw new TakenElsewhere(taken)
 }
 
-/** What the day before ended with; null where there was none. */
+/** Reads the closing balances of the day before; null where there was none. */
 export async function dayBefore(client: Pick<TransactionClient, 'query'>, { connectionId, currency, day }: TakenReconciliation): Promise<{ readonly partnerClosing: bigint; readonly nostroClosing: bigint } | null> {
   const { rows: [row] } = await client.query<{ partner_closing: string; nostro_closing: string }>({
     name: 'reconciliation_before', values: [connectionId, currency, day],
@@ -162,7 +169,7 @@ export async function dayBefore(client: Pick<TransactionClient, 'query'>, { conn
   return row === undefined ? null : { partnerClosing: BigInt(row.partner_closing), nostroClosing: BigInt(row.nostro_closing) }
 }
 
-/** What the lines of a statement come to. */
+/** Counts and sums the lines of a statement. */
 export async function entriesTotal(client: Pick<TransactionClient, 'query'>, id: string): Promise<{ readonly count: number; readonly total: bigint }> {
   const { rows: [row] } = await client.query<{ count: string; total: string }>({
     name: 'entries_total', values: [id],
@@ -178,7 +185,7 @@ const MOVEMENTS = (account: string, from: string, before: string): string => `
   select p.entry_id, p.ordinal, p.source_object, p.source_id, p.rule, p.amount, case when p.debit_account = ${account} then 'CRDT' else 'DBIT' end as direction, p.booked_at, p.description
   from posting p where p.booked_at >= ${from} and p.booked_at < ${before} and ${account} in (p.debit_account, p.credit_account)`
 
-/** Corrections say themselves which item they clear, and are compared with nothing. */
+/** SQL condition: a movement is a correction. Corrections name the item they clear, and are not matched. */
 const IS_CORRECTION = `(m.rule in ('L93', 'L97') or m.source_object = '${BREAK_SOURCE}')`
 
 const MATCH = `with
@@ -220,14 +227,14 @@ const MATCH = `with
     (select coalesce(sum(case direction when 'CRDT' then amount else -amount end), 0) from moved) as moved,
     (select count(*) from cleared) + (select count(*) from made) + (select count(*) from corrected) as touched`
 
-/** What a match has found. Amounts are in minor units. */
+/** The result of a match. Amounts are in minor units. */
 export interface Matched {
   readonly matched: number
-  /** What the nostro account moved by within the day. */
+  /** The net movement of the nostro account within the day. */
   readonly moved: bigint
 }
 
-/** Compares a day, and writes what differs. The accounts of one connection are compared one after the other. */
+/** Compares a day, and writes the differences. The accounts of one connection are compared one after the other. */
 export async function matchDay(client: TransactionClient, { id, operatorId, connectionId, currency, day }: TakenReconciliation, { nostro, now }: { readonly nostro: string; readonly now: number }): Promise<Matched> {
   const from = Date.parse(`${day}T00:00:00Z`)
   const { rows: [row] } = await client.query<{ matched: string; moved: string }>({
@@ -238,7 +245,7 @@ export async function matchDay(client: TransactionClient, { id, operatorId, conn
     text: `update reconciliation_item set status = 'open', updated_at = $5, version = version + 1
       where connection_id = $1 and currency = $2 and status = 'timing' and cleared_on is null and found_on <= $3::date - $4::int`,
   })
-  // A credit in suspense is explained once it has found its owner, or gone back.
+  // A credit in suspense is explained once it is allocated to its owner, or returned.
   await client.query({
     name: 'explain_items', values: [connectionId, currency, timestamp(now)],
     text: `update reconciliation_item i set status = 'resolved', outcome = case p.status when 'returned' then 'returned' else 'allocated' end, resolved_by = p.decided_by, resolved_at = p.decided_at,
@@ -248,7 +255,7 @@ export async function matchDay(client: TransactionClient, { id, operatorId, conn
   return { matched: Number(row!.matched), moved: BigInt(row!.moved) }
 }
 
-/** The account of a connection's money, and what was on it before an instant: a scan, made once for an account. */
+/** Sums the nostro account of a connection up to an instant: a scan, made once for an account. */
 export async function nostroBefore(client: TransactionClient, nostro: string, before: string): Promise<bigint> {
   const { rows: [row] } = await client.query<{ total: string }>({
     name: 'nostro_before', values: [nostro, `${before}T00:00:00Z`],
@@ -257,7 +264,7 @@ export async function nostroBefore(client: TransactionClient, nostro: string, be
   return BigInt(row!.total)
 }
 
-/** What is left between the two sides at the end of a day. */
+/** Counts the remaining items at the end of a day. */
 export async function itemsLeft(client: TransactionClient, { connectionId, currency }: TakenReconciliation): Promise<{ readonly timing: number; readonly breaks: number; readonly difference: bigint }> {
   const { rows: [row] } = await client.query<{ timing: string; breaks: string; difference: string }>({
     name: 'items_left', values: [connectionId, currency],
@@ -293,7 +300,10 @@ export async function keepResult(client: TransactionClient, id: string, result: 
   })
 }
 
-/** What follows from the comparison is done. @returns what is left for people @throws TakenElsewhere and nothing was ended */
+/**
+ * Ends a reconciliation after all follow-up work. @returns the breaks left for staff @throws TakenElsewhere and nothing
+ * was ended
+ */
 export async function endReconciliation(database: Database, taken: TakenReconciliation, now: number): Promise<{ readonly breaks: number; readonly unexplained: bigint }> {
   const [row] = await database.query<[number, string]>({
     name: 'end_reconciliation', values: [taken.id, timestamp(now), taken.attempt],
@@ -306,7 +316,7 @@ export async function endReconciliation(database: Database, taken: TakenReconcil
 
 // ── Items ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What the first of two people has found out. */
+/** The outcome that the first of two staff members proposes. */
 export interface BreakProposal {
   readonly outcome: BreakOutcome
   readonly evidence: string
@@ -360,7 +370,7 @@ export async function unbookedBreaks(database: Database, { connectionId, currenc
   return rows.map(([id]) => id)
 }
 
-/** Payments whose outcome nobody knows and that the partner's statement has as paid, with the partner's line. */
+/** Finds payments with an unknown outcome that the partner's statement shows as paid, with the partner's line. */
 export async function exceptionsOnStatement(database: Database, { connectionId, currency }: TakenReconciliation): Promise<readonly { readonly paymentId: string; readonly shard: number; readonly itemId: string }[]> {
   const rows = await database.query<[string, number, string]>({
     name: 'exceptions_on_statement', values: [connectionId, currency],
@@ -370,7 +380,7 @@ export async function exceptionsOnStatement(database: Database, { connectionId, 
   return rows.map(([paymentId, shard, itemId]) => ({ paymentId, shard, itemId }))
 }
 
-/** It is in suspense; `suspenseId` is the incoming payment it became, null for what was taken from the account. */
+/** Marks a break as in suspense; `suspenseId` is the incoming payment it became, null for a debit from the account. */
 export async function noteSuspense(client: TransactionClient, id: string, suspenseId: string | null, now: number): Promise<void> {
   await client.query({
     name: 'note_suspense', values: [id, suspenseId, timestamp(now)],
@@ -378,7 +388,7 @@ export async function noteSuspense(client: TransactionClient, id: string, suspen
   })
 }
 
-/** Whether an incoming payment of this id exists, whoever made it. */
+/** Whether an incoming payment of this id exists, of any customer. */
 export async function incomingExists(client: TransactionClient, id: string): Promise<boolean> {
   const { rowCount } = await client.query({ name: 'incoming_exists', values: [id], text: 'select from incoming_payment where id = $1' })
   return rowCount === 1
@@ -403,7 +413,7 @@ export async function noteOutcome(client: TransactionClient, id: string, { outco
   })
 }
 
-/** Breaks of all operators that people have to look at. */
+/** Counts the breaks of all operators that wait for staff. */
 export async function countBreaks(database: Database): Promise<number> {
   const [row] = await database.query<[string]>({ name: 'count_breaks', values: [], text: `select count(*) from reconciliation_item where status in ('open', 'in_suspense')` })
   return Number(row?.[0] ?? 0)
