@@ -21,7 +21,7 @@ export interface EventRange {
   readonly before: bigint
 }
 
-/** Adjacent ranges are merged: neighbours have the same value of the difference between two row numbers. */
+/** Merges adjacent ranges: a merged range starts where a range does not follow directly on the one before it. */
 const LIKELY = `with chained as (
     select first_sequence, last_sequence,
       kinds is null or (($4::text[] is null or kinds && $4::text[]) and ($5::bigint is null or amount_most >= $5::bigint) and ($6::bigint is null or amount_least <= $6::bigint)

@@ -21,7 +21,7 @@ export interface OperatorRecord {
     readonly fourEyesRelease: boolean
   }
   readonly payments: {
-    /** Whether two people resolve an exception. */
+    /** Whether two staff members resolve an exception. */
     readonly fourEyesExceptions: boolean
   }
   readonly exchange: ExchangeTerms

@@ -1,6 +1,7 @@
 /**
- * The trial balance of an operator: what was debited and credited on every account of the chart, per connection and currency. Summed from the
- * postings themselves, which takes a second for some million of them; nothing is kept that could be wrong.
+ * The trial balance of an operator: debits and credits of every account of the chart, per connection and currency.
+ * Summed from the postings themselves, which takes a second for some million of them; no stored total is used that
+ * could be wrong.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import { CHART } from '../../lib/ledger/chart.ts'
@@ -18,7 +19,10 @@ const TOTALS = `with side as (
     select id, 'cust', connection_id, currency from balance where operator_id = $1)
   select n.key, n.connection_id, n.currency, count(distinct n.id), sum(s.debit), sum(s.credit) from side s join named n on n.id = s.id group by 1, 2, 3`
 
-/** `asOf` is RFC 3339, exclusive; null for everything. `now` is epoch milliseconds. @throws what the driver throws */
+/**
+ * Computes the trial balance. `asOf` is RFC 3339, exclusive; null for everything. `now` is epoch milliseconds. @throws
+ * the driver's errors
+ */
 export async function trialBalance(database: Database, { operatorId, asOf, now }: { readonly operatorId: string; readonly asOf: string | null; readonly now: number }) {
   const found = await database.query<[string, string | null, string, string, string, string]>({ name: 'trial_balance', text: TOTALS, values: [operatorId, asOf] })
   const places = new Map(CHART.map((account, place) => [account.key as string, { account, place }]))

@@ -1,26 +1,31 @@
 /**
- * The homes of several nodes: who lives is known by heartbeat, who should have which shard is computed from that by every
- * node alike (`lib/shards/shard-assignment.ts`), and who has it is a lease in Redis, taken, extended and released through redlock.
+ * Assigns shards to several nodes: heartbeats show which nodes live, every node computes the same assignment of shards
+ * from that (`lib/shards/shard-assignment.ts`), and the owner of a shard has a lease in Redis, taken, extended and
+ * released through redlock.
  *
- * - S1 A lease holds only while this process's monotonic clock has not reached its end, counted from before the command that
- *   took or extended it was sent. It is looked at on every question, never by a timer: a process that was stopped owns
- *   nothing from its first instruction on.
- * - S2 A node gives up only shards that another live node should have, and tells its listeners before it lets go.
- * - S3 Nothing is taken while the membership may be incomplete: after Redis lost its memory, the nodes first meet again.
- * - S4 Redis keeps nothing that cannot be told again: wiped, restarted or failed over, the next heartbeats restore it.
- * - S5 Time in Redis only counts forwards, by steps hardly longer than a heartbeat: neither a moved clock nor an outage lets
- *   a living node look dead.
+ * - S1: A lease is valid only while this process's monotonic clock has not reached its end, counted from before the
+ *   command that took or extended it was sent. The end is checked on every question, never by a timer: a process that
+ *   was stopped owns nothing from its first instruction on.
+ * - S2: A node gives up only shards that another live node should have, and notifies its listeners before it releases
+ *   them.
+ * - S3: No shard is taken while the membership may be incomplete: after Redis lost its memory, the nodes first meet
+ *   again.
+ * - S4: Redis keeps only facts that the nodes can repeat: wiped, restarted or failed over, the next heartbeats restore
+ *   it.
+ * - S5: Time in Redis only counts forwards, by steps hardly longer than a heartbeat: neither a moved clock nor an
+ *   outage makes a living node look dead.
+ * - S6: Redis is not trusted: the entry of a node (address and shards) is signed with a key of NODE_SECRET, together
+ *   with the namespace, the process and the time. An entry that was forged, changed, moved or replayed is ignored. An
+ *   attacker who writes to Redis can still remove leases and entries and give one shard to two nodes: callers get 503
+ *   and commands are decided again, but money stays right (I3).
  *
- * - S6 Redis is not believed: the entry of a node (address and shards) is signed with a key of NODE_SECRET, together with the
- *   namespace, the process and the time. An entry that was made up, changed, moved or kept for later is passed over. A stranger
- *   who writes to Redis can still take leases away, remove entries and give one shard to two nodes: callers get 503 and
- *   commands are decided again, but money stays right (I3).
+ * Leases are an optimisation: they save wasted work and give background work a single node. The version check in the
+ * commit keeps money right (I3), so a rare moment with two owners (Redis loses writes in a failover) costs only a
+ * retry.
  *
- * Leases are politeness: they save wasted work and give background work one place. What keeps money right is the version
- * check in the commit (I3), so a rare moment with two homes (Redis loses writes in a failover) costs a retry, nothing else.
- *
- * Measured with four nodes on one machine: 8 heartbeats and 256 extensions a second cost Redis 4 ms of each second and a node
- * 4 ms; a stopped node's shards are taken 50 ms after it began to stop, a joiner has its share 80 ms after its start.
+ * Measured with four nodes on one machine: 8 heartbeats and 256 extensions a second cost Redis 4 ms of each second and
+ * a node 4 ms; a stopped node's shards are taken 50 ms after it began to stop, a new node has its share 80 ms after its
+ * start.
  */
 import { randomUUID } from 'node:crypto'
 
@@ -51,33 +56,36 @@ export interface RedisShardsSettings {
 }
 
 const SETTINGS: RedisShardsSettings = {
-  /** Four chances to be heard before a node counts as dead. */
+  /** Interval of heartbeats: four of them fit before a node counts as dead. */
   heartbeatMs: 500,
-  /** A node not heard for this long is dead: longer than a garbage collection, shorter than a caller's patience. */
+  /** A node silent for this long is dead: longer than a garbage collection, shorter than the timeout of a caller. */
   silenceMaxMs: 2_000,
-  /** A dead node's shards are free after this; with one more heartbeat they have a new home in under 4 s. */
+  /** A dead node's shards are free after this; with one more heartbeat they have a new owner in under 4 s. */
   leaseTtlMs: 3_000,
   /** Two extensions may fail before a lease is lost. */
   extendAfterMs: 1_000,
-  /** After this long every live node has been heard once since Redis lost its memory (S3). */
+  /** After this time every live node has sent a heartbeat since Redis lost its memory (S3). */
   meetMs: 1_000,
-  /** A Redis that does not answer at start is a wrong address more often than an outage. */
+  /** Timeout of the start: a Redis that does not answer then is a wrong address more often than an outage. */
   startMaxMs: 10_000,
-  /** Lease commands on their way at once: a round trip is shared by these, and replies leave the event loop air. */
+  /** Concurrent lease commands: they share a round trip, and their replies do not block the event loop for long. */
   inParallelMax: 64,
 }
 
-/** Between two turns that others' news ask for: a cluster that restarts sends many at once, one turn answers them all. */
+/**
+ * Minimum time between two turns that news of other nodes cause: a restarting cluster sends many at once, and one turn
+ * answers them all.
+ */
 const NEWS_GAP_MS = 20
-/** How late listeners may hear that a lease ended by itself; `owns` knows at once (S1). */
+/** Maximum delay until listeners learn that a lease has expired; `owns` is exact at every moment (S1). */
 const SWEEP_MS = 100
 /** Longer than any entry of a node. */
 const ENTRY_CHARACTERS_MAX = 1_024
-/** At most one line in this time says which entries are passed over. */
+/** Ignored entries are logged at most once in this time. */
 const PASSED_OVER_LOG_MS = 10_000
-/** Expired keys of a namespace that nobody uses any more. */
+/** Expiry of the keys of a namespace that no node uses any more. */
 const FORGET_AFTER_MS = 3_600_000
-/** How fast a clock may run against Redis's: the share and the constant (expiry is counted in milliseconds) that redlock assumes. */
+/** Clock drift against Redis that redlock assumes: the share, and the constant (expiry is counted in milliseconds). */
 const DRIFT_SHARE = 0.01
 const DRIFT_MS = 2
 
@@ -92,11 +100,14 @@ export interface RedisShardsOptions {
   /** Nodes of the same namespace share shards; the name of their database. */
   readonly namespace: string
   readonly nodeId: string
-  /** Where other nodes reach this one. */
+  /** The address at which other nodes reach this one. */
   readonly nodeUrl: string
-  /** The same on every node: entries that are signed with another one are passed over. */
+  /** The same on every node: entries signed with another secret are ignored. */
   readonly nodeSecret: string
-  /** One per start of a process, so that a node that comes back is not mistaken for what it was. A random UUID otherwise. */
+  /**
+   * Identifies one start of a process, so that a restarted node is not mistaken for its earlier process. A random UUID
+   * by default.
+   */
   readonly instance?: string
   readonly clock: Clock
   readonly log: ShardsLog
@@ -106,7 +117,7 @@ export interface RedisShardsOptions {
 interface Lease {
   readonly shard: number
   readonly lock: RedlockTypes.Lock
-  /** On the monotonic clock: when it was last taken or extended, and until when it holds. */
+  /** On the monotonic clock: the time it was last taken or extended, and its end. */
   readonly since: number
   readonly until: number
 }
@@ -118,20 +129,21 @@ interface Member {
   readonly held: ReadonlySet<number>
 }
 
-/** What Redis said at one heartbeat. */
+/** The state in Redis at one heartbeat. */
 interface View {
   readonly members: readonly Member[]
-  /** Whether every live node has had the time to be in it (S3). */
+  /** Whether every live node has had the time to send a heartbeat (S3). */
   readonly complete: boolean
-  /** On the monotonic clock: when it was asked for. */
+  /** Time of the request, on the monotonic clock. */
   readonly at: number
 }
 
 type Change = Parameters<Parameters<Shards['onChange']>[0]>[0]
 
 /**
- * Says "I live and hold these", buries the silent, returns the living. Time only counts forwards and in small steps (S5), so
- * `beats.ms` is how long this membership has been beating. News go out when something changed.
+ * Lua: records this node's heartbeat and its shards, removes silent nodes, returns the living ones. Time only counts
+ * forwards and in small steps (S5), so `beats.ms` is how long this membership has been beating. A change is published
+ * as news.
  */
 const BEAT = `
   local seen, members, beats = KEYS[1], KEYS[2], KEYS[3]
@@ -180,21 +192,24 @@ export class RedisShards implements Shards {
   readonly #prefix: string
   readonly #channel: string
   readonly #listeners: ((change: Change) => void)[] = []
-  /** By shard. A lease in here may have ended: ask `#holds`. */
+  /** By shard. A lease in here may have ended: check with `#holds`. */
   readonly #leases: (Lease | undefined)[] = new Array<Lease | undefined>(SHARD_COUNT).fill(undefined)
   #connection: { readonly commands: RedisClient; readonly subscription: RedisClient; readonly redlock: RedlockTypes.default } | null = null
   #view: View | null = null
-  /** By shard: where another live node has it, as of the view. */
+  /** By shard: the other live node that has it, as of the view. */
   #elsewhere: readonly (ShardHome | undefined)[] = []
-  /** Whose shard is whose, for the membership it was computed from. */
+  /** The assigned owner of each shard, for the membership it was computed from. */
   #target: { readonly membership: string; readonly homes: readonly string[] } = { membership: '', homes: [] }
-  /** What the last heartbeat told the others. */
+  /** The entry that the last heartbeat wrote. */
   #told = ''
-  /** How long this node was without Redis when it last was, and until when (monotonic) others may still have to speak after it. */
+  /**
+   * Length of this node's last outage of Redis, and the monotonic time until which other nodes' entries may be as old
+   * as it.
+   */
   #outage = { ms: 0, until: Number.NEGATIVE_INFINITY }
   #passedOver = { keys: '', at: Number.NEGATIVE_INFINITY }
   #answers = true
-  /** Why the connection was last lost: commands that fail for want of one do not know. */
+  /** The error by which the connection was last lost: commands that fail without a connection do not have it. */
   #trouble: unknown = null
   #news = false
   #wake: () => void = () => undefined
@@ -207,7 +222,8 @@ export class RedisShards implements Shards {
     this.#settings = { ...SETTINGS, ...options.settings }
     this.#key = options.instance ?? randomUUID()
     this.#proof = new NodeProof(options.nodeSecret)
-    // The braces keep all keys in one slot of a Redis Cluster; encoding keeps a name from bringing its own.
+    // The braces keep all keys in one slot of a Redis Cluster; the encoding keeps braces in a namespace from changing
+    // that.
     this.#prefix = `{vostro:${encodeURIComponent(options.namespace)}}`
     this.#channel = `${this.#prefix}:news`
   }
@@ -215,7 +231,7 @@ export class RedisShards implements Shards {
   homeOf(shard: number): ShardHome {
     const now = performance.now()
     if (this.#holds(shard, now)) return HERE
-    // Once as old as a lease, knowledge proves nothing: whoever had a shard then may have lost it.
+    // A view as old as a lease proves nothing: its shards may have other owners by now.
     if (this.#view === null || now - this.#view.at >= this.#settings.leaseTtlMs) return NOWHERE
     return this.#elsewhere[shard] ?? NOWHERE
   }
@@ -260,7 +276,7 @@ export class RedisShards implements Shards {
     })
     // Renewed with every connection; it can only fail because this node leaves.
     subscription.subscribe(this.#channel).catch(() => undefined)
-    // One attempt each: the next turn is the retry, with newer knowledge.
+    // One attempt each: the next turn retries, with a newer view.
     const redlock = new Redlock([commands], { retryCount: 0, driftFactor: DRIFT_SHARE })
     this.#connection = { commands, subscription, redlock }
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS)
@@ -282,7 +298,8 @@ export class RedisShards implements Shards {
   }
 
   async #leave(): Promise<void> {
-    // `#stopping` is not set yet on the first, synchronous part: let the caller's assignment happen before the loop looks.
+    // `#stopping` is not set during this first, synchronous part: let the caller's assignment happen before the loop
+    // checks it.
     await Promise.resolve()
     this.#wake()
     await this.#running
@@ -291,10 +308,10 @@ export class RedisShards implements Shards {
     if (connection === null) return
     try {
       await this.#giveUp(this.#held())
-      // Last, and with news: whoever hears of it finds the leases free.
+      // Last, and with news: nodes that receive the news find the leases free.
       await connection.commands.eval(LEAVE, 2, `${this.#prefix}:seen`, `${this.#prefix}:members`, this.#key, this.#channel)
     } catch {
-      // Redis is away: the leases end by themselves, and the others notice the silence.
+      // Redis cannot be reached: the leases expire by themselves, and the other nodes notice the silence.
     }
     this.#view = null
     connection.commands.disconnect()
@@ -319,7 +336,7 @@ export class RedisShards implements Shards {
       // News shorten the wait, but not below the gap.
       await this.#pause(NEWS_GAP_MS, true)
       if (this.#news) continue
-      // While the nodes meet nothing can be taken, so look more often whether they have.
+      // While the nodes meet no shard can be taken, so check more often whether the meeting is over.
       const beatMs = this.#settings.heartbeatMs / (this.#view?.complete === false ? 4 : 1)
       await this.#pause(beatMs - (performance.now() - started), false)
     }
@@ -328,7 +345,8 @@ export class RedisShards implements Shards {
   async #turn(connection: { readonly redlock: RedlockTypes.default; readonly commands: RedisClient }): Promise<void> {
     const view = await this.#beat(connection.commands)
     this.#sweep()
-    // What falls due before the middle of the next pause is due now; otherwise most would be extended one heartbeat late.
+    // Leases due before the middle of the next pause are extended now; otherwise most would be extended one heartbeat
+    // late.
     const due = performance.now() - this.#settings.extendAfterMs + this.#settings.heartbeatMs / 2
     await this.#extend(connection.redlock, this.#held().filter(lease => lease.since <= due))
     if (view.complete) {
@@ -336,7 +354,8 @@ export class RedisShards implements Shards {
       await this.#giveUp(this.#held().filter(lease => homes[lease.shard] !== this.#key))
       await this.#takeMissing(connection, homes)
     }
-    // The others forward by what was told: tell them at once, not at the next heartbeat.
+    // Other nodes forward requests by the written entry, so a changed entry is written now and not at the next
+    // heartbeat.
     if (this.#stopping === null && this.#tell() !== this.#told) await this.#beat(connection.commands)
   }
 
@@ -374,7 +393,10 @@ export class RedisShards implements Shards {
     return this.#view
   }
 
-  /** What this node says of itself: its shards and its address, each followed by a space. The time and the signature come after it. */
+  /**
+   * The body of this node's entry: its shards and its address, each followed by a space. The time and the signature
+   * come after it.
+   */
   #tell(): string {
     return `${toBits(this.owned())} ${this.#options.nodeUrl} `
   }
@@ -384,11 +406,14 @@ export class RedisShards implements Shards {
     return `${time} ${this.#proof.sign('member', [this.#prefix, this.#key, told, time])}`
   }
 
-  /** The nodes whose entries are signed for this namespace, for themselves and for this time (S6). `flat`: keys and entries in turn. */
+  /**
+   * Selects the nodes whose entries are signed for this namespace, this node and this time (S6). `flat`: keys and
+   * entries in turn.
+   */
   #believed(flat: readonly string[], at: number): Member[] {
     const { clock } = this.#options
     const { heartbeatMs, silenceMaxMs } = this.#settings
-    // What the others wrote before an outage is as old as the outage until they have spoken again (S5).
+    // Until the other nodes have written again, their entries from before an outage are as old as the outage (S5).
     const silentMs = this.#view === null ? 0 : at - this.#view.at
     if (silentMs > 2 * heartbeatMs) this.#outage = { ms: silentMs, until: at + silenceMaxMs }
     const ageMaxMs = CLOCK_DIFFERENCE_MAX_MS + (at < this.#outage.until ? this.#outage.ms : 0)
@@ -399,7 +424,7 @@ export class RedisShards implements Shards {
       const key = flat[i]!
       const [held = '', nodeUrl = '', time = '', signature = ''] = flat[i + 1]!.slice(0, ENTRY_CHARACTERS_MAX).split(' ')
       const ageMs = clock.now() - Number(time)
-      // This node needs no proof of itself: a clock that is set in the middle of a heartbeat must not make it give its shards up.
+      // This node needs no proof of itself: a clock change during a heartbeat must not make it give up its shards.
       if (key === this.#key) members.push({ key, nodeUrl: this.#options.nodeUrl, held: new Set(this.owned()) })
       else if (!this.#proof.isSigned('member', [this.#prefix, key, `${held} ${nodeUrl} `, time], signature)) unsigned.push(key.slice(0, 64))
       else if (ageMs > ageMaxMs || ageMs < -CLOCK_DIFFERENCE_MAX_MS) untimely.push(`${nodeUrl} (${key}, ${ageMs} ms)`)
@@ -409,9 +434,9 @@ export class RedisShards implements Shards {
     return members
   }
 
-  /** Says which entries are passed over: when they change, and not more often than PASSED_OVER_LOG_MS. */
+  /** Logs ignored entries: when they change, and at most once in PASSED_OVER_LOG_MS. */
   #notePassedOver(unsigned: readonly string[], untimely: readonly string[], at: number): void {
-    // Ages change with every look; the nodes are what matters.
+    // Ages change at each check, so only the nodes are compared.
     const keys = [...unsigned, ...untimely.map(text => text.slice(0, text.lastIndexOf(',')))].sort().join()
     if (keys === this.#passedOver.keys || at - this.#passedOver.at < PASSED_OVER_LOG_MS) return
     this.#passedOver = { keys, at }
@@ -431,7 +456,7 @@ export class RedisShards implements Shards {
     return this.#target.homes
   }
 
-  /** Takes what this node should have and no live node says it has. */
+  /** Takes the assigned shards that no live node holds. */
   async #takeMissing(
     connection: { readonly redlock: RedlockTypes.default; readonly commands: RedisClient },
     homes: readonly string[]
@@ -459,7 +484,7 @@ export class RedisShards implements Shards {
     if (refused.length > 0) await connection.commands.eval(CURTAIL, refused.length, ...refused, this.#settings.leaseTtlMs)
   }
 
-  /** `null`: somebody else has it. */
+  /** `null`: another node has it. */
   async #take(redlock: RedlockTypes.default, shard: number): Promise<Lease | null> {
     const since = performance.now()
     try {
@@ -477,7 +502,7 @@ export class RedisShards implements Shards {
       await this.#each(leases, async lease => {
         if (!this.#holds(lease.shard, performance.now())) return
         const renewed = await this.#renew(redlock, lease)
-        // The sweep was faster: its listeners know the lease as lost, so it stays lost.
+        // The sweep was faster: its listeners were told that the lease is lost, so it stays lost.
         if (this.#leases[lease.shard] !== lease) {
           if (renewed !== null) await release(renewed)
           return
@@ -490,16 +515,16 @@ export class RedisShards implements Shards {
     }
   }
 
-  /** `null`: the lease is gone and somebody else has the shard. */
+  /** `null`: the lease is lost and another node has the shard. */
   async #renew(redlock: RedlockTypes.default, lease: Lease): Promise<Lease | null> {
     const since = performance.now()
-    // Redlock would refuse by the wall clock, which may have been moved; here the monotonic one decides (S1).
+    // Redlock would refuse by the wall clock, which may have been moved; here the monotonic clock decides (S1).
     lease.lock.expiration = Number.POSITIVE_INFINITY
     try {
       const lock = await redlock.extend(lease.lock, this.#settings.leaseTtlMs)
       return this.#leaseOf(lease.shard, lock, since)
     } catch (error) {
-      // Redis forgot it and nobody took it meanwhile: it goes on as if nothing had happened (S4).
+      // Redis lost the lease and no other node has taken it: take it again, as if it had been kept (S4).
       if (await isLocked(error)) return this.#take(redlock, lease.shard)
       throw error
     }
@@ -510,7 +535,7 @@ export class RedisShards implements Shards {
     return { shard, lock, since, until: since + leaseTtlMs * (1 - DRIFT_SHARE) - DRIFT_MS }
   }
 
-  /** Stops owning, tells the listeners, and only then lets others have the shards (S2). */
+  /** Stops owning, notifies the listeners, and only then releases the shards for other nodes (S2). */
   async #giveUp(leases: readonly Lease[]): Promise<void> {
     if (leases.length === 0) return
     for (const lease of leases) this.#leases[lease.shard] = undefined
@@ -518,7 +543,7 @@ export class RedisShards implements Shards {
     await this.#each(leases, lease => release(lease))
   }
 
-  /** Tells the listeners of leases that ended by themselves. */
+  /** Notifies the listeners of expired leases. */
   #sweep(): void {
     const now = performance.now()
     const ended = this.#held().filter(lease => now >= lease.until)
@@ -533,7 +558,7 @@ export class RedisShards implements Shards {
     return lease !== undefined && now < lease.until
   }
 
-  /** The leases this node has not let go of; some may have ended. */
+  /** The leases this node has not released; some may have expired. */
   #held(): Lease[] {
     return this.#leases.filter(lease => lease !== undefined)
   }
@@ -548,7 +573,8 @@ export class RedisShards implements Shards {
       try {
         listener(change)
       } catch (error) {
-        // One listener's bug must not keep the others from hearing, nor the leases from being extended.
+        // An error in one listener must not keep the others from their notification, nor the leases from their
+        // extension.
         this.#options.log.error({ err: error }, 'a listener to shard changes failed')
       }
     }
@@ -573,7 +599,7 @@ export class RedisShards implements Shards {
     if (failure !== undefined) throw failure.reason
   }
 
-  /** Something changed elsewhere: look at once. */
+  /** Receives news of a change on another node: run a turn now. */
   #hear(): void {
     this.#news = true
     this.#wake()
@@ -594,7 +620,7 @@ export class RedisShards implements Shards {
     })
   }
 
-  /** One line per change: an outage of an hour is two lines. */
+  /** Logs each change once: an outage of an hour is two lines. */
   #note(answers: boolean): void {
     if (answers === this.#answers) return
     this.#answers = answers
@@ -608,7 +634,7 @@ const HERE: ShardHome = { kind: 'here' }
 const NOWHERE: ShardHome = { kind: 'nowhere' }
 const ALL_SHARDS: readonly number[] = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
-/** Whether redlock failed because somebody else has the lease, not because Redis did. */
+/** Whether redlock failed because another node has the lease, and not because Redis failed. */
 async function isLocked(error: unknown): Promise<boolean> {
   const attempts = (error as Partial<RedlockTypes.ExecutionError>).attempts ?? []
   const votes = (await Promise.all(attempts)).flatMap(attempt => [...attempt.votesAgainst.values()])
@@ -619,7 +645,7 @@ async function release(lease: Lease): Promise<void> {
   try {
     await lease.lock.release()
   } catch (error) {
-    // Redis forgot it, or gave it to somebody else: then it is released already.
+    // Redis lost the lease, or gave it to another node: either way it is released already.
     if (!(await isLocked(error))) throw error
   }
 }

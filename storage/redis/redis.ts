@@ -1,20 +1,22 @@
 /**
- * Connections to Redis: one server, one behind Sentinels, or a Cluster. They reconnect by themselves for ever with a bounded
- * backoff, and a command either is answered soon or fails; none waits for better times, because what it says about a
- * lease would be old by then.
+ * Connections to Redis: one server, one behind Sentinels, or a Cluster. They reconnect by themselves without end, with
+ * a bounded backoff. A command either is answered soon or fails; none is queued during an outage, because its facts
+ * about a lease would be outdated by then.
  */
 import { Cluster, Redis } from 'ioredis'
 
 import { ConfigError, parseRedisUrl } from '../../lib/config/config.ts'
 
 export const REDIS_LIMITS = {
-  /** A command not answered within this has failed: a third of a lease, so that a lost answer can be asked for again. */
+  /** Timeout of a command: a third of a lease, so that a lost answer leaves time for a repetition. */
   commandTimeoutMs: 1_000,
   /** Long enough for TLS across a region, short enough to try a second server within a lease. */
   connectTimeoutMs: 2_000,
-  /** The first attempt to reconnect is nearly at once, for a connection that was merely cut. */
+  /** The first attempt to reconnect is nearly immediate, for a connection that was merely cut. */
   reconnectDelayMinMs: 50,
-  /** The last ones are this far apart: a Redis that is back is noticed in time for the settling after it. */
+  /**
+   * Maximum delay between attempts: a Redis that is back is noticed in time for the reassignment of shards after it.
+   */
   reconnectDelayMaxMs: 500,
   /** Hops after a moved key or a failed Cluster node, 100 ms apart: together below `commandTimeoutMs`. */
   redirectionsMax: 8,
@@ -23,9 +25,9 @@ export const REDIS_LIMITS = {
 export type RedisClient = Redis | Cluster
 
 /**
- * Opens a connection in the background; `error` events are the caller's to listen to.
+ * Opens a connection in the background; the caller listens to its `error` events.
  *
- * `purpose`: `commands` fail at once while there is no connection; a `subscription` is remembered and renewed.
+ * `purpose`: `commands` fail immediately while there is no connection; a `subscription` is kept and renewed.
  */
 export function connectRedis(redisUrl: string, purpose: 'commands' | 'subscription'): RedisClient {
   const address = parseRedisUrl(redisUrl)
@@ -40,12 +42,12 @@ export function connectRedis(redisUrl: string, purpose: 'commands' | 'subscripti
   const options = {
     connectTimeout: REDIS_LIMITS.connectTimeoutMs,
     ...(subscribes ? {} : { commandTimeout: REDIS_LIMITS.commandTimeoutMs }),
-    // A command of a lost connection fails; sent again later, it would take a lease nobody counts on any more.
+    // A command of a lost connection fails; sent again later, it would take a lease that the caller has given up.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: subscribes ? null : 0,
-    // A master that was demoted answers, but refuses to write: look for the new one.
+    // A demoted master answers, but refuses writes: reconnect to find the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
-    // The client's name and version are two commands per connection that nobody reads.
+    // The client's name and version would be two more commands per connection, without use.
     disableClientInfo: true,
     keepAlive: REDIS_LIMITS.connectTimeoutMs,
   }
@@ -68,14 +70,17 @@ export function connectRedis(redisUrl: string, purpose: 'commands' | 'subscripti
       ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
       sentinelRetryStrategy: reconnectDelayMs,
       sentinelCommandTimeout: REDIS_LIMITS.commandTimeoutMs,
-      // Hears of a failover from the Sentinels instead of waiting for the old master to fail.
+      // Learns of a failover from the Sentinels instead of waiting for the old master to fail.
       failoverDetector: true,
     }))
   }
   return new Redis({ ...single, ...address.hosts[0]!, db: address.database })
 }
 
-/** A client that hears of a failover while it connects takes that for the end, once and for all: it begins again, unless it was told to leave. */
+/**
+ * Makes a client connect again after a failover during its connect, which ioredis treats as final, unless the caller
+ * has disconnected it.
+ */
 function beginningAgain(client: Redis): Redis {
   let isLeft = false
   const disconnect = client.disconnect.bind(client)
@@ -84,7 +89,7 @@ function beginningAgain(client: Redis): Redis {
     disconnect(reconnect)
   }
   client.on('end', () => {
-    setTimeout(() => { if (!isLeft) client.connect().catch(() => { /* Whoever listens to errors has heard of it. */ }) }, REDIS_LIMITS.reconnectDelayMaxMs).unref()
+    setTimeout(() => { if (!isLeft) client.connect().catch(() => { /* Reported by `error`. */ }) }, REDIS_LIMITS.reconnectDelayMaxMs).unref()
   })
   return client
 }

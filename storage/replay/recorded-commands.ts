@@ -1,4 +1,4 @@
-/** What is remembered of commands. */
+/** Recorded commands and their answers. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { ExchangeRecord } from '../../lib/exchange/exchange.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
@@ -11,9 +11,9 @@ import { findQuote } from '../exchange/quotes.ts'
 import { findPayment } from '../payments/payment-queries.ts'
 import { findTransfer } from '../transfers/transfer-queries.ts'
 
-/** A command that was decided, and what its answer is made from: the resource of a yes, the kept document of a no. */
+/** A decided command with the source of its answer: the resource of an approval, the stored document of a refusal. */
 export interface RecordedCommand {
-  /** As it was stored: 128 bits in the text form of a UUID. */
+  /** As stored: 128 bits in the text form of a UUID. */
   readonly fingerprint: string
   /** RFC 3339. */
   readonly createdAt: string
@@ -24,12 +24,12 @@ export interface RecordedCommand {
     | { readonly kind: 'transfer'; readonly transfer: TransferRecord }
     | { readonly kind: 'quote'; readonly quote: QuoteRecord }
     | { readonly kind: 'exchange'; readonly exchange: ExchangeRecord }
-    /** Its answer is kept as it was given. */
+    /** The answer is stored as it was given. */
     | { readonly kind: 'recipient' | 'funds_request' | 'scheduled_payment' | 'bulk_payment' | 'job'; readonly id: string }
     | null
 }
 
-// The days of a record are at most today and yesterday, so only their partitions are looked at.
+// The days of a record are at most today and yesterday, so only their partitions are read.
 const FIND = `select fingerprint, status, resource_id, answer, (extract(epoch from created_at) * 1000)::float8
   from idempotency where id = $1 and day >= $2::date and created_at > $3::timestamptz order by created_at desc limit 1`
 
@@ -44,7 +44,7 @@ export async function findIdempotencyRecord(database: Database, id: string, now:
   return { fingerprint, createdAt: timestamp(createdMs), status, answer, resource: await recordedResource(database, resourceId) }
 }
 
-/** What a recorded yes made; null for a no, which made nothing. */
+/** Finds the resource that an accepted command made; null for a refusal, which made none. */
 export async function recordedResource(database: Database, id: string | null): Promise<RecordedCommand['resource']> {
   if (id === null) return null
   const payment = await findPayment(database, id)

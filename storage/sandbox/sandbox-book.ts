@@ -1,6 +1,6 @@
 /**
- * What the sandbox bank has booked, read from its own tables alone. Orders for payments are debited when they settle; everything
- * else that moves money there is a booking.
+ * Bookings of the sandbox bank, read from its own tables alone. Orders for payments are debited when they settle; every
+ * other movement of money there is a booking.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CreditFacts } from '../../lib/incoming-payments/credit.ts'
@@ -46,9 +46,9 @@ export interface SandboxDelivery {
 }
 
 /**
- * The credits that orders for accounts at this bank become. What the order says to its payee is the payment's own text.
+ * Reads the credits that result from orders to accounts at this bank. The text for the payee is the payment's own.
  *
- * @throws DatabaseUnavailable and what the driver throws
+ * @throws DatabaseUnavailable and the driver's errors
  */
 export async function sandboxDeliveries(database: Pick<Database, 'query'>, references: readonly string[], valueDate: string): Promise<readonly SandboxDelivery[]> {
   const rows = await database.query<[string, number, string, string, string, string, string, string, string, string | null]>({
@@ -64,7 +64,10 @@ export async function sandboxDeliveries(database: Pick<Database, 'query'>, refer
   }))
 }
 
-/** All bookings of an account ($1, $2) before an instant ($3), and from another on ($4): settled orders, those it is about to tell of, and the rest. */
+/**
+ * SQL of all bookings of an account ($1, $2) before an instant ($3), and from another on ($4): settled orders, orders
+ * whose settlement message is due, and the rest.
+ */
 const BOOKED = `
   select settled_at as at, reference, 'DBIT' as direction, amount, 'PMNT' as code, null as text, reference as id from sandbox_order
   where connection_id = $1 and currency = $2 and settled_at >= $4 and settled_at < $3
@@ -103,7 +106,7 @@ export async function sandboxBalance(client: TransactionClient, connectionId: st
 /** Lines of one fetch. */
 const FETCHED = 1_000
 
-/** What was booked from one instant up to another, in order, without holding more than a thousand at a time. */
+/** Reads the bookings from one instant up to another, in order, at most a thousand in memory at a time. */
 export async function* sandboxLines(client: TransactionClient, connectionId: string, currency: string, from: number, before: number): AsyncGenerator<readonly BookedLine[]> {
   await client.query(`declare booked no scroll cursor for select (extract(epoch from at) * 1000)::float8 as at, reference, direction, amount, code, text, id from (${BOOKED}) b order by b.at, b.id, b.direction`,
     [connectionId, currency, timestamp(before), timestamp(from)])

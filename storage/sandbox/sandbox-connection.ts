@@ -1,4 +1,4 @@
-/** The account at a banking partner that something travels by, as far as simulations have to know it. */
+/** The partner account that a simulated object uses, with the fields that simulations need. */
 import type { Database } from '../db/database.ts'
 
 export interface ConnectionRow {

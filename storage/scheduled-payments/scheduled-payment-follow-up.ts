@@ -1,6 +1,6 @@
 /**
- * How the payments of schedules ended, read off their events. One pass at a time over the whole service, in a transaction
- * that also remembers how far it has come.
+ * Follows the outcomes of scheduled payments by their events. One pass at a time in the whole service, in a transaction
+ * that also moves the cursor.
  */
 import type { PaymentStatus } from '../../lib/payments/payment.ts'
 import type { PaymentOutcome } from '../../lib/scheduled-payments/schedule.ts'
@@ -35,8 +35,8 @@ const ENDED = `select c.payment_id, c.scheduled_payment_id, p.status, p.failure:
 /**
  * Makes one pass within a transaction. `now` is epoch milliseconds.
  *
- * @param tell told of each payment that has ended, schedule by schedule
- * @returns what it returned, and whether more events wait
+ * @param tell called for each payment that has ended, schedule by schedule
+ * @returns the results of `tell`, and whether more events wait
  */
 export async function followOutcomes<Result>(client: TransactionClient, now: number, tell: (ended: EndedPayment) => Promise<Result>): Promise<{ readonly results: readonly Result[]; readonly more: boolean }> {
   const place = await OutboxCursor.take(client, 'scheduled_payment_follow_up', now)
@@ -53,7 +53,7 @@ export async function followOutcomes<Result>(client: TransactionClient, now: num
     if (outcome !== undefined) results.push(await tell({ paymentId, scheduledPaymentId, outcome, message }))
   }
   await place.move(stretch)
-  // Nothing but the place was written: lost with the last moments of a server, it is made up for by reading on from before.
+  // Only the cursor was written: if a server crash loses it, the next pass reads the same events again.
   if (results.length === 0) await client.query('set local synchronous_commit = off')
   return { results, more: stretch.more }
 }

@@ -28,7 +28,7 @@ export type ScheduledPaymentSort = 'nextOccurrenceAt' | '-createdAt'
 export type ScheduledPaymentListQuery = ListQuery<ScheduledPaymentFilters, ScheduledPaymentSort>
 export type OccurrenceListQuery = ListQuery<object, '-number'> & { readonly scheduledPaymentId: string }
 
-/** A schedule as storage gives it back; times are epoch milliseconds, dates `YYYY-MM-DD`. */
+/** A schedule as read from storage; times are epoch milliseconds, dates `YYYY-MM-DD`. */
 export interface ScheduleRecord {
   readonly id: string
   readonly customerId: string
@@ -43,9 +43,9 @@ export interface ScheduleRecord {
   /** Minor units. */
   readonly amount: bigint
   readonly requestedRail: Rail | null
-  /** The one whose calendar its days are from. */
+  /** The rail whose calendar gives the days. */
   readonly rail: Rail
-  /** What is set for the days of the connection that its payments leave by; null where they are those of the rail. */
+  /** The calendar of the connection that the payments use; null where the rail's own calendar applies. */
   readonly calendar: CalendarTerms | null
   readonly reference: string
   readonly purposeCode: string | null
@@ -54,9 +54,9 @@ export interface ScheduleRecord {
   readonly lastPaymentId: string | null
   readonly lastPaymentStatus: PaymentStatus | null
   readonly metadata: Readonly<Record<string, string>>
-  /** Who changed its terms, and when last. */
+  /** The users and keys that changed its terms, each with the last time. */
   readonly editors: readonly Editor[]
-  /** Whose limits its payments count for; null: those of `createdBy`. */
+  /** The user whose limits its payments count for; null: `createdBy`. */
   readonly amountSetBy: string | null
   readonly createdBy: string
   readonly createdByName: string
@@ -178,19 +178,19 @@ export function scheduleJson(record: ScheduleRecord) {
 const ID = { expression: sql`s.id`, type: 'uuid' } as const
 
 const ORDERS: Readonly<Record<ScheduledPaymentSort, Order>> = {
-  // Those that have no next occurrence come last, and a keyset has no nulls.
+  // Schedules without a next occurrence come last; `infinity` stands for null, because a keyset has no nulls.
   nextOccurrenceAt: { keys: [{ expression: sql`coalesce(s.next_occurrence_at, 'infinity'::timestamptz)`, type: 'timestamptz' }, ID], descending: false },
   '-createdAt': { keys: [ID], descending: true },
 }
 
-/** The schedules of a customer. Operators have none of their own. */
+/** Lists the schedules of a customer. Operators have none of their own. */
 export async function listScheduledPayments(db: ReadDatabase, query: ScheduledPaymentListQuery): Promise<ListResult<ReturnType<typeof scheduleJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<ScheduleColumns>(db, [scheduleBranch(query)], query)
   return { ...page, rows: rows.map((row) => scheduleJson(scheduleRecord(row))) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of a list; exported so that a test can check its plan. */
 export function scheduleBranch({ tenant, filters, sort }: ScheduledPaymentListQuery): Branch {
   const where = new Conditions()
     .add(sql`s.customer_id = ${tenant.id}::uuid`)
@@ -212,7 +212,7 @@ export async function findSchedule(database: Database, tenant: Tenant, id: strin
   return row === undefined ? null : scheduleRecord(row)
 }
 
-/** One schedule of a customer with its version; null when it is not the tenant's. */
+/** Reads one schedule of a customer with its version; null when the schedule is not the tenant's. */
 export async function getScheduledPayment(database: Database, tenant: Tenant, id: string) {
   const record = await findSchedule(database, tenant, id)
   return record === null ? null : { version: record.version, view: scheduleJson(record) }
@@ -258,7 +258,10 @@ function dateJson({ plannedDate, executionDate }: Occurrence) {
   return { plannedDate, executionDate }
 }
 
-/** What has come of a schedule, the newest first, and what comes next; null when it is not the tenant's. */
+/**
+ * Lists the past occurrences of a schedule, newest first, and the foreseeable next ones; null when the schedule is not
+ * the tenant's.
+ */
 export async function listOccurrences(database: Database, db: ReadDatabase, query: OccurrenceListQuery) {
   const schedule = await findSchedule(database, query.tenant, query.scheduledPaymentId)
   if (schedule === null) return null
@@ -268,7 +271,7 @@ export async function listOccurrences(database: Database, db: ReadDatabase, quer
   }], query)
   const { status, series, next, maxOccurrences, occurrencesBegun } = schedule.state
   const left = maxOccurrences === null ? UPCOMING_MAX : Math.min(UPCOMING_MAX, maxOccurrences - occurrencesBegun)
-  // A schedule that is paused goes on later, nobody knows when.
+  // A paused schedule continues at an unknown time, so it has no foreseeable occurrences.
   const upcoming = status === 'active' ? foreseeable(series, next, left, schedule.rail, schedule.calendar) : []
   return { page: { ...page, rows: rows.map(occurrenceJson) }, upcoming: upcoming.map(dateJson) }
 }

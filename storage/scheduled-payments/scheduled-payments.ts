@@ -1,6 +1,6 @@
 /**
- * Rows of scheduled payments as they are made, changed and taken up. Statements only; rules are in lib/scheduled-payments.
- * Locks are taken in one order: recipients, then schedules by id, then balances and payments.
+ * Rows of scheduled payments as they are created, changed and executed. Statements only; rules are in
+ * lib/scheduled-payments. Locks are taken in one order: recipients, then schedules by id, then balances and payments.
  */
 import { dateIn, timestamp } from '../../lib/base/clock.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
@@ -35,7 +35,7 @@ export async function scheduleWithExternalId(client: TransactionClient, customer
   return rows[0]?.id ?? null
 }
 
-/** What payments from a balance are decided on; null when it is not the customer's. */
+/** Reads the facts about a balance that decisions on its payments need; null when the balance is not the customer's. */
 export async function scheduleBalance(client: TransactionClient, customerId: string, id: string): Promise<{ readonly currency: string; readonly status: string; readonly operatorId: string; readonly shard: number; readonly calendar: CalendarTerms | null } | null> {
   const { rows: [row] } = await client.query<{ currency: string; status: string; operator_id: string; shard: number; calendar: CalendarTerms | null }>({
     name: 'schedule_balance', values: [id, customerId],
@@ -186,7 +186,7 @@ export async function dueOccurrence(client: TransactionClient, scheduleId: strin
   }
 }
 
-/** Takes up the next occurrence of a locked schedule. */
+/** Takes the next occurrence of a locked schedule. */
 export async function insertOccurrence(client: TransactionClient, { id, customerId, shard }: Pick<ScheduleRecord, 'id' | 'customerId' | 'shard'>, due: DueOccurrence): Promise<void> {
   await client.query({
     name: 'insert_occurrence',
@@ -196,15 +196,17 @@ export async function insertOccurrence(client: TransactionClient, { id, customer
   })
 }
 
-/** What an occurrence that was given up answers to whoever still asks for its payment. */
+/**
+ * The recorded answer for the key of an occurrence that was given up; a later request for its payment gets this answer.
+ */
 export const GIVEN_UP = 'schedule-stopped'
 const GIVEN_UP_ANSWER = { status: 409, answer: JSON.stringify({ code: GIVEN_UP, message: 'The schedule was stopped.' }) }
-/** A decision under way may carry yesterday's date for so long after midnight, milliseconds. */
+/** Milliseconds after midnight during which a decision under way may still carry the date of the day before. */
 const MIDNIGHT_MS = 5 * 60_000
 
 /**
- * What a locked schedule is making just now is made by then, or not any more: whoever still asks for its payment, a node that
- * was held up for instance, finds its key used.
+ * Ends the occurrence that a locked schedule is making at this moment: its payment exists by now, or can never be made.
+ * A late request, for instance from a node that was delayed, finds the idempotency key used.
  */
 export async function giveUpDue(client: TransactionClient, id: string, now: number): Promise<void> {
   const due = await dueOccurrence(client, id)
@@ -217,14 +219,14 @@ export async function giveUpOccurrence(client: TransactionClient, scheduleId: st
   const days = [takenAt, takenAt + MIDNIGHT_MS, now - MIDNIGHT_MS, now].map((time) => dateIn(time, 'UTC'))
   await client.query({
     name: 'give_up_occurrence', values: [key, [...new Set(days)], fingerprint, GIVEN_UP_ANSWER.status, GIVEN_UP_ANSWER.answer, timestamp(now)],
-    // One that is being written at this moment is waited for, and has the key then.
+    // A key that another transaction is writing at this moment is waited for, and then conflicts.
     text: `insert into idempotency (id, day, fingerprint, status, resource_id, answer, created_at) select $1, d.day, $3, $4, null, $5, $6 from unnest($2::date[]) as d (day) on conflict do nothing`,
   })
   const { rowCount } = await client.query({ name: 'payment_of_occurrence', text: 'select from payment where id = $1', values: [paymentId] })
   return rowCount === 0
 }
 
-/** Takes up again what somebody else has left. */
+/** Takes an occurrence again that another node has abandoned. */
 export async function retakeOccurrence(client: TransactionClient, paymentId: string, now: number): Promise<void> {
   await client.query({ name: 'retake_occurrence', text: 'update scheduled_occurrence set taken_at = $2 where payment_id = $1', values: [paymentId, timestamp(now)] })
 }

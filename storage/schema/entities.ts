@@ -1,7 +1,8 @@
 /**
- * All entities. Tables that have none (postings, status updates, events, idempotency, instructions, partner messages, the
- * sandbox bank's book, the trail of changes, failed sign-ins, deliveries of webhooks) are only ever written by statements of our own: no unit of work
- * sees their rows, and MikroORM has no words for the partitions and composite keys by time that some of them have.
+ * All entities. Some tables have none: postings, status updates, events, idempotency, instructions, partner messages,
+ * the sandbox bank's book, the audit trail, failed sign-ins, webhook deliveries. Only hand-written statements write
+ * them: no unit of work needs their rows, and MikroORM cannot express the partitions and composite keys by time that
+ * some of them have.
  */
 import { AccountDetails } from '../accounts/account-details-entity.ts'
 import { AccountTransaction, Annotation } from '../transactions/account-transaction-entity.ts'

@@ -15,7 +15,7 @@ import { StartError } from '../../lib/base/errors.ts'
 import { ormOptions, unreachable } from './orm.ts'
 
 export interface MigrateOptions {
-  /** Where the files are; the ones beside this module by default. */
+  /** The directory of the migrations; the one beside this module by default. */
   readonly directory?: string
 }
 
@@ -25,17 +25,17 @@ export const MIGRATIONS_TABLE = 'migrations'
 /** The advisory lock that one migrating node holds; any fixed number does, this one spells "migrate". */
 const MIGRATE_LOCK = '0x6d696772617465'
 
-/** How long to wait for another node's migrations: longer than an index on a large table takes to build. */
+/** Timeout while another node migrates: longer than an index on a large table takes to build. */
 const LOCK_TIMEOUT_MS = 15 * 60_000
 
 const CONNECT_TIMEOUT_MS = 5_000
 
 /**
- * Runs what has not run yet and returns the names of it, in order.
+ * Runs outstanding migrations and returns their names, in order.
  *
  * @throws StartError when the database cannot be reached, a file's name is wrong, or the database has run migrations
- *   that this version does not have. A failing migration rejects with Postgres' own error; it and the ones after it
- *   have then not happened, the ones before it have.
+ * that this version does not have. A failing migration rejects with Postgres' own error; it and the ones after it are
+ * then rolled back or not run, the ones before it are committed.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
   const files = await listMigrations(options.directory ?? join(import.meta.dirname, '../migrations'))
@@ -92,7 +92,7 @@ async function runPending(url: string, files: readonly MigrationFile[]): Promise
       transactional: true,
       // Each file in its own transaction: a long build of an index is not undone by a mistake in the file after it.
       allOrNothing: false,
-      // Turning foreign keys off needs a superuser, and hides mistakes.
+      // Switching foreign keys off needs a superuser, and hides mistakes.
       disableForeignKeys: false,
       snapshot: false,
       silent: true,

@@ -12,7 +12,7 @@ export interface OrmOptions {
   readonly poolMax: number
 }
 
-/** A server that does not complete a connection in this time is as good as gone. */
+/** Timeout of a connect: a server this slow is treated as gone. */
 const CONNECT_TIMEOUT_MS = 5_000
 
 /**
@@ -33,7 +33,7 @@ export async function openOrm(options: OrmOptions): Promise<MikroORM> {
   return orm
 }
 
-/** What every connection of ours to the database has in common. */
+/** The options that all of the service's ORM connections share. */
 export function ormOptions(options: OrmOptions): Options {
   return {
     clientUrl: options.url,
@@ -49,14 +49,17 @@ export function ormOptions(options: OrmOptions): Options {
       keepAlive: true,
     },
     debug: false,
-    // What the ORM has to say arrives as an exception; standard output belongs to our own log.
+    // Errors of the ORM arrive as exceptions; standard output belongs to the service's own log.
     logger: () => undefined,
     colors: false,
     forceUtcTimezone: true,
   }
 }
 
-/** The error for a database that does not let us in: its host, port and name, never its password. */
+/**
+ * Makes the error for a database that cannot be reached or refuses the login: its host, port and name, never its
+ * password.
+ */
 export function unreachable(url: string, cause: unknown): StartError {
   const { hostname, port, pathname } = new URL(url)
   const reason = reasonOf(cause)

@@ -1,4 +1,6 @@
-/** What a sandbox has beside its opening credit in euro, because keys cannot add it: an annotation, and a file that was found clean. */
+/**
+ * Seeds the objects of a sandbox that keys cannot add: an annotation and a clean file on its opening credit in euro.
+ */
 import type { DocumentRecord } from '../../lib/documents/document.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
@@ -11,7 +13,7 @@ import { makeTransactions } from '../transactions/transactions.ts'
 const FILE_NAME = 'opening-balance.pdf'
 const TEXT = 'Opening balance of the sandbox, credited by its operator.'
 
-/** Writes both, in the transaction of the seed. `author` is who is shown. */
+/** Writes both, in the transaction of the seed. `author` is the user shown as their author. */
 export async function seedActivity(
   { client, ids, now }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number },
   { customerId, balanceId, author }: { readonly customerId: string; readonly balanceId: string; readonly author: { readonly id: string; readonly name: string } },

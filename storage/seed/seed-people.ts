@@ -1,8 +1,9 @@
 /**
- * The people of a sandbox: members of its customer and staff of its operator, each with a password and a second factor.
+ * The users of a sandbox: members of its customer and staff of its operator, each with a password and a second factor.
  *
- * Both follow from the service's own secret and the address, so nodes that share the secret agree on them, and a lost
- * sandbox.json comes back as it was. A sandbox that has no people yet, or people made under another secret, is completed.
+ * Both are derived from the service's own secret and the address, so nodes with the same secret derive the same ones,
+ * and a lost sandbox.json can be restored. A sandbox without users, or with users made under another secret, is
+ * completed.
  */
 import type pg from 'pg'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
@@ -15,7 +16,7 @@ import type { Database } from '../db/database.ts'
 import { lockFactors } from '../identity/identity-people.ts'
 import { inTransaction } from '../db/transaction.ts'
 
-/** How one of them signs in. */
+/** The credentials of one user. */
 export interface SandboxPerson {
   readonly email: string
   readonly password: string
@@ -37,13 +38,13 @@ export interface SeedPeopleDeps {
   readonly hashPassword: (password: string) => Promise<string>
 }
 
-/** Bytes of a password before base64: more than anybody can guess. */
+/** Bytes of a password before base64: too many to guess. */
 const PASSWORD_BYTES = 18
-/** The advisory lock of nodes that start at once; spells "folk". */
+/** The advisory lock of nodes that start at the same time; spells "folk". */
 const PEOPLE_LOCK = '0x666f6c6b'
 
 const MEMBERS = ['owner', 'approver', 'preparer'] as const
-/** Two-person rules need two of them. */
+/** Two-person rules need two staff members. */
 const STAFF = ['operator_admin', 'compliance', 'operations', 'treasury'] as const
 
 interface Wanted {
@@ -53,9 +54,9 @@ interface Wanted {
 }
 
 /**
- * Makes the people of a sandbox, or finds them.
+ * Makes the users of a sandbox, or finds them.
  *
- * @throws what the driver throws; then nothing was written
+ * @throws the driver's errors; then nothing was written
  */
 export async function seedPeople(world: SeedPeopleDeps, sandbox: { readonly operatorId: string; readonly customerId: string }): Promise<SandboxPeople> {
   const { database } = world
@@ -63,7 +64,7 @@ export async function seedPeople(world: SeedPeopleDeps, sandbox: { readonly oper
   const staff = STAFF.map((role) => wanted(world, role, 'operator'))
   const all = [owner, approver, preparer, ...staff]
 
-  // Hashing is slow on purpose, so it is done before the lock, and only for those who need it.
+  // Hashing is slow on purpose, so it is done before the lock, and only for missing users.
   const missing = await inTransaction(database, async (client) => {
     const found: Wanted[] = []
     for (const one of all) if (!(await isThere(client, world, one))) found.push(one)
@@ -96,7 +97,9 @@ function wanted({ secrets }: SeedPeopleDeps, role: MemberRole | StaffRole, level
   }
 }
 
-/** Whether the person exists with the second factor that belongs to this secret; their password may be another by now. */
+/**
+ * Whether the user exists with the second factor that belongs to this secret; the password may have been changed since.
+ */
 async function isThere(client: pg.ClientBase, { secrets }: SeedPeopleDeps, { person }: Wanted): Promise<boolean> {
   const { rows: [user] } = await client.query<{ id: string }>('select id from platform_user where email_key = $1', [emailKey(person.email)])
   if (user === undefined) return false

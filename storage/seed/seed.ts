@@ -1,11 +1,12 @@
 /**
- * What a sandbox begins with: an operator with a connection to the sandbox bank, and a customer with money, recipients and
- * keys. Money comes in as it always does: an incoming payment, posted by rule L01 through the commit, with its event.
+ * Seeds a sandbox: an operator with a connection to the sandbox bank, and a customer with money, recipients and keys.
+ * The money arrives as in production: an incoming payment, posted by rule L01 through the commit, with its event.
  *
- *  * S1 One transaction: a start that is cut short leaves nothing behind, and the next one seeds from the beginning.
- *  * S2 Nodes that start at once take turns under an advisory lock; one seeds, the others find it done.
- *  * S3 Keys are kept as hashes only. They follow from the service's secret, as its people do: nodes that share it agree on them,
- *    and a lost file comes back as it was. Under another secret there are new ones, and the lost ones stop working.
+ * - S1: One transaction: an interrupted start leaves nothing behind, and the next one seeds from the beginning.
+ * - S2: Nodes that start at the same time take turns under an advisory lock; one seeds, the others find the content.
+ * - S3: Keys are stored as hashes only. They are derived from the service's secret, as its users are: nodes with the
+ *   same secret derive the same keys, and a lost file can be restored. Under another secret new keys are made, and the
+ *   old ones stop working.
  */
 import { strict as assert } from 'node:assert'
 import { randomBytes } from 'node:crypto'
@@ -64,18 +65,18 @@ const KEY_NAME = 'Sandbox key'
 /** 100 000.00, in currencies of two decimals. */
 const OPENING_MINOR = 10_000_000n
 
-/** Nodes that start at once against one database each want a key of their own; an older key has lost its file. */
+/** Nodes that start together against one database each need a key of their own; an older key has lost its file. */
 const START_TOGETHER_MS = 10_000
 
-/** Rows of one statement when many are made: beyond this, larger statements gain nothing. */
+/** Rows of one statement when many are made: beyond this, larger statements are not faster. */
 const CHUNK_ROWS = 1_000
 
 /**
- * Makes the content of a new sandbox, or finds it. `kept` is what `sandbox.json` says, null when there is no such file: if
- * its keys work it is returned as it is, and so are the keys that follow from the secret. Otherwise the ids come with new keys, and
- * the keys seeded before are revoked.
+ * Makes the content of a new sandbox, or finds it. `kept` is the content of `sandbox.json`, null when there is no such
+ * file: if its keys work, it is returned unchanged; otherwise, if the keys derived from the secret work, those are
+ * returned. Otherwise the ids are returned with new keys, and the keys seeded before are revoked.
  *
- * @throws what the driver throws; then nothing was written.
+ * @throws the driver's errors; then nothing was written.
  */
 export async function seedSandbox(world: SeedDeps & { readonly kept: SandboxContent | null; readonly secrets?: Pick<SecretBox, 'derive'> }): Promise<SandboxContent> {
   return await inTransaction(world, async (tx) => {
@@ -89,7 +90,7 @@ export async function seedSandbox(world: SeedDeps & { readonly kept: SandboxCont
   })
 }
 
-/** What `createSandboxCustomers` is asked for. */
+/** A customer for `createSandboxCustomers` to make. */
 export interface CustomerSpec {
   readonly legalName: string
   readonly number: string
@@ -104,7 +105,7 @@ export interface CreatedCustomer {
   readonly apiKeyId: string
   /** The text of a key with all scopes of a customer. */
   readonly apiKey: string
-  /** In the order they were asked for. */
+  /** In the order of the specification. */
   readonly balanceIds: readonly string[]
   readonly recipients: { readonly EUR: string; readonly GBP: string; readonly USD: string } | null
 }
@@ -121,15 +122,15 @@ export async function createSandboxOperator(world: SeedDeps, name = OPERATOR_NAM
 
 /**
  * Makes active customers with balances, opening credits and a key each, in one transaction: 10 000 funded balances take
- * about two seconds. Balances are credited in the order asked for.
+ * about two seconds. Balances are credited in the order of the specification.
  *
- * @throws what the driver throws; then nothing was written.
+ * @throws the driver's errors; then nothing was written.
  */
 export async function createSandboxCustomers(world: SeedDeps & SandboxOperator, specs: readonly CustomerSpec[]): Promise<CreatedCustomer[]> {
   return await inTransaction(world, (tx) => insertCustomers(tx, world, specs))
 }
 
-/** Makes one such customer. */
+/** Makes a single such customer. */
 export async function createSandboxCustomer(world: SeedDeps & SandboxOperator, spec: CustomerSpec): Promise<CreatedCustomer> {
   const [created] = await createSandboxCustomers(world, [spec])
   return created!
@@ -141,12 +142,12 @@ interface Transaction {
   readonly client: pg.PoolClient
   readonly ids: IdSource
   readonly now: number
-  /** What the keys of a tenant are made of: random bytes, or those that follow from the service's secret. */
+  /** The source of a tenant's keys: random bytes, or bytes derived from the service's secret. */
   readonly keyBytes: (tenantId: string) => (bytes: number) => Uint8Array
   readonly accounts: InternalAccountCache
 }
 
-/** What an earlier seed made. */
+/** The content that an earlier seed made. */
 interface Found {
   readonly operatorId: string
   readonly customerId: string
@@ -181,7 +182,7 @@ async function findSeed({ client }: Transaction): Promise<Found | null> {
     [COMPANY_NUMBER, OPERATOR_NAME],
   )
   if (customer === undefined) return null
-  // The first of each: whatever was opened since is not the seed's.
+  // The first of each: balances and recipients made later are not the seed's.
   const first = async (text: string): Promise<Record<string, string>> => {
     const { rows } = await client.query<{ currency: string; id: string }>(text, [customer.id])
     return Object.fromEntries(rows.map(({ currency, id }) => [currency, id]))
@@ -217,7 +218,7 @@ async function renewKeys(tx: Transaction, found: Found, kept: SandboxContent | n
      where operator_id = $1 and tenant_id in ($1, $2) and name = $3 and status = 'active' and created_at <= $4`,
     [operatorId, customerId, KEY_NAME, timestamp(tx.now - START_TOGETHER_MS)],
   )
-  // One that was revoked, whoever did it, is not made again.
+  // A key that was revoked, by the seed or by a user, is not made again.
   const { rows: [used] } = await tx.client.query('select from api_key where sha256 = any($1::bytea[])', [[own.operator.apiKey, own.customer.apiKey].map((text) => Buffer.from(apiKeyHash(text), 'hex'))])
   const making = used === undefined ? tx : { ...tx, keyBytes: () => randomBytes }
   return {
@@ -228,7 +229,7 @@ async function renewKeys(tx: Transaction, found: Found, kept: SandboxContent | n
 
 const keyText = ({ keyBytes }: Transaction, tenantId: string): string => generateApiKey('test', keyBytes(tenantId)).secret
 
-/** Bytes that are the same whenever they are asked for. */
+/** A source of bytes that are the same at every start. */
 function derivedBytes(secrets: Pick<SecretBox, 'derive'>, tenantId: string): (bytes: number) => Uint8Array {
   let nth = 0
   return (bytes) => secrets.derive(`sandbox key of ${tenantId} ${nth++}`, bytes)
@@ -271,7 +272,7 @@ function newKey(tx: Transaction, owner: { readonly level: 'customer' | 'operator
   const row = {
     id, level: owner.level, tenant_id: owner.tenantId, operator_id: owner.operatorId, name: KEY_NAME, environment: 'test', prefix,
     sha256: `\\x${sha256}`, scopes: `{${(owner.level === 'operator' ? OPERATOR_SCOPES : CUSTOMER_SCOPES).join(',')}}`, status: 'active',
-    // Nobody made it but itself: a key is its own requester.
+    // A key has no other requester: it is its own.
     created_by: id, created_at: timestamp(tx.now),
   }
   return { id, secret, row }
@@ -379,8 +380,8 @@ function address(line1: string, buildingNumber: string, city: string, rest: { re
 }
 
 /**
- * What a key makes waits for a human, so somebody has to be asked about recipients that wait. A sandbox that begins writes to
- * nobody: who looks, finds them.
+ * Recipients made by a key wait for an approval, so an approval is opened for each. A new sandbox sends no mail:
+ * approvers see the approvals when they sign in.
  */
 async function askForApproval(tx: Transaction, operatorId: string, recipients: readonly Row[]): Promise<void> {
   if (recipients.length === 0) return
@@ -411,7 +412,7 @@ function recipientsOf({ ids, now }: Transaction, { customerId, createdBy }: { re
 
 type Row = Readonly<Record<string, string | number | bigint | boolean>>
 
-/** The columns that rows are inserted into; their types are those of the arrays that are bound. */
+/** Types of the inserted columns, which are the types of the bound arrays. */
 const COLUMN_TYPES: Readonly<Record<string, string>> = {
   id: 'uuid', operator_id: 'uuid', customer_id: 'uuid', connection_id: 'uuid', tenant_id: 'uuid', balance_id: 'uuid', created_by: 'uuid',
   shard: 'smallint', is_default: 'boolean', sha256: 'bytea', amount: 'bigint', created_at: 'timestamptz', updated_at: 'timestamptz',
@@ -446,7 +447,7 @@ async function inTransaction<Result>(world: SeedDeps & { readonly secrets?: Pick
       await client.query('commit')
       return result
     } catch (error) {
-      await client.query('rollback').catch(() => { /* The connection is gone, and the transaction with it. */ })
+      await client.query('rollback').catch(() => { /* The connection is lost, and the transaction with it. */ })
       broken(error as Error)
       throw error
     }

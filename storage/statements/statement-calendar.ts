@@ -1,19 +1,19 @@
-/** How far the monthly statements of each shard have come: rows that are due, taken by one node at a time. */
+/** The progress of each shard's monthly statements: rows that are due, taken by one node at a time. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { SHARD_COUNT } from '../../lib/shards/shard.ts'
 import type { Database } from '../db/database.ts'
 import { inTransaction, type TransactionClient } from '../db/transaction.ts'
 
-/** Where a shard's calendar stands. */
+/** The position of a shard in the calendar. */
 export interface CalendarPlace {
   readonly shard: number
   /** The first day of the month whose statements are due. */
   readonly month: string
-  /** The last balance that has been dealt with; null at the beginning. */
+  /** The last balance whose statement was planned; null at the beginning. */
   readonly afterBalance: string | null
 }
 
-/** Begins the calendar of every shard that has none with a month; those of before were nobody's to make. */
+/** Begins the calendar of every shard without one at a month; earlier months have no statements. */
 export async function beginCalendar(database: Database, month: string, dueAt: number): Promise<void> {
   await database.query({
     name: 'calendar_begin', values: [SHARD_COUNT - 1, month, timestamp(dueAt)],
@@ -56,7 +56,7 @@ export async function balancesOfMonth(client: TransactionClient, { shard, afterB
   }
 }
 
-/** A shard has come so far. */
+/** Records a shard's progress. */
 export async function moveCalendar(client: TransactionClient, { shard, month, afterBalance }: CalendarPlace, dueAt: number | null): Promise<void> {
   await client.query({
     name: 'calendar_move', values: [shard, month, afterBalance, dueAt === null ? null : timestamp(dueAt)],

@@ -1,4 +1,4 @@
-/** What happened on a balance in a period, for good. */
+/** A statement of a balance for a period. Its figures never change. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Statement = defineEntity({

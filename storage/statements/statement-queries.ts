@@ -7,9 +7,9 @@ import { Conditions, readPage, type Branch, type ListQuery, type ListResult, typ
 
 export interface StatementFilters {
   readonly kind?: readonly string[]
-  /** Of statements that begin then or later. */
+  /** Statements that begin on this day or later. */
   readonly from?: string
-  /** Of statements that end then or earlier. */
+  /** Statements that end on this day or earlier. */
   readonly to?: string
   readonly status?: readonly string[]
   readonly createdFrom?: string
@@ -18,7 +18,7 @@ export interface StatementFilters {
 
 export type StatementListQuery = ListQuery<StatementFilters, '-to' | 'to'> & { readonly balanceId: string }
 
-/** One statement of a balance of a customer; null when it is not theirs. */
+/** Finds one statement of a customer's balance; null when it is not the customer's. */
 export async function findStatement(database: Database, tenant: Tenant, balanceId: string, id: string): Promise<StatementRecord | null> {
   const { rows: [row] } = await database.pool.query<StatementColumns>({
     name: 'statement_find', text: `select ${STATEMENT_COLUMNS} from statement s where s.id = $1 and s.balance_id = $2 and s.customer_id = $3`, values: [id, balanceId, tenant.id],
@@ -33,7 +33,7 @@ export async function listStatements(database: Database, db: ReadDatabase, query
   return { ...page, rows: rows.map(statementRecord) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of a list; exported so that a test can check its plan. */
 export function statementBranch({ balanceId, filters, sort }: StatementListQuery): Branch {
   const where = new Conditions()
     .add(sql`s.balance_id = ${balanceId}::uuid`)

@@ -1,6 +1,6 @@
 /**
- * Statements as rows, and the lines they are of. A statement is planned once, in a transaction: from which line to which, and
- * what they come to. Everything that is shown of it afterwards is read from those lines, which never change.
+ * Statements as rows, and the journal lines they show. A statement is planned once, in a transaction: its first and
+ * last line, and their totals. Everything shown later is read from those lines, which never change.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -16,14 +16,14 @@ export interface StatementRecord extends StatementHead {
   readonly customerId: string
   readonly operatorId: string
   readonly firstSequence: number
-  /** One less than the first where there are no lines. */
+  /** One less than `firstSequence` where there are no lines. */
   readonly lastSequence: number
-  /** Of the amounts of its lines. */
+  /** The largest amount of its lines. */
   readonly largest: bigint
   readonly status: StatementStatus
   readonly version: number
   readonly jobId: string | null
-  /** Those that are ready. */
+  /** The formats whose files are ready. */
   readonly formats: readonly StatementFormat[]
 }
 
@@ -84,7 +84,7 @@ export async function statementBalance(database: Database, customerId: string, b
   return row === undefined ? null : { id: balanceId, customerId, operatorId: row[0], shard: row[1], currency: row[2] }
 }
 
-/** Whose balance it is, and how it is reached, as of now. */
+/** Reads the holder of a balance and its present account details. */
 export async function holderOf(database: Database, balanceId: string): Promise<StatementHolder> {
   const [row] = await database.query<[string, string, string, { readonly line1: string; readonly line2?: string | null; readonly city: string; readonly postalCode?: string | null; readonly country: string } | null]>({
     name: 'statement_holder', values: [balanceId],
@@ -129,10 +129,13 @@ const SUMS = `select coalesce(sum(amount) filter (where not debit), 0)::text as 
 const BALANCE_AFTER = `select coalesce((select debit_balance from posting where debit_account = $1 and debit_sequence = $2),
   (select credit_balance from posting where credit_account = $1 and credit_sequence = $2), 0) as balance`
 
-/** The lines of a period, and what they come to. */
+/** The lines of a period, and their totals. */
 export type Measured = Pick<StatementRecord, 'firstSequence' | 'lastSequence' | 'opening' | 'closing' | 'credits' | 'debits' | 'creditCount' | 'debitCount' | 'largest'>
 
-/** Measures the lines that were booked in a period, both days included; or those from a line on until its end. */
+/**
+ * Measures the lines that were booked in a period, both days included; or the lines from `begin` on until the period's
+ * end.
+ */
 export async function measureStatement(client: TransactionClient, balanceId: string, { from, to }: { readonly from: string; readonly to: string }, begin: bigint | null = null): Promise<Measured> {
   const first = begin ?? await firstSince(client, balanceId, from)
   const until = await firstSince(client, balanceId, Temporal.PlainDate.from(to).add({ days: 1 }).toString())
@@ -148,9 +151,9 @@ export async function measureStatement(client: TransactionClient, balanceId: str
 }
 
 /**
- * Plans a statement and writes it, to be prepared; one that was planned for the same job before is found again. What was
- * booked late for a month that has its statement is in the next one: monthly ones begin where the one before ended.
- * Null when the month has its statement already.
+ * Plans a statement and writes it with the status `preparing`; a statement that was planned for the same job before is
+ * found again. Lines booked late for a month that has its statement are in the next one: a monthly statement begins
+ * where the one before ended. Null when the month has its statement already.
  */
 export async function planStatement(client: TransactionClient, { id, jobId, kind, balance, from, to, holder, now }: StatementPlan): Promise<StatementRecord | null> {
   const { id: balanceId } = balance
@@ -181,7 +184,7 @@ export async function statementOfJob(client: Pick<TransactionClient, 'query'>, j
   return row === undefined ? null : statementRecord(row)
 }
 
-/** A statement is ready in these formats, whose files are kept from now on. */
+/** Marks a statement as ready in these formats, and keeps their files. */
 export async function finishStatement(client: TransactionClient, id: string, files: readonly { readonly format: StatementFormat; readonly fileId: string }[]): Promise<void> {
   for (const { format, fileId } of files) {
     await keepFile(client, fileId, null)
@@ -190,12 +193,12 @@ export async function finishStatement(client: TransactionClient, id: string, fil
   await client.query({ name: 'statement_ready', text: `update statement set status = 'ready', version = version + 1 where id = $1`, values: [id] })
 }
 
-/** The statement of a job that has come to nothing, if there is one. */
+/** Marks the statement of a failed job as failed, if there is one. */
 export async function failStatement(client: TransactionClient, jobId: string): Promise<void> {
   await client.query({ name: 'statement_failed', text: `update statement set status = 'failed', version = version + 1 where job_id = $1 and status = 'preparing'`, values: [jobId] })
 }
 
-/** The file of a statement in a format; null when there is none. */
+/** Finds the file of a statement in a format; null when there is none. */
 export async function statementFile(database: Database, id: string, format: StatementFormat): Promise<string | null> {
   const [row] = await database.query<[string]>({ name: 'statement_file_of', text: 'select file_id from statement_file where statement_id = $1 and format = $2', values: [id, format] })
   return row?.[0] ?? null

@@ -34,7 +34,7 @@ const COLUMNS = sql`e.id, e.customer_id, e.actor_type, e.actor_id, e.actor_name,
   e.address, e.request_id, ${epochMs('e.created_at')} as created_ms`
 const ORDER: Order = { keys: [{ expression: sql`e.id`, type: 'uuid' }], descending: true }
 
-/** A customer's own trail; an operator's with those of its customers. */
+/** Lists a customer's own audit events, or an operator's with those of its customers. */
 export async function listAuditEvents(db: ReadDatabase, { tenant, filters, ...page }: AuditEventListQuery) {
   const owner = tenant.kind === 'operator' ? sql`e.operator_id` : sql`e.customer_id`
   const where = new Conditions()

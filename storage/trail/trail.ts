@@ -1,18 +1,18 @@
-/** The trail of what people changed, written in the transaction of the change: either both have happened or neither. */
+/** The audit trail of changes, written in the transaction of the change: either both are committed or neither. */
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 
-/** Who changed something, and from where. */
+/** The actor of a change, and the address it came from. */
 export interface AuditBy {
   readonly actor: { readonly type: 'member' | 'staff' | 'key' | 'system'; readonly id: string; readonly name: string }
   readonly address: string | null
   readonly requestId: string | null
 }
 
-/** What time or a rule changed: nobody in particular, with an id that no person can have. */
+/** The actor of changes by time or by a rule: no user, with an id that no user can have. */
 export const SYSTEM: AuditBy = { actor: { type: 'system', id: '00000000-0000-4000-8000-000000000000', name: 'System' }, address: null, requestId: null }
 
-/** What was changed. Neither state may hold a secret. */
+/** The changed object. Neither state may hold a secret. */
 export interface AuditChange {
   /** Noun and past participle, for example `api_key.created`. */
   readonly action: string
@@ -44,12 +44,12 @@ const INSERT_FOR_PERSON = `insert into audit_event
     from membership where user_id = $3 and status = 'active' order by id limit cardinality($13::uuid[])
   ) m on true`
 
-/** Tenants of one person whose trails are written to at once. */
+/** Tenants of one user whose trails are written together, at most. */
 const TENANTS_MAX = 32
 
 /**
- * Writes what a person changed about themselves: into the trail of each tenant they belong to, since each has to know who
- * can act for it; into no tenant's when they belong to none.
+ * Writes a user's change of their own account: into the trail of each tenant the user belongs to, since each must know
+ * who can act for it; without a tenant when the user belongs to none.
  */
 export async function writePersonalAudit(client: pg.ClientBase, row: AuditBy & AuditChange & { readonly nextId: () => string; readonly at: number }): Promise<void> {
   await client.query({

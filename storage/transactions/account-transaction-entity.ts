@@ -1,4 +1,4 @@
-/** A movement of money as its customer sees it, and what people write beside it. */
+/** A movement of money as its customer sees it, and the users' notes on it. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 const KEYSET = '(customer_id, created_at, id)'
@@ -57,7 +57,7 @@ export const AccountTransaction = defineEntity({
   checks: [{ name: 'account_transaction_amount_positive', expression: 'amount > 0' }],
 })
 
-/** What somebody has written beside one. */
+/** A user's note on a transaction. */
 export const Annotation = defineEntity({
   name: 'Annotation',
   tableName: 'annotation',

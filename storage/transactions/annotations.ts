@@ -3,7 +3,7 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** What somebody wrote. Times are epoch milliseconds. */
+/** A user's note. Times are epoch milliseconds. */
 export interface AnnotationRecord {
   readonly id: string
   readonly transactionId: string
@@ -50,7 +50,7 @@ export async function annotationsOf(database: Database, transactionId: string): 
   return rows.map((row) => annotationJson(annotationRecord(row)))
 }
 
-/** One of a customer's transaction, and no other until the transaction ends; null when there is none. */
+/** Locks one note on a customer's transaction until the transaction ends; null when it does not exist. */
 export async function lockAnnotation(client: TransactionClient, { customerId, transactionId, id }: { readonly customerId: string; readonly transactionId: string; readonly id: string }): Promise<AnnotationRecord | null> {
   const { rows: [row] } = await client.query<AnnotationRow>({
     name: 'annotation_lock', values: [id, transactionId, customerId],

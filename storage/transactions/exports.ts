@@ -6,7 +6,7 @@ import { transactionBranch, transactionRecord, type TransactionFilters, type Tra
 import { catchUp } from './transactions.ts'
 import type { TransactionRecord } from '../../lib/transactions/transaction.ts'
 
-/** Which transactions. */
+/** The transactions to export. */
 export interface ExportQuestion {
   readonly customerId: string
   readonly filters: TransactionFilters
@@ -15,7 +15,7 @@ export interface ExportQuestion {
 
 const branchOf = ({ customerId, filters, q }: ExportQuestion) => transactionBranch({ tenant: { id: customerId, kind: 'customer' }, filters, sort: 'createdAt', q })
 
-/** How many there are, as of what was committed before; `max` + 1 for more. @throws DatabaseUnavailable */
+/** Counts the transactions, including all commits before the call; `max` + 1 for more. @throws DatabaseUnavailable */
 export async function countTransactions(database: Database, db: ReadDatabase, question: ExportQuestion, max: number, now: number): Promise<number> {
   await catchUp(database, question.customerId, now)
   const branch = branchOf(question)

@@ -85,18 +85,20 @@ const CREATED = { expression: sql`t.created_at`, type: 'timestamptz' } as const
 const ORDERS: Readonly<Record<TransactionSort, Order>> = {
   '-createdAt': { keys: [CREATED, ID], descending: true },
   createdAt: { keys: [CREATED, ID], descending: false },
-  // What is not booked comes first: it is still to come.
+  // Pending transactions come first: their booking is in the future.
   '-bookedAt': { keys: [{ expression: sql`coalesce(t.booked_at, 'infinity'::timestamptz)`, type: 'timestamptz' }, ID], descending: true },
   '-amount': { keys: [{ expression: sql`t.amount`, type: 'bigint' }, ID], descending: true },
 }
 
-/** What is searched; written as the index is. */
+/** The searched text; written exactly as in the index. */
 const SEARCHED = sql`search_words(t.customer_id, t.description || ' ' || coalesce(t.counterparty_name, '') || ' ' || coalesce(t.reference, '') || ' ' || coalesce(t.order_id, ''))`
 
-/** Payments go one way. */
+/** Payment types by direction. */
 const TYPES_OF: Readonly<Record<string, readonly string[] | undefined>> = { in: ['incoming_payment'], out: ['outgoing_payment'] }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan, and for exports, which read the same rows. */
+/**
+ * The FROM and WHERE of a list; exported so that a test can check its plan, and for exports, which read the same rows.
+ */
 export function transactionBranch({ tenant, filters, sort, q }: Pick<TransactionListQuery, 'tenant' | 'filters' | 'sort' | 'q'>): Branch {
   const where = new Conditions()
     .add(sql`t.customer_id = ${tenant.id}::uuid`)
@@ -122,18 +124,19 @@ export function transactionBranch({ tenant, filters, sort, q }: Pick<Transaction
   if (filters.category !== undefined) where.add(sql`t.category is not null`)
   if (filters.hasAttachments !== undefined) where.add(filters.hasAttachments ? sql`t.attachment_count > 0` : sql`t.attachment_count = 0`)
   if (filters.hasAnnotations !== undefined) where.add(filters.hasAnnotations ? sql`t.annotation_count > 0` : sql`t.annotation_count = 0`)
-  // What is booked within a time is not still to come; so the index by booking can begin there.
+  // A range of booking times excludes pending transactions; this condition lets the scan of the booking index begin at
+  // the range.
   if (sort === '-bookedAt') {
     if (filters.bookedFrom !== undefined) where.add(sql`coalesce(t.booked_at, 'infinity'::timestamptz) >= ${filters.bookedFrom}::timestamptz`)
     if (filters.bookedTo !== undefined) where.add(sql`coalesce(t.booked_at, 'infinity'::timestamptz) < ${filters.bookedTo.before}::timestamptz`)
   }
-  // There are no cards yet.
+  // Cards do not exist yet.
   if (filters.cardId !== undefined) where.add(NEVER)
   const search = q === null ? {} : { search: sql`${SEARCHED} @@ search_query(${tenant.id}::uuid, ${q})` }
   return { columns: COLUMNS, from: FROM, where: where.list, order: ORDERS[sort], ...search }
 }
 
-/** The transactions of a customer, as of what was committed before. Operators have none of their own. */
+/** Lists the transactions of a customer, including all commits before the call. Operators have none of their own. */
 export async function listTransactions(database: Database, db: ReadDatabase, query: TransactionListQuery, now: number): Promise<ListResult<ReturnType<typeof transactionJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   await catchUp(database, query.tenant.id, now)
@@ -141,7 +144,7 @@ export async function listTransactions(database: Database, db: ReadDatabase, que
   return { ...page, rows: rows.map((row) => transactionJson(transactionRecord(row))) }
 }
 
-/** One of a customer; null when it is not the tenant's. */
+/** Finds one transaction of a customer; null when it is not the tenant's. */
 export async function findTransaction(database: Database, db: ReadDatabase, tenant: Tenant, id: string, now: number): Promise<TransactionRecord | null> {
   if (tenant.kind !== 'customer') return null
   await catchUp(database, tenant.id, now)
@@ -192,7 +195,7 @@ async function siblingsOf(db: ReadDatabase, { sourceId, customerId }: Transactio
   return (await sql<Sibling>`select t.id, t.type from account_transaction t where t.source_id = ${sourceId}::uuid and t.customer_id = ${customerId}::uuid order by t.created_at, t.id`.execute(db.kysely)).rows
 }
 
-/** What the row that made it says, where it is the movement itself. */
+/** Reads the facts that only the cause's row has, where the cause is the movement itself. */
 async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency }: TransactionRecord) {
   const nothing = { holdIds: [] as string[], references: { endToEndId: null as string | null, uetr: null as string | null }, failure: null as Failure | null, returned: null as ReturnType<typeof returnJson> | null }
   const parse = <Kind>(json: string | null): Kind | null => (json === null ? null : JSON.parse(json) as Kind)
@@ -260,7 +263,10 @@ async function updatesOf(db: ReadDatabase, record: TransactionRecord) {
   return rows.map((row) => updateJson(record.id, row))
 }
 
-/** What the cause has gone through, from when there was a movement; what was booked at once has only that to tell. */
+/**
+ * SQL of the updates of the cause, from the first movement on; a transaction that was booked immediately has that
+ * single update.
+ */
 function updatesFrom({ id, sourceId, status, createdAt, description }: TransactionRecord) {
   const booked = sql`select 1 as version, ${status}::text as status, null::text as previous_status, ${`${description}.`}::text as message, 'partner'::text as actor, ${timestamp(createdAt)}::timestamptz as at`
   if (id !== sourceId && id !== transactionId(sourceId, 'other_side')) return sql`(${booked}) u`

@@ -2,22 +2,25 @@
  * Transactions: every movement of money as its customer sees it, one row each, made from the rows that cause movements
  * (payments, transfers, incoming payments, exchanges) and the postings that book them.
  *
- *  * A row says nothing of its own: it is what its cause and its lines are now, made again whenever an event tells that they
- *    have changed. So it may be made twice, by two nodes, or later than it should be, and is right all the same.
- *  * Every line of a balance belongs to exactly one (the function `transaction_of_line`), and their sums agree; the audit
- *    checks both.
- *  * Whoever reads sees what was committed before: what the follower has not come to yet is made up for first (`catchUp`).
+ * - A row has no facts of its own: it is derived from the present state of its cause and lines, and made again whenever
+ *   an event reports a change. So it may be made twice, by two nodes, or late, and is still right.
+ * - Every line of a balance belongs to exactly one transaction (the function `transaction_of_line`), and their sums
+ *   agree; the audit checks both.
+ * - A read includes all commits before it: causes that the follower has not reached yet are made first (`catchUp`).
  *
  * Why a table and a follower of the events:
- *  * a view over causes and postings has no index for the sorts by amount and booking or for the search, so a page sorts
- *    everything there is, and the payments' own table cannot have those indexes without every payment paying for them;
- *  * written by the commit it would be one more insert and one more update in each payment's life, with a dozen indexes;
- *  * beside the commits it costs them nothing but the processor it takes.
- * Figures, on two cores that thirty other processes wanted too, so to be compared with each other alone. One customer with a
- * million: the first page by creation, booking or amount 6 to 21 ms, one behind 980 000 others 4 to 36 ms; one recipient, one
- * status, a range of amounts or days 5 to 19 ms; a word that all have 10 ms, that two hundred have 190 ms, that none has 4 ms;
- * a filter without an index that nothing matches 1.2 s, an exact count 1.0 s. A pass makes 1 500 new rows a second, writes over
- * 1 200, and finds 3 500 unchanged. The table takes 1.1 kB a row with all indexes; of building those the search takes five sixths.
+ * - A view over causes and postings has no index for the sorts by amount and booking or for the search, so a page would
+ *   sort all rows; and the payments' own table cannot have those indexes without a cost for every payment.
+ * - Written by the commit, it would be one more insert and one more update in each payment's life, with a dozen
+ *   indexes.
+ * - Beside the commits it costs them only processor time.
+ *
+ * Figures, on two cores that thirty other processes used too, so to be compared only with each other. One customer with
+ * a million: the first page by creation, booking or amount 6 to 21 ms, a page behind 980 000 others 4 to 36 ms; one
+ * recipient, one status, a range of amounts or days 5 to 19 ms; a word that all have 10 ms, that two hundred have 190
+ * ms, that none has 4 ms; a filter without an index and without matches 1.2 s, an exact count 1.0 s. A pass makes 1 500
+ * new rows a second, updates 1 200, and finds 3 500 unchanged. The table takes 1.1 kB a row with all indexes; the
+ * search index takes five sixths of the time to build them.
  */
 import { JOURNAL_TYPES } from '../../lib/ledger/journal-line.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -26,16 +29,16 @@ import type { Database } from '../db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { inTransaction, type TransactionClient } from '../db/transaction.ts'
 
-/** Events of one pass; it ends within half a second, and what is left is the next one's. */
+/** Events of one pass; it ends within half a second, and the next pass takes the rest. */
 const EVENTS_MAX = 500
-/** Causes of one pass over what was there before. */
+/** Causes of one pass over rows from before the follower began. */
 const BACKFILL_MAX = 2_000
-/** Causes that a reader makes up for at most; a follower that is further behind catches up by itself. */
+/** Causes that a read makes at most; a follower that is further behind catches up by itself. */
 const CATCH_UP_MAX = 1_000
-/** Nodes' clocks differ by less than this, so older partitions of the events need not be looked at. */
+/** Clocks of nodes differ by less than this, so older partitions of the events need not be read. */
 const CLOCK_SLACK_MS = 2 * 86_400_000
 
-/** What customers are told of the status of a payment. A scheduled one is money that is still to leave. */
+/** The status of a payment as the customer sees it. A scheduled payment is pending money. */
 const PAYMENT_STATUS = `case p.status when 'completed' then 'completed' when 'failed' then 'failed' when 'rejected' then 'failed' when 'cancelled' then 'cancelled'
     when 'returned' then 'returned' when 'on_hold' then 'on_hold' else 'pending' end`
 const TRANSFER_STATUS = `case t.status when 'completed' then 'completed' when 'failed' then 'failed' when 'on_hold' then 'on_hold' else 'pending' end`
@@ -53,7 +56,8 @@ const EXCHANGE = { customer_id: 'x.customer_id', status: EXCHANGE_STATUS, order_
   source_version: 'x.version::bigint', created_at: 'x.created_at', updated_at: 'x.updated_at', description: `'Exchange ' || x.sell_currency || ' to ' || x.buy_currency` }
 
 /**
- * The columns that a cause may change later. What people add to a transaction, its category and counts, is not among them.
+ * The columns that a cause may change later. Users' additions to a transaction (its category and counts) are not among
+ * them.
  */
 const FOLLOWED = ['status', 'amount', 'fee', 'description', 'counterparty_name', 'counterparty_identifier', 'recipient_id', 'reference', 'rail', 'balance_id', 'currency',
   'running_balance', 'booked_at', 'value_date', 'source_version', 'updated_at'] as const
@@ -133,7 +137,7 @@ on conflict (id) do update set ${FOLLOWED.map((name) => `${name} = excluded.${na
 where excluded.source_version >= t.source_version
   and (${FOLLOWED.map((name) => `t.${name}`).join(', ')}) is distinct from (${FOLLOWED.map((name) => `excluded.${name}`).join(', ')})`
 
-/** Corrections are found by the mark of what they correct: the same rule the other way round. */
+/** Corrections are found by the mark of the corrected line: the same rule with debit and credit exchanged. */
 const MARKS = new Map<string, string>()
 for (const [mark, type] of JOURNAL_TYPES) {
   const [rule, side, ...rest] = mark.split('/') as [string, string, ...string[]]
@@ -146,35 +150,39 @@ const MARK_TYPES = textArray([...MARKS.values()])
 
 type Asking = Pick<TransactionClient, 'query'>
 
-/** Makes what is now of the transactions of these causes. @throws what the driver throws */
+/** Makes or updates the transactions of these causes from their present state. @throws the driver's errors */
 export async function makeTransactions(client: Asking, causes: readonly string[]): Promise<void> {
   if (causes.length === 0) return
   await client.query({ name: 'make_transactions', text: MAKE, values: [plainArray(causes), MARK_NAMES, MARK_TYPES] })
 }
 
-/** Transfers that the partner is still to do: they are told of by an event only when they are done. Few at any time. */
+/** Transfers that the partner has not executed yet: their first event is their end. Few at any time. */
 const TRANSFERS_BEGUN = `select o.transfer_id from transfer_order o
   where o.due_at is not null and not exists (select from account_transaction t where t.id = o.transfer_id)`
 
-/** How one pass went. */
+/** The result of a pass. */
 export interface Followed {
-  /** More waits. */
+  /** Whether more events wait. */
   readonly more: boolean
-  /** How old the oldest event of the pass was, milliseconds; zero where there was none. Null where another node makes the pass. */
+  /**
+   * Age of the oldest event of the pass, milliseconds; zero where there was none. Null where another node makes the
+   * pass.
+   */
   readonly lagMs: number | null
 }
 
 /**
- * Makes one pass: some events, and some of what was there before them. `now` is epoch milliseconds.
+ * Makes one pass: some events, and some rows from before the follower began. `now` is epoch milliseconds.
  *
- * @throws DatabaseUnavailable, OutcomeUnknown and what the driver throws; the next pass does what this one has not
+ * @throws DatabaseUnavailable, OutcomeUnknown and the driver's errors; the next pass resumes where the last committed
+ * pass ended
  */
 export async function followTransactions(database: Database, now: number): Promise<Followed> {
   return await inTransaction(database, async (client) => {
     let restored = false
     const place = await OutboxCursor.take(client, 'transaction_following', now, () => { restored = true })
     if (place === null) return { more: false, lagMs: null }
-    // What is lost with the last moments of a server is lost together with the place, and made again.
+    // A server crash loses the last rows together with the cursor's position, so they are made again.
     await client.query('set local synchronous_commit = off')
     const stretch = await place.next(EVENTS_MAX)
     if (restored) await beginBackfill(client)
@@ -195,7 +203,10 @@ export async function followTransactions(database: Database, now: number): Promi
   })
 }
 
-/** What was there before, in the order of the ids. @returns whether there is more */
+/**
+ * Makes transactions of causes from before the follower began, in the order of their ids. @returns whether there is
+ * more
+ */
 async function backfill(client: TransactionClient): Promise<boolean> {
   const { rows: [next] } = await client.query<[string, string]>({ name: 'transactions_backfill', text: 'select object, after_id from transaction_backfill order by object limit 1', rowMode: 'array', values: [] })
   if (next === undefined) return false
@@ -210,7 +221,7 @@ async function backfill(client: TransactionClient): Promise<boolean> {
   return true
 }
 
-/** After a restore nobody knows what was followed: everything is made again, which changes nothing that was right. */
+/** After a restore the followed events are unknown: everything is made again, which leaves correct rows unchanged. */
 async function beginBackfill(client: TransactionClient): Promise<void> {
   await client.query(`insert into transaction_backfill (object, after_id)
     select object, '00000000-0000-0000-0000-000000000000'::uuid from unnest(array['payment', 'transfer', 'incoming_payment', 'exchange']) object
@@ -218,9 +229,9 @@ async function beginBackfill(client: TransactionClient): Promise<void> {
 }
 
 /**
- * Makes up for what the follower has not come to yet of one customer, so that they find what they have just done.
+ * Makes the transactions of one customer that the follower has not reached yet, so that clients find their own changes.
  *
- * @throws DatabaseUnavailable and what the driver throws
+ * @throws DatabaseUnavailable and the driver's errors
  */
 export async function catchUp(database: Database, customerId: string, now: number): Promise<void> {
   const rows = await database.query<[string]>({
@@ -233,9 +244,9 @@ export async function catchUp(database: Database, customerId: string, now: numbe
 }
 
 /**
- * Sets what a customer files a transaction under. `expected` is the version that it must have, null for any.
+ * Sets the category of a transaction. `expected` is the version that it must have, null for any.
  *
- * @returns what it was filed under before; `stale` when it has another version, null when it is not the customer's
+ * @returns the category before; `stale` when it has another version, null when it is not the customer's
  */
 export async function setCategory(client: TransactionClient, { customerId, id, category, expected }: { readonly customerId: string; readonly id: string; readonly category: string | null; readonly expected: bigint | null }): Promise<{ readonly category: string | null } | 'stale' | null> {
   const { rows: [row] } = await client.query<{ category: string | null; version: string }>({

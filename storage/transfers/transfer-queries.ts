@@ -55,13 +55,13 @@ function transferRecord(row: TransferColumns): TransferRecord {
   }
 }
 
-/** A transfer by its id, whoever's it is; null when there is none. */
+/** Finds a transfer by its id, of any customer; null when it does not exist. */
 export async function findTransfer(database: Database, id: string): Promise<TransferRecord | null> {
   const { rows: [row] } = await database.pool.query<TransferColumns>({ name: 'get_transfer', text: `select ${COLUMNS} from transfer t where t.id = $1`, values: [id] })
   return row === undefined ? null : transferRecord(row)
 }
 
-/** One transfer of a customer with its version; null when it is not the tenant's. */
+/** Reads one transfer of a customer with its version; null when the transfer is not the tenant's. */
 export async function getTransfer(database: Database, tenant: Tenant, id: string) {
   if (tenant.kind !== 'customer') return null
   const record = await findTransfer(database, id)
@@ -76,7 +76,7 @@ export async function listTransfers(db: ReadDatabase, query: TransferListQuery):
   return { ...page, rows: rows.map((row) => transferJson(transferRecord(row))) }
 }
 
-/** Where the rows of a list come from; exported so that a test can look at its plan. */
+/** The FROM and WHERE of a list; exported so that a test can check its plan. */
 export function transferBranch({ tenant, filters, sort }: TransferListQuery): Branch {
   const where = new Conditions()
     .add(sql`t.customer_id = ${tenant.id}::uuid`)

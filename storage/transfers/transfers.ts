@@ -1,10 +1,10 @@
-/** Rows of transfers that travel by the partner, as they are told, asked about and moved. Statements only; rules are in lib/payments. */
+/** Rows of transfers through the partner: orders, inquiries and moves. Statements only; rules are in lib/payments. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { MovedTransfer, TransferState } from '../../lib/transfers/transfer-state.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** What has to be told or asked. */
+/** An order or inquiry that is due. */
 export interface DueTransfer {
   readonly id: string
   readonly operatorId: string
@@ -12,17 +12,17 @@ export interface DueTransfer {
   readonly toConnectionId: string
   readonly currency: string
   readonly amount: bigint
-  /** The partner may know of it. */
+  /** Whether the partner may have received the order. */
   readonly sent: boolean
-  /** It was told and did not answer. */
+  /** Whether the partner received the order and did not answer. */
   readonly isException: boolean
   readonly reference: string | null
   readonly attempts: number
 }
 
 /**
- * Takes transfers of these shards (null: all) that are due, the longest first. They are somebody else's again at `until`, should
- * whoever took them die; from here on the partner may know of them.
+ * Leases due transfers of these shards (null: all), the longest due first. The lease ends at `until`; then another node
+ * may take transfers that are still due. From the lease on, the partner may have received the order.
  */
 export async function takeDueTransfers(database: Database, { now, until, shards, max }: { readonly now: number; readonly until: number; readonly shards: string | null; readonly max: number }): Promise<readonly DueTransfer[]> {
   const rows = await database.query<[string, string, string, string, string, boolean, number, string | null, boolean, string]>({
@@ -37,12 +37,12 @@ export async function takeDueTransfers(database: Database, { now, until, shards,
   return rows.map(([id, fromConnectionId, toConnectionId, currency, amount, sent, attempts, reference, isException, operatorId]) => ({ id, operatorId, fromConnectionId, toConnectionId, currency, amount: BigInt(amount), sent, attempts, reference, isException }))
 }
 
-/** When a transfer that goes on is asked about next. One that is over stays so. */
+/** Sets when the partner is asked next about an open transfer. A transfer that is over is left alone. */
 export async function askTransferAt(database: Database, id: string, at: number): Promise<void> {
   await database.query({ name: 'ask_transfer_at', text: 'update transfer_order set due_at = $2 where transfer_id = $1 and due_at is not null', values: [id, timestamp(at)] })
 }
 
-/** A transfer by the partner, locked until the transaction ends; null when there is none. */
+/** Locks a transfer through the partner until the transaction ends; null when it does not exist. */
 export async function lockTransfer(client: TransactionClient, id: string): Promise<TransferState | null> {
   const { rows: [row] } = await client.query<{
     id: string; customer_id: string; operator_id: string; shard: number; number: string; status: TransferState['status']; version: number; from_balance_id: string
@@ -60,7 +60,7 @@ export async function lockTransfer(client: TransactionClient, id: string): Promi
   }
 }
 
-/** Writes what a move makes of a locked transfer; its money and its events are the commit's. */
+/** Writes the move of a locked transfer; the commit writes its postings and events. */
 export async function writeTransfer(client: TransactionClient, id: string, { change, over, order }: Pick<MovedTransfer, 'change' | 'over' | 'order'>, now: number): Promise<void> {
   await client.query({
     name: 'move_transfer', text: 'update transfer set status = $2, version = $3, failure = $4, completed_at = $5, updated_at = $6 where id = $1',

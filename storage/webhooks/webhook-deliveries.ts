@@ -1,4 +1,4 @@
-/** Deliveries that people ask for: tests, redeliveries, and a sandbox that is cleaned up. */
+/** Deliveries on request: tests, redeliveries, and the cleanup of a sandbox. */
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import { RETRY_WINDOW_MS } from '../../lib/webhooks/schedule.ts'
@@ -39,7 +39,10 @@ export async function lockDelivery(client: pg.ClientBase, endpointId: string, id
   return rows[0] === undefined ? null : { status: rows[0].status, createdAt: rows[0].created_ms }
 }
 
-/** Sends it again: the same event under its own id, with a window of its own; its attempts go on counting. */
+/**
+ * Queues a delivery again: the same event under its own id, with a window of its own; the count of its attempts
+ * continues.
+ */
 export async function requeueDelivery(
   client: pg.ClientBase,
   { id, createdAt, endpointId, shard, now }: { readonly id: string; readonly createdAt: number; readonly endpointId: string; readonly shard: number; readonly now: number },

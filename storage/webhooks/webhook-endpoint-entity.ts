@@ -1,4 +1,4 @@
-/** Where an integrator wants events, its secrets sealed. */
+/** A webhook endpoint of an integrator; its secrets are stored encrypted. */
 import { defineEntity, p } from '@mikro-orm/core'
 import { Customer } from '../customers/customer-entity.ts'
 import { Operator } from '../operators/operator-entity.ts'

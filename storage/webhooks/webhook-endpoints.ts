@@ -1,4 +1,4 @@
-/** Endpoints of integrators: the rows behind the commands, and what whoever delivers needs of them. */
+/** Endpoints of integrators: the rows that commands write, and the settings that deliveries need. */
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import { DISABLE_AFTER_MS } from '../../lib/webhooks/schedule.ts'
@@ -23,7 +23,7 @@ export interface NewEndpoint {
   readonly now: number
 }
 
-/** Serialises what is counted per tenant until the transaction ends. */
+/** Serialises changes of counts per tenant until the transaction ends. */
 export async function lockTenantEndpoints(client: pg.ClientBase, tenantId: string): Promise<void> {
   await client.query({ name: 'lock_endpoints', text: `select pg_advisory_xact_lock(hashtextextended('webhook_endpoint ' || $1, 0))`, values: [tenantId] })
 }
@@ -43,7 +43,7 @@ export async function insertEndpoint(client: pg.ClientBase, row: NewEndpoint): P
   })
 }
 
-/** The tenant's endpoint, which nobody else changes until the transaction ends; null when it has none of this id. */
+/** Locks the tenant's endpoint until the transaction ends; null when the tenant has none of this id. */
 export async function lockEndpoint(client: pg.ClientBase, tenantId: string, id: string) {
   const { rows } = await client.query<EndpointRow>({
     name: 'lock_endpoint', text: `select ${endpointColumns} from webhook_endpoint e where e.id = $1 and e.tenant_id = $2 for update`, values: [id, tenantId],
@@ -91,7 +91,7 @@ export async function deleteEndpoint(client: pg.ClientBase, id: string): Promise
   await client.query({ name: 'delete_endpoint', text: 'delete from webhook_endpoint where id = $1', values: [id] })
 }
 
-/** What is still to be sent to these endpoints never will be; it can be sent again by hand. */
+/** Discards queued deliveries of these endpoints; a user can request them again. */
 export async function discardQueued(client: pg.ClientBase, ids: readonly string[], now: number): Promise<void> {
   await client.query({
     name: 'discard_queued',
@@ -102,18 +102,18 @@ export async function discardQueued(client: pg.ClientBase, ids: readonly string[
   })
 }
 
-/** Tells the nodes that endpoints of a tenant have changed, when the transaction commits. */
+/** Notifies the nodes that endpoints of a tenant have changed, when the transaction commits. */
 export async function announceChange(client: pg.ClientBase, ids: readonly string[], shard: number): Promise<void> {
   if (ids.length === 0) return
   await client.query({ name: 'announce_change', text: 'select pg_notify($1, $2)', values: [WEBHOOK_CHANNEL, announcement({ kind: 'changed', endpoints: ids.map((id) => ({ id, shard })) })] })
 }
 
-/** Tells the nodes that an endpoint has something due, when the transaction commits. */
+/** Notifies the nodes that an endpoint has a due delivery, when the transaction commits. */
 export async function announceDue(client: pg.ClientBase, id: string, shard: number): Promise<void> {
   await client.query({ name: 'announce_due', text: 'select pg_notify($1, $2)', values: [WEBHOOK_CHANNEL, announcement({ kind: 'due', endpoints: [{ id, shard }] })] })
 }
 
-/** An endpoint as whoever delivers needs it; the secrets are still sealed. */
+/** The settings of an endpoint that deliveries need; the secrets are still encrypted. */
 export interface EndpointSettings {
   readonly id: string
   readonly tenantId: string

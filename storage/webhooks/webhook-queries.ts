@@ -78,7 +78,7 @@ export type EndpointListQuery = ListQuery<EndpointFilters, '-createdAt'>
 
 const ENDPOINT_ORDER: Order = { keys: [{ expression: sql`e.id`, type: 'uuid' }], descending: true }
 
-/** The endpoints of a tenant; an operator's own, not those of its customers. */
+/** Lists the endpoints of a tenant; for an operator its own, not those of its customers. */
 export async function listEndpoints(db: ReadDatabase, { tenant, filters, ...page }: EndpointListQuery) {
   const where = new Conditions()
     .add(sql`e.tenant_id = ${tenant.id}::uuid`)
@@ -90,7 +90,7 @@ export async function listEndpoints(db: ReadDatabase, { tenant, filters, ...page
   return { ...rest, rows: rows.map(endpointView) }
 }
 
-/** One endpoint of a tenant; null when it has none of this id. */
+/** Reads one endpoint of a tenant; null when the tenant has none of this id. */
 export async function getEndpoint(database: Database, tenant: Tenant, id: string) {
   const { rows } = await database.pool.query<EndpointRow>({
     name: 'get_endpoint', text: `select ${endpointColumns} from webhook_endpoint e where e.id = $1 and e.tenant_id = $2`, values: [id, tenant.id],
@@ -100,7 +100,7 @@ export async function getEndpoint(database: Database, tenant: Tenant, id: string
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** How long what was sent, and what was answered, can be read. */
+/** Time during which the request and the answer of a delivery can be read. */
 const SHOWN_MS = 30 * 86_400_000
 
 const DELIVERY_COLUMNS = sql`d.id, d.endpoint_id, d.event_id, d.event_type, d.status, d.test, d.redelivery, d.attempt_count, d.attempts,
@@ -138,7 +138,7 @@ interface DeliveryRow {
   readonly related_id: string | null
 }
 
-/** One attempt as it is kept; its number follows from its place, its headers from the event and the time they were signed. */
+/** One attempt as stored; its number follows from its position, its headers from the event and the time of signing. */
 export interface StoredAttempt {
   readonly startedAt: string
   readonly durationMs: number
@@ -160,7 +160,7 @@ function attemptView(row: DeliveryRow, text: string, index: number) {
   }
 }
 
-/** Whoever reads deliveries must not be able to replay one. */
+/** Shown in place of signatures, so that a reader of deliveries cannot replay one. */
 const HIDDEN = '(hidden)'
 
 function deliveryView(row: DeliveryRow, now: number) {
@@ -223,7 +223,7 @@ export async function listDeliveries(database: Database, db: ReadDatabase, { ten
   return { ...rest, rows: rows.map((row) => deliveryView(row, now)) }
 }
 
-/** One delivery of a tenant's endpoint; null when there is none. `now` is epoch milliseconds. */
+/** Reads one delivery of a tenant's endpoint; null when it does not exist. `now` is epoch milliseconds. */
 export async function getDelivery(db: ReadDatabase, tenant: Tenant, webhookId: string, id: string, now: number): Promise<DeliveryJson | null> {
   const { rows } = await sql<DeliveryRow>`select ${DELIVERY_COLUMNS} from ${DELIVERY_FROM}
     where d.id = ${id}::uuid and d.endpoint_id = ${webhookId}::uuid and e.tenant_id = ${tenant.id}::uuid`.execute(db.kysely)

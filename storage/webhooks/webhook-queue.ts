@@ -1,9 +1,9 @@
 /**
- * Deliveries that are still to be made, as rows that a node takes and finishes.
+ * Pending deliveries, as rows that a node claims and finishes.
  *
- * Taking a row moves its `due_at` to the end of the claim, so no other node takes it meanwhile, and everybody can again when
- * the node dies. What became of an attempt is written for many deliveries at once. None of it waits for the disk: what
- * Postgres loses with its last moments is sent once more, under the same event id.
+ * A claim moves the row's `due_at` to the end of the claim, so no other node takes the row meanwhile, and any node can
+ * take it again when this node dies. The results of attempts are written for many deliveries at once. No statement
+ * waits for the disk: deliveries whose results Postgres loses in a crash are sent once more, under the same event id.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Streak } from '../../lib/webhooks/streak.ts'
@@ -13,17 +13,20 @@ import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import { Database } from '../db/database.ts'
 import { RELATED_COLUMNS, RELATED_JOIN } from '../outbox/outbox.ts'
 
-/** Connections that finish and take; each statement of theirs is short. */
+/** Connections for claims and results; each statement is short. */
 const POOL_MAX = 4
 
-/** The pool of everything about deliveries: apart from the readers', and not waiting for the disk. Its owner closes it. */
+/**
+ * Opens the pool for all statements on deliveries: separate from the readers' pool, and not waiting for the disk. The
+ * owner closes it.
+ */
 export function openWebhookDatabase(url: string): Database {
   const relaxed = new URL(url)
   relaxed.searchParams.set('options', '-c synchronous_commit=off -c jit=off')
   return new Database(relaxed.href, POOL_MAX)
 }
 
-/** A delivery that this node has taken. Times are epoch milliseconds. */
+/** A delivery that this node has claimed. Times are epoch milliseconds. */
 export interface ClaimedDelivery {
   readonly id: string
   readonly createdAt: number
@@ -33,15 +36,15 @@ export interface ClaimedDelivery {
   readonly windowEndsAt: number
   /** Attempts made in this window so far. */
   readonly windowAttempts: number
-  /** Until when nobody else takes it; also the mark of this claim. */
+  /** The end of the claim, which also identifies the claim. */
   readonly claimedUntil: number
-  /** Of the endpoint's settings when it was taken. */
+  /** Version of the endpoint's settings at the time of the claim. */
   readonly endpointVersion: bigint
 }
 
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
 
-// Claims are whole milliseconds, so what is read back compares equal to what was written.
+// Claims are whole milliseconds, so a value read back equals the value written.
 const CLAIM = `with due as (
     select q.delivery_id, q.due_at from webhook_queue q where q.endpoint_id = $1 and q.due_at <= $2 and ($5::uuid is null or q.delivery_id = $5)
     order by q.due_at, q.delivery_id limit $3 for update skip locked),
@@ -58,7 +61,7 @@ const CLAIM = `with due as (
 type ClaimRow = [string, number, boolean, number, number, string, string, string, number, string | null, string, string, string | null, string | null,
   string | null, string | null, boolean, string | null, string | null]
 
-/** Takes up to `limit` due deliveries of an endpoint, the longest waiting first; only the one that is named, if any. */
+/** Claims up to `limit` due deliveries of an endpoint, the longest waiting first; with `only` just that delivery. */
 export async function claimDeliveries(
   database: Database,
   endpointId: string,
@@ -76,7 +79,7 @@ export async function claimDeliveries(
   }))
 }
 
-/** Gives back what was taken and not sent, so that it can be taken again at once. */
+/** Releases claimed deliveries that were not sent, so that they are due again immediately. */
 export async function releaseDeliveries(database: Database, deliveries: readonly ClaimedDelivery[], now: number): Promise<void> {
   if (deliveries.length === 0) return
   await database.query({
@@ -88,7 +91,7 @@ export async function releaseDeliveries(database: Database, deliveries: readonly
   })
 }
 
-/** What was taken for an endpoint that is no longer to get anything; it can be sent again by hand. */
+/** Discards claimed deliveries of an endpoint that must not receive any more; a user can request them again. */
 export async function discardDeliveries(database: Database, deliveries: readonly ClaimedDelivery[], now: number): Promise<void> {
   await database.query({
     name: 'discard_deliveries',
@@ -102,15 +105,15 @@ export async function discardDeliveries(database: Database, deliveries: readonly
   })
 }
 
-/** Attempts shown of one delivery: three times what a window has, and enough for whoever keeps sending it again. */
+/** Attempts shown of one delivery: three times as many as a window has, enough for repeated redeliveries. */
 const ATTEMPTS_KEPT = 50
 
-/** What became of one attempt. */
+/** The result of one attempt. */
 export interface FinishedAttempt {
   readonly delivery: ClaimedDelivery
   readonly succeeded: boolean
   readonly endedAt: number
-  /** When it is tried again; null after a success, and when no time is left. */
+  /** Time of the next attempt; null after a success, and when no time is left. */
   readonly nextAttemptAt: number | null
   /** The attempt as it will be shown, JSON. */
   readonly attempt: string
@@ -120,8 +123,8 @@ export interface EndpointStreak extends Streak {
   readonly endpointId: string
 }
 
-// A delivery that was discarded or redelivered while it was under way has lost its claim: a failure then changes nothing but
-// the list of attempts, a success is one.
+// A delivery that was discarded or redelivered while it was under way has lost its claim: then a failure changes only
+// the list of attempts, and a success still counts.
 const FINISH = `with u as materialized (
     select * from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::boolean[], $5::timestamptz[], $6::timestamptz[], $7::text[], $15::uuid[])
       as u(id, created_at, claim, succeeded, ended_at, next_at, attempt, endpoint_id)),
@@ -152,7 +155,10 @@ const FINISH = `with u as materialized (
     cross join lateral (select b.status = 'active' and greatest(b.consecutive_failures + s.run_before, s.run_within, s.run_after) >= ${PAUSE_AFTER_FAILURES} as pause) p
   where e.id = s.id returning e.id, e.tenant_id, p.pause`
 
-/** Writes what became of attempts, and of their endpoints. @returns the endpoints that are paused from now on */
+/**
+ * Writes the results of attempts, and the failure streaks of their endpoints. @returns the endpoints that are paused
+ * from now on
+ */
 export async function finishAttempts(database: Database, attempts: readonly FinishedAttempt[], streaks: readonly EndpointStreak[]): Promise<{ readonly id: string; readonly tenantId: string }[]> {
   const at = (time: number | null) => (time === null ? null : timestamp(time))
   const column = (value: (attempt: FinishedAttempt) => string | null) => plainArray(attempts.map(value))
@@ -171,10 +177,14 @@ export async function finishAttempts(database: Database, attempts: readonly Fini
   return rows.filter(([, , paused]) => paused).map(([id, tenantId]) => ({ id, tenantId }))
 }
 
-/** An attempt ends what its window does not; what is older than that cannot be attempted. */
+/**
+ * Deliveries whose window ended this long ago are failed without an attempt: a working node would have finished them
+ * earlier.
+ */
 const ORPHAN_MS = 86_400_000
 
-// Jumps from endpoint to endpoint through the index: what it costs depends on how many have work, not on how much.
+// Jumps from endpoint to endpoint through the index: the cost depends on the number of endpoints with work, not on the
+// amount of work.
 const HEADS = `with recursive head as (
     (select q.endpoint_id, q.shard, q.due_at from webhook_queue q order by q.endpoint_id, q.due_at limit 1)
     union all
@@ -191,7 +201,10 @@ export async function dueEndpoints(
   return rows.map(([id, shard]) => ({ id, shard }))
 }
 
-/** Takes out of the queue what belongs to endpoints that are gone, or was due so long ago that nothing can be made of it. `now` is epoch milliseconds. */
+/**
+ * Removes deliveries from the queue whose endpoint is deleted, or whose window ended too long ago. `now` is epoch
+ * milliseconds.
+ */
 export async function dropOrphans(database: Database, now: number): Promise<void> {
   await database.query({
     name: 'drop_orphans', values: [timestamp(now - ORPHAN_MS), timestamp(now)],

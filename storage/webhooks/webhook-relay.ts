@@ -1,9 +1,10 @@
 /**
- * From events to deliveries: one pass at a time over the whole service, in one transaction that also remembers how far it
- * has come (event-place.ts). So each event is relayed exactly once, whoever wrote it and whichever node relays.
+ * Makes deliveries from events: one pass at a time in the whole service, in one transaction that also moves the cursor
+ * (storage/outbox/outbox-cursor.ts). So each event is relayed exactly once, on whichever node it was written or is
+ * relayed.
  *
- * The transaction need not wait for the disk (openWebhookDatabase). Should Postgres lose its last moments, it loses the deliveries and the place
- * together, and the events are relayed again under their own ids.
+ * The transaction need not wait for the disk (openWebhookDatabase). If Postgres crashes, it loses the deliveries and
+ * the cursor's position together, and the events are relayed again under their own ids.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -14,16 +15,16 @@ import type { Database } from '../db/database.ts'
 import { OutboxCursor, IN_EVENT_RANGE } from '../outbox/outbox-cursor.ts'
 import { inTransaction } from '../db/transaction.ts'
 
-/** Where nodes are told that deliveries are due, or that endpoints have changed. */
+/** The channel that notifies nodes of due deliveries and of changed endpoints. */
 export const WEBHOOK_CHANNEL = 'webhooks'
 
 /** Events of one pass. At a few microseconds each it ends within some tens of milliseconds. */
 const EVENTS_MAX = 2_000
-/** Endpoints in one notification, at 40 bytes each; Postgres takes 8 000. */
+/** Endpoints in one notification, at 40 bytes each; Postgres accepts 8 000 bytes. */
 const ANNOUNCED_MAX = 190
 
-// What a customer simulates is for the customer alone; a test is for one endpoint, and has its delivery already. Holds are for
-// operators, whatever an endpoint asks for.
+// Events that a customer simulates are for the customer alone; a test is for one endpoint, and has its delivery
+// already. Compliance holds are for operators only, whatever event types an endpoint has.
 const MATCHES = `select o.id, o.created_at::text, o.type, e.id, e.shard, e.status
   from outbox o join webhook_endpoint e on e.tenant_id in (o.customer_id, o.operator_id) and o.type = any(e.events)
   where ${IN_EVENT_RANGE} and (o.type <> $4 or o.sandbox) and (not o.sandbox or e.tenant_id = o.customer_id)
@@ -39,25 +40,26 @@ const INSERT = `with rows as materialized (
   select id, $8, endpoint_id, event_id, event_created_at, event_type, case when active then 'pending' else 'discarded' end,
     case when active then $8::timestamptz end, case when active then null else $8::timestamptz end from rows`
 
-/** The time as text, so that it comes back exactly as it is: deliveries find their event by it. */
+/** The creation time is text, so that it returns exactly as it was: deliveries find their event by it. */
 type Match = [eventId: string, createdAt: string, type: string, endpointId: string, shard: number, status: string]
 
 export interface RelayPass {
-  /** Deliveries that were made, discarded ones too. */
+  /** Deliveries that were made, including discarded ones. */
   readonly deliveries: number
-  /** There were events, or another node is at some: look again soon. */
+  /** Whether there were events, or another node is relaying: run again soon. */
   readonly events: boolean
-  /** More events wait: look again at once. */
+  /** Whether more events wait: run again immediately. */
   readonly again: boolean
-  /** Whether anybody wants events at all; until then only the place is kept. */
+  /** Whether any endpoint exists; without one only the cursor is kept. */
   readonly wanted: boolean
 }
 
 /**
- * Makes one pass. `now` is epoch milliseconds; `onRestored` is told when the database was restored into another
+ * Makes one pass. `now` is epoch milliseconds; `onRestored` is called when the database was restored into another
  * cluster and its events were renumbered.
  *
- * @throws DatabaseUnavailable, OutcomeUnknown and what the driver throws; the next pass does what this one has not
+ * @throws DatabaseUnavailable, OutcomeUnknown and the driver's errors; the next pass resumes where the last committed
+ * pass ended
  */
 export async function relayEvents(database: Database, ids: IdSource, now: number, onRestored: () => void): Promise<RelayPass> {
   return await inTransaction(database, async (client) => {
@@ -69,18 +71,18 @@ export async function relayEvents(database: Database, ids: IdSource, now: number
   })
 }
 
-/** What a notification is about. */
+/** The content of a notification. */
 export interface Announcement {
   readonly kind: 'due' | 'changed'
   readonly endpoints: readonly { readonly id: string; readonly shard: number }[]
 }
 
-/** The text of a notification; empty when there is too much to say. */
+/** Builds the text of a notification; empty when there are too many endpoints. */
 export function announcement({ kind, endpoints }: Announcement): string {
   return endpoints.length > ANNOUNCED_MAX ? '' : `${kind} ${endpoints.map(({ id, shard }) => `${id}:${shard}`).join(',')}`
 }
 
-/** What a notification says; null: look for yourself. */
+/** Reads a notification; null: the node must query the database itself. */
 export function readAnnouncement(text: string): Announcement | null {
   const [kind, list = ''] = text.split(' ')
   if (kind !== 'due' && kind !== 'changed') return null
