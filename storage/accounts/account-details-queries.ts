@@ -1,4 +1,4 @@
-/** Account details as their customer sees them. */
+/** Account details as the customer sees them. */
 import type { AccountDetailsJson } from '../../lib/accounts/details.ts'
 import { accountDetailsOf } from './account-details.ts'
 import type { Database } from '../db/database.ts'

@@ -17,7 +17,10 @@ const READ = `select id, balance_id, currency, scope, rails, status, status_reas
     reference, estimated_arrival, ${ms('valid_from')}, ${ms('valid_until')}, replaced_by_id, ${ms('created_at')}
   from account_details where balance_id = any($1::uuid[]) order by balance_id, (scope = 'local') desc, id`
 
-/** The account details of each balance, local ones first; closed ones too. A balance without any is absent. */
+/**
+ * Reads the account details of each balance, local ones first, closed ones included. A balance without details is
+ * absent.
+ */
 export async function accountDetailsOf(database: Pick<Database, 'query'>, balanceIds: readonly string[]): Promise<Map<string, AccountDetailsJson[]>> {
   const found = new Map<string, AccountDetailsJson[]>()
   for (const row of await database.query<Row>({ name: 'account_details_of', text: READ, values: [plainArray(balanceIds)] })) {
@@ -94,13 +97,13 @@ export async function findPlatformAccount(
   return row?.[0] ?? null
 }
 
-/** Details of one balance, as rows of one statement. */
+/** Balances whose details one statement writes. */
 const CHUNK_BALANCES = 1_000
 
 export interface ProvidedFor {
   readonly ids: IdSource
   readonly now: number
-  /** The balances of an operator, or these. */
+  /** All balances of an operator, or the listed balances. */
   readonly balances: { readonly operatorId: string } | readonly string[]
 }
 

@@ -8,7 +8,7 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** All details of a balance, which cannot change until the transaction ends; the balance must be locked. */
+/** Locks all details of a balance until the transaction ends; the caller must hold the lock of the balance. */
 export async function lockDetails(client: TransactionClient, balanceId: string): Promise<readonly KnownDetails[]> {
   const { rows } = await client.query<{ id: string; scope: KnownDetails['scope']; status: KnownDetails['status']; connection_id: string }>({
     name: 'lock_details', values: [balanceId], text: 'select id, scope, status, connection_id from account_details where balance_id = $1 order by id for update',
@@ -77,7 +77,7 @@ export async function activateDetails(client: TransactionClient, id: string, { i
   })
 }
 
-/** The partner has refused. */
+/** Marks a request as failed: the partner has refused it. */
 export async function failDetails(client: TransactionClient, id: string, reason: string): Promise<void> {
   await client.query({ name: 'fail_details', text: `update account_details set status = 'failed', status_reason = $2, due_at = null where id = $1`, values: [id, reason] })
 }

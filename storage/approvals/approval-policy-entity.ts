@@ -1,4 +1,4 @@
-/** Whom payments, recipients and changes of a customer wait for. */
+/** An approval policy of a customer: the approvers that its payments, recipients or policy changes need. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const ApprovalPolicy = defineEntity({

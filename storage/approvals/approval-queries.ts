@@ -42,7 +42,7 @@ const ORDERS: Readonly<Record<ApprovalListQuery['sort'], Order>> = {
   createdAt: { keys: [ID], descending: false },
 }
 
-/** Whether the viewer may decide: as a member of the customer, so never staff and never a key. */
+/** SQL condition: the viewer may decide. Only members of the customer may, so staff and keys never match. */
 const mayDecide = (viewer: Viewer) =>
   sql`exists (select from membership m where m.tenant_id = a.customer_id and m.user_id = ${viewer.id}::uuid and ${sql.raw(MAY_DECIDE)})`
 
@@ -55,7 +55,7 @@ const SIGHT = `
 
 const columns = (viewer: Viewer) => sql`${sql.raw(APPROVAL_COLUMNS)}, ${mayDecide(viewer)} as can_decide, ${sql.raw(SIGHT)}`
 
-/** The approvals of a customer, or of all customers of an operator. */
+/** Lists the approvals of a customer, or of all customers of an operator. */
 export async function listApprovals(database: Database, db: ReadDatabase, { tenant, filters, sort, ...page }: ApprovalListQuery, viewer: Viewer) {
   const where = scope(tenant)
     .anyOf(sql`a.status`, filters.status, 'text')

@@ -70,9 +70,9 @@ export async function writeEffects({ client, now }: Pick<ApprovalTx, 'client' | 
 }
 
 /**
- * Opens an approval with its `approval.requested`. The subject must not wait for another one.
+ * Opens an approval with its `approval.requested`. The subject must not wait for another approval.
  *
- * @returns its id
+ * @returns the approval's id
  */
 export async function openApproval(tx: ApprovalTx, request: OpenRequest): Promise<string> {
   const { rows: [customer] } = await tx.client.query<{ operator_id: string; shard: number }>({
@@ -259,7 +259,7 @@ export function approvalRecord(row: ApprovalColumns): ApprovalRecord {
   }
 }
 
-/** An approval, locked until the transaction ends; null when there is none. */
+/** Locks an approval until the transaction ends; null when it does not exist. */
 export async function lockApproval(client: TransactionClient, id: string): Promise<ApprovalRecord | null> {
   const { rows: [row] } = await client.query<ApprovalColumns>({ name: 'lock_approval', text: `select ${APPROVAL_COLUMNS} from approval a where a.id = $1 for update`, values: [id] })
   return row === undefined ? null : approvalRecord(row)
@@ -271,7 +271,7 @@ export async function endingOf(client: Pick<TransactionClient, 'query'>, id: str
   return row ?? null
 }
 
-/** The approval that a subject waits for, locked until the transaction ends; null when it waits for none. */
+/** Locks the approval that a subject waits for until the transaction ends; null when the subject waits for none. */
 export async function lockPendingApproval(client: TransactionClient, subjectId: string): Promise<ApprovalRecord | null> {
   const { rows: [row] } = await client.query<ApprovalColumns>({
     name: 'lock_pending_approval', text: `select ${APPROVAL_COLUMNS} from approval a where a.subject_id = $1 and a.status = 'pending' for update`, values: [subjectId],
@@ -279,7 +279,7 @@ export async function lockPendingApproval(client: TransactionClient, subjectId: 
   return row === undefined ? null : approvalRecord(row)
 }
 
-/** The pending approvals of payments to a recipient, in the order in which they are locked. */
+/** Finds the pending approvals of payments to a recipient, in the order in which they are locked. */
 export async function pendingPaymentApprovals(client: TransactionClient, customerId: string, recipientId: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'pending_payment_approvals',

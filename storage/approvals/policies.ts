@@ -1,4 +1,4 @@
-/** Approval policies as rows. A policy that was never set has no row; its id and its terms are known all the same. */
+/** Approval policies as rows. A policy that was never set has no row, but an id and default terms. */
 import { hash } from 'node:crypto'
 import { NO_POLICY, POLICY_KINDS, termsJson, termsOf, type PolicyKind, type PolicyTerms, type TermsJson } from '../../lib/approvals/policy.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -10,7 +10,7 @@ export interface PolicyRecord {
   readonly id: string
   readonly customerId: string
   readonly kind: PolicyKind
-  /** 0 before it was ever set. */
+  /** Zero before the policy is first set. */
   readonly version: number
   readonly terms: PolicyTerms
   readonly effectiveFrom: number
@@ -20,7 +20,7 @@ export interface PolicyRecord {
   readonly pending: { readonly approvalId: string; readonly terms: PolicyTerms } | null
 }
 
-/** The id of a customer's policy of a kind: the same before and after it is set. */
+/** Derives the id of a customer's policy of a kind: the same before and after it is set. */
 export function policyId(customerId: string, kind: PolicyKind): string {
   const hex = hash('sha256', `approval policy ${kind} of ${customerId}`, 'hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -45,7 +45,7 @@ const SELECT = `select k.kind, p.version, p.terms, coalesce(p.updated_by, c.id) 
     left join approval a on a.subject_id = k.id and a.status = 'pending'
   order by k.nth`
 
-/** A customer's policies of these kinds; none when there is no such customer. */
+/** Reads a customer's policies of these kinds; none when the customer does not exist. */
 export async function readPolicies(client: Pick<TransactionClient, 'query'>, customerId: string, kinds: readonly PolicyKind[] = POLICY_KINDS): Promise<readonly PolicyRecord[]> {
   const { rows } = await client.query<PolicyRow>({ name: 'read_policies', text: SELECT, values: [customerId, kinds, kinds.map((kind) => policyId(customerId, kind))] })
   return rows.map((row) => ({
@@ -55,7 +55,10 @@ export async function readPolicies(client: Pick<TransactionClient, 'query'>, cus
   }))
 }
 
-/** Makes the changes of a customer's policies wait for one another until the transaction ends: each is compared with all. */
+/**
+ * Serializes changes of a customer's policies until the transaction ends, because each change is compared with all
+ * policies.
+ */
 export async function lockPolicies(client: TransactionClient, customerId: string): Promise<void> {
   await client.query({ name: 'lock_policies', text: `select pg_advisory_xact_lock(hashtextextended('approval policies of ' || $1::text, 0))`, values: [customerId] })
 }

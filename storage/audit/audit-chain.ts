@@ -1,6 +1,6 @@
 /**
- * The checks of the chain over the journal (storage/journal/journal-chain.ts). Checkpoints are verified one after the other, each from the
- * lines that are there now, so a journal of any length is verified in the memory of one checkpoint.
+ * The checks of the chain over the journal (storage/journal/journal-chain.ts). Checkpoints are verified one after the
+ * other, each from its present lines, so a journal of any length is verified in the memory of one checkpoint.
  */
 import { BLOCK_DIGESTS, balanceLines, INTERNAL_CHAIN, internalLines } from '../journal/journal-chain.ts'
 

@@ -1,6 +1,6 @@
 /** Audit checks of forwards and held rates: their amounts add up, and every deposit is where they record it. */
 
-/** While a deposit is kept, all that was received of it is. */
+/** SQL: whether a deposit is held, 1 or 0; then its full received amount is still there. */
 const KEPT = `case when e.deposit_status in ('awaiting', 'received', 'margin_call') then 1 else 0 end`
 
 export const CONTRACT_CHECKS = [

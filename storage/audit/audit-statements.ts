@@ -3,7 +3,9 @@
  * were written.
  */
 
-/** Files that are hashed as they are now; a larger one, which would have to be in memory whole, is measured. */
+/**
+ * Files up to this size are hashed; of a larger file, which would have to be in memory whole, only the size is checked.
+ */
 const HASHED_BYTES_MAX = 64 * 2 ** 20
 
 /** SQL of a balance after one of its lines; zero before its first. */

@@ -3,7 +3,7 @@
  * left out; a read of transactions supplies them.
  */
 
-/** Each line of a balance, with the transaction that it belongs to. */
+/** SQL of each line of a balance, with the transaction that it belongs to. */
 const LINES = `
   select transaction_of_line(p.rule, l.side, p.source_id, p.entry_id, p.ordinal) as transaction_id, p.source_id, p.rule, p.entry_id, p.currency, l.balance_id, l.sequence,
     case l.side when 'debit' then -p.amount else p.amount end as change

@@ -31,7 +31,7 @@ export interface AuditReport {
   readonly ok: boolean
   readonly checks: readonly AuditCheck[]
   readonly postings: number
-  /** The newest block of the journal's chain, to be kept elsewhere; null while nothing is chained. */
+  /** The newest block of the journal's chain, to be kept outside of the database; null while no line is chained. */
   readonly block: { readonly number: string; readonly hash: string } | null
   readonly milliseconds: number
 }
@@ -48,7 +48,7 @@ const WORK_MEMORY = '256MB'
 interface Check {
   readonly name: string
   readonly promise: string
-  /** Returns the rows that disagree. `$1` and up are `values`. */
+  /** Returns the rows that disagree. Parameters from `$1` on are `values`. */
   readonly sql: string
   readonly values?: readonly unknown[]
 }
@@ -95,7 +95,7 @@ async function run(client: Pick<pg.ClientBase, 'query'>, { name, promise, sql, v
 
 // ── The checks ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Each posting as the line of each balance it touches. */
+/** SQL of each posting as a line of each balance it touches. */
 const LINES = `
   select debit_account as balance_id, debit_sequence as sequence, -amount as change, debit_balance as running, rule, entry_id
   from posting where debit_sequence is not null
@@ -192,7 +192,7 @@ const CHECKS: readonly Check[] = [
         union all
         select operator_id, currency, 0, sum(posted) from balance group by operator_id, currency) sides
       group by operator_id, currency having coalesce(sum(assets), 0) <> coalesce(sum(claims), 0)`,
-    // An expense grows on the side of the assets; on the other side of the equation it counts as less.
+    // Expenses increase on the debit side as assets do, but count as negative on the other side of the equation.
     values: [keysOf('asset'), keysOf('liability', 'equity', 'income', 'expense')],
   },
   {
@@ -399,7 +399,7 @@ const CHECKS: readonly Check[] = [
   {
     name: 'transfers',
     promise: 'a completed transfer is posted exactly once by L20, from its one balance to its other; no other one is posted',
-    // The primary key of postings holds a second L20 back, unless it is numbered otherwise; any other one is found as a row.
+    // The primary key of postings prevents a second L20, unless it has another number; any other one is found as a row.
     sql: `select t.id as transfer_id, t.status, t.amount, p.entry_id, p.rule, p.occurrence, p.ordinal, p.amount as posted from transfer t
       left join posting p on p.source_id = t.id and p.source_object = 'transfer'
       where case when t.status = 'completed'

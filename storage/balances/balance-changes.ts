@@ -75,7 +75,7 @@ export async function lockOneBalance(client: TransactionClient, customerId: stri
   return row === undefined ? null : recordOf(row)
 }
 
-/** The balances of a customer that are not closed, in the order in which they are locked. */
+/** Locks the balances of a customer that are not closed, in the order of the commit's locks. */
 export async function lockOpenBalances(client: TransactionClient, customerId: string): Promise<readonly BalanceRecord[]> {
   const { rows } = await client.query<Row>({
     name: 'lock_open_balances', values: [customerId], text: `select ${COLUMNS} from balance b where b.customer_id = $1 and b.status <> 'closed' order by b.id for update of b`,

@@ -12,7 +12,7 @@ export interface BalanceFilters {
   readonly currency?: readonly string[]
   readonly type?: readonly string[]
   readonly parentBalanceId?: readonly string[]
-  /** Operators only. */
+  /** For operators only. */
   readonly customerId?: readonly string[]
   readonly id?: readonly string[]
   readonly createdFrom?: string
@@ -56,7 +56,7 @@ const ORDERS: Readonly<Record<BalanceSort, Order>> = {
   name: { keys: [{ expression: sql`lower(b.name)`, type: 'text' }, { expression: sql`b.id`, type: 'uuid' }], descending: false },
 }
 
-/** The balances of a customer, or of all customers of an operator. */
+/** Lists the balances of a customer, or of all customers of an operator. */
 export async function listBalances(db: ReadDatabase, query: BalanceListQuery): Promise<ListResult<ReturnType<typeof balanceJson>>> {
   const { rows, ...page } = await readPage<BalanceRow>(db, [balanceBranch(query)], query)
   return { ...page, rows: rows.map((row) => balanceJson(row, query.tenant)) }
@@ -96,7 +96,7 @@ type OneRow = [string, string, string, string, string, 'main' | 'sub', string | 
 export interface ReadBalance {
   readonly version: bigint
   readonly view: ReturnType<typeof balanceJson>
-  /** Lines in its journal. */
+  /** Number of lines in its journal. */
   readonly sequence: string
 }
 

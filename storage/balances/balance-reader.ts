@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache'
 import { plainArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 
-/** Rows in memory: about 2 kB each. */
+/** Cached rows: about 2 kB each. */
 const KEPT_MAX = 20_000
 /** Statements under way at once. With only 1, a read requested just after a statement began would wait for two. */
 const FLIGHTS_MAX = 2
@@ -59,7 +59,7 @@ export class BalanceReader<Kept extends object> {
 
   async #fly(): Promise<void> {
     this.#flights += 1
-    // Requests that are read in this turn of the event loop go along.
+    // Wait for requests that arrive in this turn of the event loop, so that the same statement reads their balances.
     await setImmediate()
     while (this.#waiting.size > 0) await this.#read(this.#take())
     this.#flights -= 1

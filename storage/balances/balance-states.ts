@@ -17,7 +17,9 @@ const BALANCES = `select b.id, b.customer_id, b.operator_id, b.connection_id, b.
     (select ${CALENDAR_OF_CONNECTION} from provider_connection k where k.id = b.connection_id), (select o.rail_version from operator o where o.id = b.operator_id)
   from balance b where b.id = any($1::uuid[]) order by b.id`
 
-/** The states of balances; an id without a row is absent. `lock` holds the rows in the order of their ids (I3). */
+/**
+ * Reads the states of balances; an id without a row is absent. `lock` locks the rows in the order of their ids (I3).
+ */
 export async function loadBalances(reader: Reader, ids: readonly string[], lock: boolean): Promise<Map<string, BalanceState>> {
   const { rows } = await reader.query(lock
     ? { name: 'lock_balances', text: `${BALANCES} for update of b`, values: [plainArray(ids)] }
@@ -37,7 +39,7 @@ export async function loadBalances(reader: Reader, ids: readonly string[], lock:
 
 const NO_FEES: readonly FeeRule[] = []
 
-/** A customer's policies by kind; one that was never set is absent. */
+/** A customer's policies by kind; a policy that was never set is absent. */
 type Policies = { readonly [kind in 'payment' | 'exchange']?: TermsJson }
 
 const NO_POLICIES = {}

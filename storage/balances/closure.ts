@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts'
 import { fenceBalances } from '../commit/fences.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** A customer's status, which cannot change until the transaction ends; null when there is no such customer. */
+/** Locks a customer until the transaction ends and reads its status; null when the customer does not exist. */
 export async function lockCustomer(client: TransactionClient, id: string): Promise<string | null> {
   const { rows: [row] } = await client.query<{ status: string }>({ name: 'lock_customer', text: 'select status from customer where id = $1 for update', values: [id] })
   return row?.status ?? null
@@ -37,7 +37,10 @@ export async function openBusiness(client: TransactionClient, customerId: string
   return rows[0]!
 }
 
-/** Whether money of a customer is under review. It must not learn so, and its closing waits in silence. */
+/**
+ * Whether money of a customer is under review. The customer must not learn of the review, so its closure waits without
+ * a message.
+ */
 export async function hasMoneyUnderReview(client: TransactionClient, customerId: string): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'money_under_review', text: `select from incoming_payment where customer_id = $1 and status = 'under_review' limit 1`, values: [customerId],
@@ -47,7 +50,7 @@ export async function hasMoneyUnderReview(client: TransactionClient, customerId:
 
 // ── The way out ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Notes that a customer wants to leave; it is looked whether it can from now on. */
+/** Writes a customer's request for closure; the poller checks from now on whether the customer can be closed. */
 export async function insertClosure(client: TransactionClient, { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number }): Promise<void> {
   await client.query({
     name: 'insert_closure', values: [customerId, by, timestamp(now)],
@@ -56,7 +59,7 @@ export async function insertClosure(client: TransactionClient, { customerId, by,
   })
 }
 
-/** Forgets it again. @returns whether its accounts were being closed already */
+/** Deletes a request for closure. @returns whether the closing of its account details had begun */
 export async function deleteClosure(client: TransactionClient, customerId: string): Promise<boolean> {
   const { rows: [row] } = await client.query<{ begun: boolean }>({
     name: 'delete_closure', text: 'delete from customer_closure where customer_id = $1 returning begun_at is not null as begun', values: [customerId],
@@ -64,7 +67,7 @@ export async function deleteClosure(client: TransactionClient, customerId: strin
   return row?.begun ?? false
 }
 
-/** From here on its accounts are being closed. */
+/** Records that the closing of the customer's account details has begun. */
 export async function noteBegun(client: TransactionClient, customerId: string, now: number): Promise<void> {
   await client.query({ name: 'closure_begun', text: 'update customer_closure set begun_at = coalesce(begun_at, $2) where customer_id = $1', values: [customerId, timestamp(now)] })
 }

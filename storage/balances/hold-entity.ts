@@ -1,4 +1,4 @@
-/** Money that is set aside and still on its balance. Written by the commit alone. */
+/** A hold: money reserved on its balance. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Hold = defineEntity({

@@ -1,4 +1,4 @@
-/** Holds on a balance as its customer sees them. */
+/** Holds on a balance as the customer sees them. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -63,7 +63,7 @@ export async function listHolds(
   return { ...page, rows: rows.map((row) => holdJson(row, currency)) }
 }
 
-/** Active holds and finished ones have an index each; a question for both merges the two. */
+/** Active and finished holds have an index each; a query for both merges two branches. */
 export function holdBranches({ balanceId, filters, sort }: HoldListQuery): readonly Branch[] {
   const statuses = filters.status ?? ['active']
   const finished = statuses.filter((status) => status !== 'active')
@@ -74,7 +74,7 @@ export function holdBranches({ balanceId, filters, sort }: HoldListQuery): reado
     where.created('h', filters.createdFrom, filters.createdTo)
     branches.push({ columns: COLUMNS, from: sql`hold h`, where: where.list, order: ORDERS[sort] })
   }
-  // Written as the conditions of the indexes are, or the planner cannot use them.
+  // Written exactly as in the conditions of the indexes; otherwise the planner cannot use them.
   if (statuses.includes('active')) finish(branch().add(sql`h.status = 'active'`))
   if (finished.length > 0) finish(branch().add(sql`h.status <> 'active'`).anyOf(sql`h.status`, finished, 'text'))
   return branches
@@ -92,7 +92,7 @@ function filterSubject(where: Conditions, { subjectType, subjectId }: HoldFilter
   }
 }
 
-/** Holds by their ids, oldest first. */
+/** Finds holds by their ids, oldest first. */
 export async function findHolds(db: ReadDatabase, ids: readonly string[], currency: string) {
   if (ids.length === 0) return []
   const { rows } = await sql<HoldRow>`select ${COLUMNS} from hold h where h.id = any(${ids}::uuid[]) order by h.id`.execute(db.kysely)

@@ -63,7 +63,7 @@ export class JournalReader {
     this.#balances = balances
   }
 
-  /** Null when the balance is not the tenant's. */
+  /** Lists lines of a balance's journal; null when the balance is not the tenant's. */
   async list(query: JournalListQuery): Promise<JournalPage | null> {
     const balance = await getBalance(this.#balances, query.tenant, query.balanceId)
     if (balance === null) return null
@@ -83,9 +83,9 @@ export class JournalReader {
   }
 
   /**
-   * A page of lines that no index finds: where they can be, the journal is read in stretches from where the page begins, each eight times
-   * as long as the one before it, until there are enough. Otherwise the side that has none of them would be read to its end, while the
-   * other has many.
+   * Reads a page of lines that no index finds. Where lines can match, the journal is read in ranges from the start of
+   * the page, each eight times as long as the one before it, until the page is full. Otherwise, when one side has no
+   * match and the other has many, the side without a match would be read to its end.
    */
   async #search(query: JournalListQuery, { from, before }: Span, sequence: bigint): Promise<Awaited<ReturnType<typeof readPage<JournalRow>>>> {
     const { sort, position, limit } = query
@@ -103,7 +103,7 @@ export class JournalReader {
         rest = descending ? { ...rest, before: part.from } : { ...rest, from: part.before }
         const { rows, keys } = await readPage<JournalRow>(this.#db, journalBranches(query, { from: String(part.from), before: String(part.before) }), { limit: limit + 1, position, withTotal: false })
         const lines = rows.map((row, nth) => ({ row, key: keys[nth] as readonly CursorKey[] }))
-        // In the order in which they are met.
+        // In reading order.
         found.push(...backwards ? lines.reverse() : lines)
       }
     }
@@ -136,7 +136,7 @@ function keyOf({ balanceId, filters, sort, limit, position, withTotal }: Journal
   return `${balanceId} ${sort} ${limit} ${position === null ? '' : `${position.direction} ${position.keys.join()}`}`
 }
 
-/** Sequences between which the lines of a time can be; null where that side is open. */
+/** The range of sequences in which the lines of a time can be; null where it has no limit. */
 export interface Span {
   readonly from: string | null
   readonly before: string | null
@@ -183,7 +183,7 @@ export function journalBranches({ balanceId, filters, sort }: JournalListQuery, 
   }
 }
 
-/** Lines are booked in order, but for the skew between the clocks of two nodes. */
+/** Maximum deviation from booking order: the skew between the clocks of two nodes, milliseconds. */
 const SKEW_MS = 60_000
 
 /**
@@ -211,7 +211,7 @@ export async function linesOfTransaction(db: ReadDatabase, { id, sourceId }: { r
   return rows.map((row) => lineJson(row, balance))
 }
 
-/** No transaction has more lines than a handful. */
+/** More lines than any transaction has. */
 const LINES_MAX = 100
 
 function lineJson(row: JournalRow, { balanceId, currency }: { readonly balanceId: string; readonly currency: string }) {

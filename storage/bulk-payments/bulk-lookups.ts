@@ -15,7 +15,7 @@ export async function accountsOfRecipients(database: Database, customerId: strin
 
 export const accountKey = (currency: string, accountIdentity: string): string => `${currency} ${accountIdentity}`
 
-/** The recipients that have these accounts, by `accountKey`. */
+/** Finds the recipients that have these accounts, by `accountKey`. */
 export async function recipientsWithAccounts(database: Database, customerId: string, accounts: readonly { readonly currency: string; readonly accountIdentity: string }[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<[string, string, string]>({
     name: 'bulk_recipients', values: [customerId, textArray(accounts.map(({ currency }) => currency)), textArray(accounts.map(({ accountIdentity }) => accountIdentity))],
@@ -25,7 +25,7 @@ export async function recipientsWithAccounts(database: Database, customerId: str
   return new Map(rows.map(([currency, accountIdentity, id]) => [accountKey(currency, accountIdentity), id]))
 }
 
-/** The payments that have these external ids already. */
+/** Finds the payments that have these external ids already. */
 export async function paymentsWithExternalIds(database: Database, customerId: string, externalIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<[string, string]>({
     name: 'bulk_external_ids', values: [customerId, textArray(externalIds)],
@@ -34,7 +34,7 @@ export async function paymentsWithExternalIds(database: Database, customerId: st
   return new Map(rows)
 }
 
-/** The balances of a customer that can be paid to under these account numbers or IBANs. */
+/** Finds the balances of a customer that these account numbers or IBANs lead to. */
 export async function balancesWithAccounts(database: Database, customerId: string, accounts: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<[string, string]>({
     name: 'bulk_source_accounts', values: [customerId, textArray(accounts)],
@@ -78,7 +78,7 @@ export async function uploaderOf(client: TransactionClient, customerId: string):
   return { operatorId: row.operator_id, shard: row.shard, customerType: row.customer_type }
 }
 
-/** The status of a balance of a customer; null when it is not the customer's. */
+/** Reads the status of a balance of a customer; null when the balance is not the customer's. */
 export async function bulkSourceStatus(client: TransactionClient, customerId: string, balanceId: string): Promise<string | null> {
   const { rows: [row] } = await client.query<{ status: string }>({ name: 'bulk_source', text: 'select status from balance where id = $1 and customer_id = $2', values: [balanceId, customerId] })
   return row?.status ?? null

@@ -57,7 +57,7 @@ export function bulkPaymentJson(record: BulkRecord) {
   }
 }
 
-/** The bulk payments of a customer. Operators have none of their own. */
+/** Lists the bulk payments of a customer. Operators have none of their own. */
 export async function listBulkPayments(db: ReadDatabase, query: BulkPaymentListQuery): Promise<ListResult<ReturnType<typeof bulkPaymentJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<BulkColumns>(db, [bulkPaymentBranch(query)], query)
@@ -75,7 +75,7 @@ export function bulkPaymentBranch({ tenant, filters, sort }: BulkPaymentListQuer
   return { columns: sql.raw(BULK_COLUMNS), from: sql`bulk_payment b`, where: where.list, order: { keys: [{ expression: sql`b.id`, type: 'uuid' }], descending: sort === '-createdAt' } }
 }
 
-/** A bulk payment of a customer; null when it is not the tenant's. */
+/** Finds a bulk payment of a customer; null when it is not the tenant's. */
 export async function findBulkPayment(database: Database, tenant: Tenant, id: string): Promise<BulkRecord | null> {
   const found = tenant.kind === 'customer' ? await findBulk(database, id) : null
   return found?.customerId === tenant.id ? found : null
@@ -108,7 +108,7 @@ interface RowColumns {
   readonly updated_at: Date
 }
 
-// The id of a payment is written before there is one, and is shown when there is.
+// A row has the id of its payment before the payment exists; the id is shown only once the payment exists.
 const ROW_COLUMNS = `r.id, r.bulk_payment_id, r.row_number, r.status, r.external_id, r.recipient_id, r.recipient_name, r.masked_identifier, r.currency, r.amount, r.rail, r.reference,
   r.execution_date::text as execution_day, r.source_balance_id, r.fee, (select s.currency from balance s where s.id = r.source_balance_id) as fee_currency, r.estimated_arrival, r.errors, r.warnings,
   r.payment_id, (select p.status from payment p where p.id = r.payment_id) as payment_status, r.failure_code, r.created_at, r.updated_at`
@@ -141,7 +141,7 @@ function bulkRowJson(row: RowColumns) {
   }
 }
 
-/** The rows of one file; null when it is not the tenant's. */
+/** Lists the rows of one file; null when the file is not the tenant's. */
 export async function listBulkPaymentRows(database: Database, db: ReadDatabase, query: BulkRowListQuery): Promise<ListResult<ReturnType<typeof bulkRowJson>> | null> {
   if (await findBulkPayment(database, query.tenant, query.bulkPaymentId) === null) return null
   const { rows, ...page } = await readPage<RowColumns>(db, [bulkRowBranch(query)], query)

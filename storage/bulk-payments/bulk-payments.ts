@@ -44,7 +44,7 @@ export interface BulkRecord {
   readonly sourceBalanceId: string | null
   readonly executionDate: string | null
   readonly counts: RowCounts
-  /** Of the valid rows. */
+  /** Totals of the valid rows. */
   readonly totals: readonly CurrencyTotal[]
   readonly fileErrors: readonly FileError[]
   readonly warnings: readonly FileWarning[]
@@ -126,11 +126,11 @@ export function bulkRecord(row: BulkColumns): BulkRecord {
 const totalsText = (totals: readonly CurrencyTotal[]): string =>
   JSON.stringify(totals.map(({ currency, amount, fee, rows }) => ({ currency, amount: String(amount), fee: String(fee), rows })))
 
-/** A file that has arrived. */
+/** A newly uploaded file. */
 export type NewBulk = Pick<BulkRecord, 'id' | 'customerId' | 'operatorId' | 'shard' | 'number' | 'name' | 'format' | 'fileId' | 'fileName' | 'fileHash' | 'options' | 'sourceBalanceId' |
   'executionDate' | 'messageId' | 'duplicateOf' | 'jobId' | 'createdBy' | 'warnings'>
 
-/** Writes a bulk payment that is to be validated, with its event. */
+/** Writes a bulk payment that waits for validation, with its event. */
 export async function insertBulk({ client, ids, now }: { readonly client: TransactionClient; readonly ids: IdSource; readonly now: number }, bulk: NewBulk): Promise<BulkRecord> {
   const { rows: [row] } = await client.query<BulkColumns>({
     name: 'bulk_insert',
@@ -145,7 +145,7 @@ export async function insertBulk({ client, ids, now }: { readonly client: Transa
   return inserted
 }
 
-/** The upload of the same file since then; null when there is none that counts. */
+/** Finds an upload of the same file since a time; null when none counts. */
 export async function uploadOfFile(client: TransactionClient, { customerId, fileHash, since }: { readonly customerId: string; readonly fileHash: string; readonly since: number }): Promise<string | null> {
   const { rows: [row] } = await client.query<{ id: string }>({
     name: 'bulk_same_file', values: [customerId, fileHash, timestamp(since)],
@@ -154,7 +154,7 @@ export async function uploadOfFile(client: TransactionClient, { customerId, file
   return row?.id ?? null
 }
 
-/** The upload of the same message since then; null when there is none that counts. */
+/** Finds an upload of the same message since a time; null when none counts. */
 export async function uploadOfMessage(client: TransactionClient, { customerId, messageId, since }: { readonly customerId: string; readonly messageId: string; readonly since: number }): Promise<string | null> {
   const { rows: [row] } = await client.query<{ id: string }>({
     name: 'bulk_same_message', values: [customerId, messageId, timestamp(since)],
@@ -163,12 +163,15 @@ export async function uploadOfMessage(client: TransactionClient, { customerId, m
   return row?.id ?? null
 }
 
-/** Makes the uploads of one customer wait for one another, until the transaction ends: of two same files one is the second. */
+/**
+ * Serializes the uploads of one customer until the transaction ends, so that the second of two equal files is found as
+ * a duplicate.
+ */
 export async function lockUploadsOf(client: TransactionClient, customerId: string): Promise<void> {
   await client.query({ name: 'bulk_lock_uploads', text: `select pg_advisory_xact_lock(hashtextextended('bulk payments of ' || $1::text, 0))`, values: [customerId] })
 }
 
-/** A bulk payment under its lock until the transaction ends; null when there is none. */
+/** Locks a bulk payment until the transaction ends; null when it does not exist. */
 export async function lockBulk(client: TransactionClient, id: string): Promise<BulkRecord | null> {
   const { rows: [row] } = await client.query<BulkColumns>({ name: 'bulk_lock', text: `select ${BULK_COLUMNS} from bulk_payment b where b.id = $1 for update`, values: [id] })
   return row === undefined ? null : bulkRecord(row)
@@ -241,7 +244,7 @@ export async function changeBulk({ client, ids, now: asked }: { readonly client:
   return changed
 }
 
-/** A row as validation found it. */
+/** A row with the results of its validation. */
 export interface CheckedRow {
   readonly rowNumber: number
   readonly line: number | null
@@ -307,7 +310,7 @@ export async function deleteRowsAbove(client: TransactionClient, bulkPaymentId: 
   await client.query({ name: 'bulk_rows_delete', text: 'delete from bulk_payment_row where bulk_payment_id = $1 and row_number > $2', values: [bulkPaymentId, rowNumber] })
 }
 
-/** The valid rows' counts and totals after a batch. */
+/** Adds the counts and totals of a batch's rows. */
 export function countedRows(counts: RowCounts, totals: readonly CurrencyTotal[], rows: readonly CheckedRow[]): { readonly counts: RowCounts; readonly totals: readonly CurrencyTotal[] } {
   const valid = rows.filter(({ status }) => status === 'valid')
   return {

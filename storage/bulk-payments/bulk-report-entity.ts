@@ -1,4 +1,4 @@
-/** The report on a bulk payment that was written last. */
+/** The latest report on a bulk payment. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const BulkPaymentReport = defineEntity({

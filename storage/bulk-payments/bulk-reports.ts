@@ -9,7 +9,7 @@ import type { PaymentStatus } from '../../lib/payments/payment.ts'
 import type { Database } from '../db/database.ts'
 import { inTransaction, type TransactionClient } from '../db/transaction.ts'
 
-/** Rows at a time: some milliseconds of the event loop. */
+/** Rows per batch: some milliseconds of the event loop. */
 const ROWS_AT_ONCE = 500
 
 /**
@@ -43,7 +43,7 @@ export async function keepReport(database: Database, bulkPaymentId: string, form
 /** All rows as they were at one moment. */
 export interface ReportSnapshot {
   readonly counts: StatusCounts
-  /** In their order, a batch at a time. */
+  /** The rows in their order, one batch at a time. */
   readonly batches: AsyncGenerator<ReportRow[]>
 }
 

@@ -11,7 +11,7 @@ import type { Database } from '../db/database.ts'
 import { REVIEWED_DIGEST } from '../recipients/recipient-cache.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** A row that is being made a payment. */
+/** A row whose payment is to be made. */
 export interface RowToSubmit {
   readonly rowNumber: number
   readonly id: string
@@ -19,7 +19,7 @@ export interface RowToSubmit {
   readonly recipientId: string
   readonly sourceBalanceId: string
   readonly reference: string
-  /** The id its payment has or will have. */
+  /** The id of its payment, whether or not the payment exists yet. */
   readonly paymentId: string
   /** An earlier run has already made this payment, but did not record it. */
   readonly paid: boolean
@@ -83,7 +83,7 @@ export interface RowEnd {
   readonly errors: readonly RowFault[]
 }
 
-/** Ends rows that are being submitted. @returns how many of them became payments, and how many failed */
+/** Ends rows that are being submitted. @returns the numbers of rows that became payments and of rows that failed */
 export async function endRows(client: TransactionClient, bulkPaymentId: string, ends: readonly RowEnd[], now: number): Promise<{ readonly submitted: number; readonly failed: number }> {
   const { rows } = await client.query<{ status: RowStatus }>({
     name: 'bulk_rows_end',
@@ -174,7 +174,7 @@ export async function waitingPayments(client: TransactionClient, bulkPaymentId: 
   return rows.map(({ row_number: rowNumber, payment_id: paymentId }) => ({ rowNumber, paymentId }))
 }
 
-/** Notes that the payments of rows up to this one have followed their approval, and when the others are looked at. */
+/** Records that the payments of rows up to this one have followed their approval, and when the next rows are due. */
 export async function noteDecided(client: TransactionClient, bulkPaymentId: string, rowNumber: number, dueAt: number): Promise<void> {
   await client.query({ name: 'bulk_decided_rows', text: 'update bulk_payment set decided_rows = greatest(decided_rows, $2), due_at = $3 where id = $1', values: [bulkPaymentId, rowNumber, timestamp(dueAt)] })
 }
@@ -189,7 +189,7 @@ export async function unchangedPayees(client: TransactionClient, paymentIds: rea
   return new Set(rows.map(({ id }) => id))
 }
 
-/** The payments to a recipient that wait for the approval of a bulk payment. */
+/** Finds the payments to a recipient that wait for the approval of a bulk payment. */
 export async function batchPaymentsTo(client: Pick<TransactionClient, 'query'>, customerId: string, recipientId: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'batch_payments_to', values: [customerId, recipientId],
@@ -199,7 +199,7 @@ export async function batchPaymentsTo(client: Pick<TransactionClient, 'query'>, 
   return rows.map(({ id }) => id)
 }
 
-/** Makes the submissions of an operator wait for one another, until the transaction ends. @returns how many run now */
+/** Serializes the submissions of an operator until the transaction ends. @returns how many run now */
 export async function countSubmissions(client: TransactionClient, operatorId: string): Promise<number> {
   await client.query({ name: 'bulk_lock_submissions', text: `select pg_advisory_xact_lock(hashtextextended('bulk submissions of ' || $1::text, 0))`, values: [operatorId] })
   const { rows: [row] } = await client.query<{ count: string }>({ name: 'bulk_count_submissions', text: `select count(*) from bulk_payment where operator_id = $1 and status = 'submitting'`, values: [operatorId] })

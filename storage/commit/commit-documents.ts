@@ -1,4 +1,4 @@
-/** The sections of the commit statement (commit.ts) for documents that something names. */
+/** The sections of the commit statement (commit.ts) for uses of documents. */
 import type { DocumentUse } from '../../lib/documents/effects.ts'
 import { column, NO_DETAIL, section, type CommandRef } from './commit-section.ts'
 

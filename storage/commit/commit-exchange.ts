@@ -1,4 +1,4 @@
-/** The sections of the commit statement (commit.ts) that foreign exchange has. */
+/** The sections of the commit statement (commit.ts) for foreign exchange. */
 import type { ExchangeChange, ExchangeRow, FxOrderRow, QuoteRow } from '../../lib/exchange/effects.ts'
 import { uuidTime } from '../../lib/base/ids.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -70,7 +70,9 @@ const EXCHANGE_CONSTANTS = { version: '1', updated_at: 'u.created_at' }
 
 export const EXCHANGES = insert('exchange', EXCHANGE_COLUMNS, EXCHANGE_CONSTANTS)
 
-/** Contracts and their drawdowns: a spot has none of this, and does not carry it. */
+/**
+ * Inserts contracts and their drawdowns. A spot exchange has none of these columns and uses the section without them.
+ */
 export const EXCHANGES_OF_CONTRACTS = insert<ExchangeRow>('exchange', [
   ...EXCHANGE_COLUMNS,
   column('parent_exchange_id', 'uuid', (e) => e.parentExchangeId),

@@ -16,10 +16,13 @@ export interface Column<Row> {
 
 export const column = <Row>(name: string, type: ColumnType, value: (row: Row) => Value): Column<Row> => ({ name, type, value })
 
-/** A control character, of which JSON has none; nothing between two of them is null, which is no JSON either. */
+/**
+ * Separator: a control character, which JSON text never contains. An empty string between two separators stands for
+ * null, because it is no JSON.
+ */
 const JSON_SEPARATOR = '\x1e'
 
-/** A parameter as the array that a column is read from. */
+/** SQL of a parameter as the array of a column's values. */
 export function arrayOf(type: ColumnType, number: number): string {
   switch (type) {
     case 'json': return `string_to_array($${number}, e'\\x1e', '')`
@@ -34,7 +37,7 @@ export function valuesOf<Row>(rows: readonly Row[], { value }: Column<Row>): Val
   return values
 }
 
-/** The values of a column as its parameter. */
+/** Encodes the values of a column for its parameter. */
 export function encode(type: ColumnType, values: readonly Value[]): string {
   switch (type) {
     case 'text': return textArray(values as (string | null)[])
@@ -47,7 +50,7 @@ export function encode(type: ColumnType, values: readonly Value[]): string {
   }
 }
 
-/** A section of the statement: rows of one shape, bound as one array a column. */
+/** A section of the statement: rows of one shape, bound as one array per column. */
 export interface Section {
   readonly name: string
   readonly columns: readonly Column<never>[]
@@ -70,7 +73,7 @@ export function insert<Row>(table: string, columns: readonly Column<Row>[], cons
     `${name}_written as (insert into ${table} (${names}) select ${values} from ${source} where (select ok from verdict))`)
 }
 
-/** The members that a rare move may write, each with its column. */
+/** The fields that a rare move may write, each with its column. */
 export type Changeable<Row> = { readonly [Member in keyof Row]?: readonly [name: string, type: Exclude<ColumnType, 'json'>] }
 
 /**
@@ -87,7 +90,7 @@ export function changesOf<Row>(changeable: Changeable<Row>, row: Row): string {
   return JSON.stringify(changes)
 }
 
-/** The assignments of such changes, `u.changes`, to the columns of a table's alias. */
+/** SQL that assigns such changes, `u.changes`, to the columns of a table's alias. */
 export function changed<Row>(changeable: Changeable<Row>, alias: string): string {
   return (Object.values(changeable) as (readonly [string, ColumnType])[])
     .map(([name, type]) => `${name} = case when u.changes ? '${name}' then (u.changes->>'${name}')::${type} else ${alias}.${name} end`).join(', ')

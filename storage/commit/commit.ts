@@ -54,7 +54,7 @@ export interface StoredOutcome {
   readonly status: number
   readonly resourceId: string | null
   readonly answer: string | null
-  /** When it was decided, RFC 3339. */
+  /** Time of the recorded decision, RFC 3339. */
   readonly decidedAt: string
 }
 
@@ -87,7 +87,7 @@ export interface CommitConnection {
  */
 class Parameters {
   readonly values: unknown[]
-  /** For every column of every section that is present, the number of its parameter. */
+  /** The parameter number of every column of every present section. */
   readonly numbers: number[] = []
   readonly #shared: { readonly type: ColumnType; readonly number: number; readonly values: readonly Value[] }[] = []
 
@@ -205,7 +205,7 @@ const PAYMENT_COLUMNS = [
   column('created_at', 'timestamptz', (p) => p.createdAt),
 ] as const satisfies readonly Column<Of<'payments'>>[]
 const PAYMENT_CONSTANTS = { version: '1', updated_at: 'u.created_at' }
-/** Most payments are paid by the balance that they are made from, and carry no second column for it. */
+/** Most payments are paid by their source balance, and need no column for the paying balance. */
 const PAID_BY_SOURCE = { ...PAYMENT_CONSTANTS, paying_balance_id: 'u.source_balance_id' }
 
 const PAYMENTS = insert('payment', PAYMENT_COLUMNS, PAID_BY_SOURCE)
@@ -626,12 +626,13 @@ const FENCE_SECTIONS = [BALANCE_FENCES, PAYMENT_FENCES, FACT_FENCES, CREDIT_FENC
 const SECTIONS: readonly Section[] = [...WRITE_SECTIONS, ...FENCE_SECTIONS]
 
 /**
- * Statements to prepare, some 100 kB each on each lane. A day of payments makes about two dozen, three for each combination of
- * sections; past this nothing is shared any more, which leaves one for each combination.
+ * Statements that are prepared, at most; each takes some 100 kB on each lane. A day of payments needs about two dozen,
+ * three for each combination of sections. Beyond this number parameters are no longer shared, which leaves one
+ * statement for each combination.
  */
 const SHAPES_MAX = 256
 
-/** The texts prepared so far, by the sections they hold and the parameters these share. */
+/** The prepared texts, by their sections and shared parameters. */
 const statements = new Map<string, { name: string; text: string }>()
 
 function statementFor(present: readonly number[], numbers: readonly number[]): { name: string; text: string } {
@@ -651,8 +652,8 @@ function statementFor(present: readonly number[], numbers: readonly number[]): {
     const sql = part.sql(source, (name) => bound.get(name) as string)
     if (part === BALANCE_DELTAS) balanceIds = bound.get('id') as string
     if (part === PAYMENT_FENCES) {
-      // The count makes it wait for the balances: without it the planner chose which table is locked first, batch by
-      // batch, and two nodes that moved the same payments ran into deadlocks.
+      // The count makes this part wait for the balances: without it the planner chose which table is locked first,
+      // batch by batch, and two nodes that moved the same payments deadlocked.
       lockedPayment = `, locked_payment as materialized (
   select p.id, p.version from payment p where p.id = any(${bound.get('id')}) and (select count(*) from locked) >= 0
   order by p.id for update)`
@@ -873,7 +874,7 @@ export async function commit(connection: CommitConnection, turns: readonly Commi
   if (batch.late.length > 0) return { ok: false, conflicts: batch.late }
   for (const entry of batch.balances) batch.add(BALANCE_DELTAS, entry)
   if (batch.outflows.size > 0) for (const [, outflow] of [...batch.outflows].sort(([left], [right]) => (left < right ? -1 : 1))) batch.add(OUTFLOWS, outflow)
-  /** Indexes of the sections that have rows, ascending; the balances are the first. */
+  /** Indexes of the sections that have rows, ascending; the section of balances is the first. */
   const present: number[] = []
   const parameters = new Parameters(timestamp(nowMs))
   SECTIONS.forEach((part, index) => {

@@ -1,4 +1,4 @@
-/** Fences: versions of balances move when something changes that decisions of these balances rest on (I3). */
+/** Fences: a change of facts that decisions rest on moves the versions of the balances concerned (I3). */
 import type { TransactionClient } from '../db/transaction.ts'
 
 /**

@@ -54,7 +54,7 @@ const FROM = 'compliance_hold c join customer u on u.id = c.customer_id'
 
 const HOUR_MS = 3_600_000
 
-/** The conditions of a queue of cases `c`, which holds and exceptions share. `now` is epoch milliseconds. */
+/** The conditions of a queue of cases `c`, shared by holds and exceptions. `now` is epoch milliseconds. */
 export function caseConditions(operatorId: string, filters: CaseFilters, now: number): Conditions {
   const where = new Conditions()
     .add(sql`c.operator_id = ${operatorId}::uuid`)
@@ -67,7 +67,7 @@ export function caseConditions(operatorId: string, filters: CaseFilters, now: nu
   return olderThanHours === undefined ? where : where.add(sql`c.created_at < ${timestamp(now - olderThanHours * HOUR_MS)}::timestamptz`)
 }
 
-/** A page of an operator's holds. */
+/** Lists an operator's holds, by pages. */
 export async function listComplianceHolds(db: ReadDatabase, { tenant, filters, sort, ...query }: CaseListQuery, now: number): Promise<ListResult<ReturnType<typeof holdJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const branch = {

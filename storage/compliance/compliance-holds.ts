@@ -18,7 +18,7 @@ export interface HoldProposal {
   readonly at: string
 }
 
-/** A hold as it is decided on. */
+/** A hold with the fields that a decision needs. */
 export interface ComplianceHoldRecord {
   readonly id: string
   readonly kind: ComplianceHoldKind
@@ -32,7 +32,7 @@ export interface ComplianceHoldRecord {
   readonly proposal: HoldProposal | null
 }
 
-/** A hold, locked until the transaction ends; null when there is none. */
+/** Locks a hold until the transaction ends; null when it does not exist. */
 export async function lockComplianceHold(client: TransactionClient, id: string): Promise<ComplianceHoldRecord | null> {
   const { rows: [row] } = await client.query<{
     id: string; kind: ComplianceHoldKind; status: ComplianceHoldStatus; subject_type: HeldSubject; subject_id: string; customer_id: string
@@ -74,7 +74,7 @@ export async function decideComplianceHold(client: TransactionClient, id: string
   })
 }
 
-/** Notes of one hold. They are read with it, all of them. */
+/** Maximum number of notes of one hold; all of them are read with the hold. */
 export const NOTES_MAX = 200
 
 /** Adds a staff member's note to a locked hold; false when the hold has the maximum number of notes. */

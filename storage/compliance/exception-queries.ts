@@ -41,7 +41,7 @@ const COLUMNS = `c.id, c.kind, c.code, c.message, c.status, c.subject_type, c.su
   c.version, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 const FROM = 'exception_case c join customer u on u.id = c.customer_id'
 
-/** A page of an operator's exceptions. */
+/** Lists an operator's exceptions, by pages. */
 export async function listExceptions(db: ReadDatabase, { tenant, filters, sort, ...query }: CaseListQuery, now: number): Promise<ListResult<ReturnType<typeof exceptionJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const branch = {

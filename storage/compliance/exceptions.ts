@@ -10,7 +10,7 @@ import type { TransactionClient } from '../db/transaction.ts'
 export interface ResolutionProposal {
   readonly outcome: ExceptionResolution
   readonly evidence: string
-  /** Minor units that came back, where the outcome is a return. */
+  /** Minor units that were returned, where the outcome is a return. */
   readonly amountMinor: string | null
   readonly by: string
   readonly byName: string
@@ -18,7 +18,7 @@ export interface ResolutionProposal {
   readonly at: string
 }
 
-/** An exception as it is resolved. */
+/** An exception with the fields that its resolution needs. */
 export interface ExceptionRecord {
   readonly id: string
   readonly kind: ExceptionKind
@@ -32,7 +32,7 @@ export interface ExceptionRecord {
   readonly proposal: ResolutionProposal | null
 }
 
-/** An exception, locked until the transaction ends; null when there is none. */
+/** Locks an exception until the transaction ends; null when it does not exist. */
 export async function lockException(client: TransactionClient, id: string): Promise<ExceptionRecord | null> {
   const { rows: [row] } = await client.query<{
     id: string; kind: ExceptionKind; status: 'open' | 'resolved'; subject_type: 'payment' | 'transfer'; subject_id: string; customer_id: string

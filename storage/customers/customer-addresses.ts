@@ -31,7 +31,7 @@ function record<Address>(row: AddressRow): AddressRecord<Address> {
 
 type Client = Pick<TransactionClient, 'query'>
 
-/** All of a customer's, oldest first: there are few. */
+/** Lists all addresses of a customer, oldest first; there are few. */
 export async function listAddresses<Address>(client: Client, customerId: string): Promise<readonly AddressRecord<Address>[]> {
   const { rows } = await client.query<AddressRow>({ name: 'list_addresses', text: `${SELECT} where customer_id = $1 order by id`, values: [customerId] })
   return rows.map((row) => record<Address>(row))

@@ -18,7 +18,7 @@ export interface LimitsRecord {
   readonly updatedAt: number | null
 }
 
-/** The limits that a customer is under; null when there is no such customer of the operator. */
+/** Reads the limits in effect for a customer; null when the operator has no such customer. */
 export async function readLimits(client: Pick<TransactionClient, 'query'>, customerId: string): Promise<LimitsRecord | null> {
   const { rows: [row] } = await client.query<{ own: LimitsJson | null; fallback: LimitsJson | null; version: number | null; updated_by: string | null; own_ms: number | null; fallback_ms: number | null }>({
     name: 'read_limits',
@@ -141,7 +141,7 @@ async function recount(client: TransactionClient, customerIds: readonly string[]
             -- Who set its amount, as spenderOf has it (lib/payments/payment.ts).
             and ($8::uuid is null or coalesce(p.details::jsonb ->> 'spenderId', p.details::jsonb #>> '{submitted,by}', p.created_by::text) = $8::text)) s
         on conflict (customer_id, spender_id, currency, period_kind, period_start) do update set amount = excluded.amount, max_amount = excluded.max_amount`,
-      // An id is made a moment before its row is.
+      // An id is made a moment before its row, so ids are searched from five minutes earlier.
       values: [customerIds, currency, kind, start, limit.toString(), idAt(Date.parse(from) - 300_000), from, spenderId],
     })
   }

@@ -22,7 +22,7 @@ export interface LimitedBalance {
   readonly memberTerms: Readonly<Record<string, LimitsJson>> | null
 }
 
-/** Limits of one spender of one balance. */
+/** Limits of one member, or of the customer, for one balance. */
 interface Limited {
   readonly balance: LimitedBalance
   readonly spenderId: string

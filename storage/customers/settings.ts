@@ -3,14 +3,14 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
 export interface StoredSetting {
-  /** 0 before it was ever set. */
+  /** Zero before the document is first set. */
   readonly version: number
   readonly value: unknown
   readonly updatedBy: string
   readonly updatedAt: number
 }
 
-/** A document; null when it was never set. `lock` keeps others from writing it until the transaction ends. */
+/** Reads a document; null when it was never set. `lock` keeps others from writing it until the transaction ends. */
 export async function readSetting(client: Pick<TransactionClient, 'query'>, ownerId: string, name: string, lock = false): Promise<StoredSetting | null> {
   if (lock) await client.query({ name: 'lock_setting', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`setting ${name} of ${ownerId}`] })
   const { rows: [row] } = await client.query<{ version: number; value: unknown; updated_by: string; updated_ms: number }>({

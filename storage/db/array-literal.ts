@@ -4,7 +4,7 @@
  * uuids and numbers.
  */
 
-/** Joins values that can hold no brace, quote, comma, backslash or space: uuids, integers, timestamps, dates. */
+/** Joins values that never contain a brace, quote, comma, backslash or space: uuids, integers, timestamps, dates. */
 export function plainArray(values: readonly (string | number | bigint | null)[]): string {
   let text = '{'
   for (let i = 0; i < values.length; i++) {

@@ -11,7 +11,7 @@ export interface Statement {
   readonly values: unknown[]
 }
 
-/** The database cannot be reached, or not just now. Nothing was sent, so nothing was written. */
+/** The database cannot be reached at present. The statement was not sent, so nothing was written. */
 export class DatabaseUnavailable extends OperatingError {
   override readonly name = 'DatabaseUnavailable'
 }
@@ -34,10 +34,10 @@ export class Connection {
     client.on('end', () => { this.#lost = true })
   }
 
-  /** @throws DatabaseUnavailable */
+  /** Opens a connection. @throws DatabaseUnavailable */
   static async open(url: string, applicationName: string): Promise<Connection> {
     const client = new pg.Client({ connectionString: url, application_name: applicationName, connectionTimeoutMillis: 5_000, keepAlive: true })
-    // From the first moment: an error without a listener would end the process, and `connect` rejects by itself.
+    // Attached first: an error without a listener would end the process, and `connect` rejects by itself.
     client.on('error', () => { /* The constructor's listener remembers it; before that, the query below rejects. */ })
     try {
       await client.connect()

@@ -26,7 +26,7 @@ export interface Tenant {
   readonly kind: 'customer' | 'operator'
 }
 
-/** A value of a keyset, as it travels in a cursor. */
+/** A value of a keyset, in the form that a cursor carries. */
 export type CursorKey = string | number | null
 
 /** The row after or before which a page begins. */
@@ -35,11 +35,11 @@ export interface Position {
   readonly keys: readonly CursorKey[]
 }
 
-/** A parsed question. */
+/** A parsed list query. */
 export interface ListQuery<Filters, Sort extends string> {
   readonly tenant: Tenant
   readonly filters: Filters
-  /** Attributes that must match exactly, all of them. */
+  /** Metadata pairs that must all match exactly. */
   readonly metadata: readonly (readonly [key: string, value: string])[]
   readonly sort: Sort
   readonly limit: number
@@ -200,7 +200,7 @@ function beyond(order: Order, position: Position, descending: boolean): Fragment
   return compared(order, position.keys, descending ? '<' : '>')
 }
 
-/** A comparison of whole rows, which Postgres turns into the start or the end of an index scan. */
+/** SQL comparison of whole rows, which Postgres turns into the start or the end of an index scan. */
 function compared(order: Order, keys: readonly CursorKey[], operator: '<' | '>' | '<=' | '>='): Fragment {
   assert(keys.length === order.keys.length, 'a cursor of another sort')
   const expressions = order.keys.map(({ expression }) => expression)
@@ -224,7 +224,7 @@ async function count(db: ReadDatabase, branches: readonly Branch[]): Promise<num
 
 // ── Conditions ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** All of the conditions; true when there are none. */
+/** Joins conditions with `and`; true when there are none. */
 export function all(conditions: readonly Fragment[]): Fragment {
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
 }
@@ -249,28 +249,28 @@ export class Conditions {
     return this.add(sql`${column} = any(${values}::${sql.raw(type)}[])`)
   }
 
-  /** A range of time: from an instant on, and before another. */
+  /** Adds a range of time: from an instant on, and before another. */
   during(column: Fragment, from: string | undefined, to: TimeTo | undefined): this {
     if (from !== undefined) this.add(sql`${column} >= ${from}::timestamptz`)
     if (to !== undefined) this.add(sql`${column} < ${to.before}::timestamptz`)
     return this
   }
 
-  /** A range of days, both ends included. */
+  /** Adds a range of days, both ends included. */
   days(column: Fragment, from: string | undefined, to: string | undefined): this {
     if (from !== undefined) this.add(sql`${column} >= ${from}::date`)
     if (to !== undefined) this.add(sql`${column} <= ${to}::date`)
     return this
   }
 
-  /** A range of amounts in minor units, both ends included. */
+  /** Adds a range of amounts in minor units, both ends included. */
   amounts(column: Fragment, from: bigint | undefined, to: bigint | undefined): this {
     if (from !== undefined) this.add(sql`${column} >= ${from.toString()}::bigint`)
     if (to !== undefined) this.add(sql`${column} <= ${to.toString()}::bigint`)
     return this
   }
 
-  /** When a row was made. The ids carry the time too, so the index by id narrows the search first. */
+  /** Adds a range of creation times. Ids contain the time too, so the index by id narrows the search first. */
   created(alias: string, from: string | undefined, to: TimeTo | undefined): this {
     const id = sql.ref(`${alias}.id`)
     if (from !== undefined) this.add(sql`${id} >= ${idAt(Date.parse(from) - ID_SLACK_MS)}::uuid`)
@@ -278,24 +278,27 @@ export class Conditions {
     return this.during(sql.ref(`${alias}.created_at`), from, to)
   }
 
-  /** Attributes, matched exactly. */
+  /** Adds metadata pairs that must match exactly. */
   metadata(column: Fragment, pairs: readonly (readonly [string, string])[]): this {
     if (pairs.length === 0) return this
     return this.add(sql`${column} @> ${JSON.stringify(Object.fromEntries(pairs))}::jsonb`)
   }
 }
 
-/** An id may be a little older or younger than its row: sources run ahead of the clock, and clocks are set. */
+/**
+ * Maximum difference between the time in an id and its row's time, milliseconds: id sources run ahead of the clock, and
+ * clocks are adjusted.
+ */
 const ID_SLACK_MS = 300_000
 const UUID_TIME_MAX = 2 ** 48 - 1
 
-/** The smallest UUID of version 7 of a moment in epoch milliseconds. */
+/** Makes the smallest UUID of version 7 of a moment in epoch milliseconds. */
 export function idAt(ms: number): string {
   const hex = Math.min(Math.max(ms, 0), UUID_TIME_MAX).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-/** A column as epoch milliseconds, null where it is null: as a number it needs no parsing of dates. */
+/** SQL of a column as epoch milliseconds, null where the column is null: a number needs no parsing of dates. */
 export function epochMs(column: string): Fragment {
   return sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
 }

@@ -90,7 +90,7 @@ export async function dropPartitions(database: Database, now: number, report: Pa
   }
 }
 
-/** Both. @throws as they do */
+/** Makes missing partitions, then drops old ones. @throws as `makePartitions` and `dropPartitions` */
 export async function maintainPartitions(database: Database, now: number, report: PartitionReport = THROWING): Promise<void> {
   await makePartitions(database, now, report)
   await dropPartitions(database, now, report)
@@ -114,7 +114,7 @@ async function make(database: Database, { table, by, storage = '' }: Partitioned
   const within = `${by} >= '${from}' and ${by} < '${until}'`
   const rows = await inTransaction(database, async (client) => {
     await lock(client, table)
-    // Another node may have made it while this one waited.
+    // Another node may have made the partition while this one waited.
     if ((await namesOf(client, table)).includes(name)) return 0
     // The lock keeps new rows out of the default partition between the move and the attach.
     await client.query(`lock table ${table}_default in access exclusive mode`)
@@ -129,7 +129,7 @@ async function make(database: Database, { table, by, storage = '' }: Partitioned
   if (rows > 0) report.moved({ table, day, rows })
 }
 
-/** `oldest`: the first day that is kept. */
+/** Drops one table's old partitions. `oldest` is the first day that is kept. */
 async function drop(client: TransactionClient, { table, by }: Partitioned, oldest: string): Promise<void> {
   await lock(client, table)
   const names = await namesOf(client, table)

@@ -16,14 +16,14 @@ export interface PgListenerOptions {
   readonly channel: string
   /** Called with each payload. */
   readonly onMessage: (payload: string) => void
-  /** Called when something may have been missed. */
+  /** Called when messages may have been missed. */
   readonly onGap: () => void
   readonly onError: (error: unknown, what: string) => void
 }
 
 const RETRY_MS = 250
 const RETRY_MAX_MS = 5_000
-/** A connection that a firewall has dropped in silence is noticed by asking. */
+/** Interval of test queries, which detect a connection that a firewall has dropped without notice. */
 const PROBE_MS = 15_000
 /** The application name includes the channel, so that a sender waits only for listeners of its own channel. */
 const applicationName = (channel: string) => `vostro listener ${channel}`
@@ -50,7 +50,7 @@ export class PgListener {
     this.#options = options
   }
 
-  /** Begins to listen. Resolves when it does, or when the first attempt has failed and others follow. */
+  /** Begins to listen. Resolves when it listens, or when the first attempt has failed and later ones follow. */
   async start(): Promise<void> {
     await this.#connect()
   }
@@ -64,8 +64,8 @@ export class PgListener {
   }
 
   /**
-   * Resolves when every node that listened has acted on a message, or after `withinMs`. To be called after the transaction
-   * that sent it has committed.
+   * Resolves when every listening node has acted on a message, or after `withinMs`. The caller must call it after the
+   * commit of the transaction that sent the message.
    */
   async heard(payload: string, withinMs: number): Promise<boolean> {
     const until = performance.now() + withinMs

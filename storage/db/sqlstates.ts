@@ -5,12 +5,15 @@
  * An error without an SQLSTATE is of the connection, and leaves the outcome of a sent statement unknown.
  */
 
-/** The transaction may have committed all the same: the connection broke, or the server was stopped, between the commit and its confirmation. */
+/**
+ * The transaction may have committed despite the error: the connection broke, or the server was stopped, between the
+ * commit and its confirmation.
+ */
 export const OUTCOME_UNKNOWN_SQLSTATES = /^(08...|57P0[12345])$/
 
 /**
- * The database is out of reach at present: the connection broke (08), the server is read-only, out of disk, memory or connections
- * (53), is stopping or starting (57) or has trouble with its files (58). Not the fault of the statement.
+ * The database is unavailable at present: the connection broke (08), the server is read-only, out of disk, memory or
+ * connections (53), is stopping or starting (57) or cannot use its files (58). The statement itself is not at fault.
  */
 export const UNAVAILABLE_SQLSTATES = /^(08...|25006|53...|57...|58...)$/
 
@@ -41,7 +44,7 @@ export function sqlState(error: unknown): string | null {
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
-/** Whether an error of the driver proves that the statement had no effect. */
+/** Whether an error of the driver proves that the statement was rolled back. */
 export function provesRollback(error: unknown): boolean {
   const state = sqlState(error)
   return state !== null && !OUTCOME_UNKNOWN_SQLSTATES.test(state)

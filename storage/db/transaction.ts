@@ -10,7 +10,7 @@ export type TransactionClient = pg.ClientBase
 /** Runs named statements, with rows as arrays: on any connection of the pool, or on the connection of a transaction. */
 export type Queries = Pick<Database, 'query'>
 
-/** The connection of a transaction, for functions that read through the pool as well. */
+/** Wraps the connection of a transaction, for functions that can also read through the pool. */
 export function through(client: Pick<TransactionClient, 'query'>): Queries {
   return { query: async <Row extends unknown[]>(statement: Statement) => (await client.query({ ...statement, rowMode: 'array' })).rows as Row[] }
 }
@@ -32,7 +32,7 @@ export async function inTransaction<Result>(database: Database, work: (client: T
       await client.query('commit')
       return result
     } catch (error) {
-      // A refusal is no fault of the connection.
+      // An error of the work leaves the connection usable; only a failed rollback closes it.
       await client.query('rollback').catch(broken)
       if (committing && !provesRollback(error)) throw new OutcomeUnknown('The connection was lost during a commit.', { cause: error })
       throw asUnavailable(error)

@@ -12,7 +12,7 @@ export async function findConfirmation(database: Database, objectId: string, ver
   return row?.pdf ?? null
 }
 
-/** Keeps a confirmation, unless another node was first. @returns the one that is kept */
+/** Stores a confirmation, unless another node was first. @returns the stored one */
 export async function keepConfirmation(database: Database, { objectId, version, customerId, now }: { readonly objectId: string; readonly version: number; readonly customerId: string; readonly now: number }, pdf: Uint8Array): Promise<Uint8Array> {
   await database.pool.query({
     name: 'keep_confirmation', text: 'insert into confirmation (object_id, version, customer_id, pdf, created_at) values ($1, $2, $3, $4, $5) on conflict do nothing',

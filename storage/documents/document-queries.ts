@@ -22,7 +22,7 @@ export type TransactionAttachmentQuery = ListQuery<object, 'createdAt' | '-creat
 const branch = (where: Conditions, descending: boolean): Branch =>
   ({ columns: sql.raw(DOCUMENT_COLUMNS), from: sql`document d`, where: where.list, order: { keys: [{ expression: sql`d.id`, type: 'uuid' }], descending } })
 
-/** The documents of a customer. Operators have none of their own. */
+/** Lists the documents of a customer. Operators have none of their own. */
 export async function listDocuments(db: ReadDatabase, { tenant, filters, sort, ...query }: DocumentListQuery): Promise<ListResult<ReturnType<typeof documentJson>>> {
   if (tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()
@@ -35,7 +35,7 @@ export async function listDocuments(db: ReadDatabase, { tenant, filters, sort, .
   return { ...page, rows: rows.map((row) => documentJson(documentRecord(row))) }
 }
 
-/** The attachments of all transactions of a customer. */
+/** Lists the attachments of all transactions of a customer. */
 export async function listAttachments(db: ReadDatabase, { tenant, filters, ...query }: AttachmentListQuery): Promise<ListResult<ReturnType<typeof attachmentJson>>> {
   if (tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()

@@ -53,7 +53,7 @@ export async function findDocument(client: Asking, kind: 'document' | 'attachmen
   return row === undefined ? null : documentRecord(row)
 }
 
-/** The attachments of a transaction, oldest first. */
+/** Lists the attachments of a transaction, oldest first. */
 export async function attachmentsOf(database: Database, transactionId: string): Promise<DocumentRecord[]> {
   const { rows } = await database.pool.query<DocumentRow>({ name: 'attachments_of', text: `select ${DOCUMENT_COLUMNS} from document d where d.transaction_id = $1 order by d.id`, values: [transactionId] })
   return rows.map(documentRecord)
@@ -76,7 +76,7 @@ export async function deleteDocument(client: Asking, id: string): Promise<void> 
   await client.query({ name: 'document_delete', text: 'delete from document where id = $1', values: [id] })
 }
 
-/** The shard of a customer. */
+/** Reads the shard of a customer. */
 export async function shardOfCustomer(client: Asking, customerId: string): Promise<number> {
   const { rows: [row] } = await client.query<{ shard: number }>({ name: 'document_shard', text: 'select shard from customer where id = $1', values: [customerId] })
   if (row === undefined) throw new Error(`The customer ${customerId} does not exist.`)
@@ -85,7 +85,7 @@ export async function shardOfCustomer(client: Asking, customerId: string): Promi
 
 // ── What needs them ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Whether something needs the document. */
+/** Whether any object uses the document. */
 export async function isUsed(client: Asking, id: string): Promise<boolean> {
   return (await client.query({ name: 'document_used', text: 'select from document_use where document_id = $1 limit 1', values: [id] })).rowCount !== 0
 }
@@ -105,7 +105,7 @@ export async function keepUses(client: Asking, objectId: string, ids: readonly s
 
 // ── Scans ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A file that is to be looked at. */
+/** A file whose scan is due. */
 export interface DueScan {
   readonly id: string
   readonly fileId: string
@@ -134,7 +134,7 @@ export async function scanAgainAt(database: Database, id: string, at: number): P
   await database.query({ name: 'scan_again', text: `update document set scan_due_at = $2 where id = $1 and status = 'pending_scan'`, values: [id, timestamp(at)] })
 }
 
-/** A scan has its outcome; one that has been decided stays decided. */
+/** Records the outcome of a scan; an outcome that was recorded before stays. */
 export async function endScan(database: Database, id: string, status: 'clean' | 'infected', now: number): Promise<void> {
   await database.query({
     name: 'scan_end', values: [id, status, timestamp(now)],

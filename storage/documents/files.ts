@@ -18,7 +18,7 @@ import type { TransactionClient } from '../db/transaction.ts'
 const PIECE_BYTES = 256 * 1024
 /** Lease of a file that is not kept yet, milliseconds. */
 const LENT_MS = 60 * 60_000
-/** Files removed in one go. */
+/** Files removed per call. */
 const REMOVED_MAX = 32
 
 /** The stream had more bytes than the limit; the bytes written are never found and are removed after the lease. */
@@ -26,12 +26,12 @@ export class FileTooLarge extends OperatingError {
   override readonly name = 'FileTooLarge'
 }
 
-/** A file as it is to be written. */
+/** A file to be written. */
 export interface FileToWrite {
   readonly id: string
   /** The customer or operator it belongs to. */
   readonly tenantId: string
-  /** As it is offered for download; no path. */
+  /** The name offered for download; not a path. */
   readonly fileName: string
   readonly contentType: string
   readonly maxBytes: number
@@ -39,7 +39,7 @@ export interface FileToWrite {
   readonly now: number
 }
 
-/** A file that was written whole. */
+/** A file that was written completely. */
 export interface StoredFile {
   readonly id: string
   readonly tenantId: string
@@ -53,7 +53,7 @@ export interface StoredFile {
   readonly createdAt: number
 }
 
-/** Regroups a stream of any sizes into pieces of one. */
+/** Regroups a stream of chunks of any size into pieces of one size. */
 async function* pieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let waiting: Uint8Array[] = []
   let bytes = 0
@@ -97,9 +97,10 @@ export async function writeFile(database: Pick<Database, 'query'>, stream: Async
 }
 
 /**
- * Keeps a written file, in the transaction of the row that needs it: for good, or until a time in epoch milliseconds.
+ * Keeps a written file, in the transaction of the row that needs it: permanently, or until a time in epoch
+ * milliseconds.
  *
- * @throws Error when there is no such file any more; the transaction must not happen then
+ * @throws Error when the file no longer exists; the transaction must then be rolled back
  */
 export async function keepFile(client: TransactionClient, id: string, until: number | null): Promise<void> {
   const { rowCount } = await client.query({
@@ -109,12 +110,15 @@ export async function keepFile(client: TransactionClient, id: string, until: num
   if (rowCount !== 1) throw new Error(`The file ${id} is gone.`)
 }
 
-/** The same for rows that do not need the file any more: it is not found from now on, and its bytes go by themselves. */
+/**
+ * Drops a file, in the transaction of rows that no longer need it: the file is not found from now on, and its bytes are
+ * removed later.
+ */
 export async function dropFile(client: TransactionClient, id: string, now: number): Promise<void> {
   await client.query({ name: 'file_drop', text: 'update stored_file set expires_at = $2 where id = $1', values: [id, timestamp(now)] })
 }
 
-/** A written file that has not expired; null when there is none. `now` is epoch milliseconds. */
+/** Finds a written file that has not expired; null when there is none. `now` is epoch milliseconds. */
 export async function findFile(database: Pick<Database, 'query'>, id: string, now: number): Promise<StoredFile | null> {
   const [row] = await database.query<[string, string, string, string, string, Buffer, Date | null, Date]>({
     name: 'file_find', values: [id, timestamp(now)],

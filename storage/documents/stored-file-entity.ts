@@ -1,4 +1,4 @@
-/** A file of a tenant; its bytes are in pieces beside it, which no unit of work ever sees. */
+/** A file of a tenant. Its bytes are in a table of pieces, which only hand-written statements use. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const StoredFile = defineEntity({

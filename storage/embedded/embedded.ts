@@ -22,7 +22,7 @@ import { prepareSite } from './site.ts'
 import type { Site } from './site.ts'
 
 const DATABASE = 'vostro'
-/** The advisory lock of E1; any fixed number does, this one spells "vostro". */
+/** The advisory lock of E1; any fixed number works, this one spells "vostro". */
 const INSTANCE_LOCK = '0x766f7374726f'
 /** Pause before the next attempt to reach a lost server. */
 const RECOVER_PAUSE_MS = 500
@@ -36,7 +36,7 @@ export interface EmbeddedOptions {
   readonly settings?: Readonly<Record<string, string>>
   /**
    * `false` uses the server without claiming the DATA_DIR, beside a running vostro or without one (the audit does);
-   * `stop` then leaves the server running if anyone else uses it. Default `true`.
+   * `stop` then leaves the server running if another process uses it. Default `true`.
    */
   readonly claim?: boolean
 }
@@ -51,8 +51,9 @@ export interface EmbeddedServer {
 /**
  * Starts the server in `dataDir`, or adopts the one that still runs there, and makes the database if it is missing.
  *
- * @throws StartError with one sentence when it cannot: the directory is in use, belongs to another OS user, cannot be
- *   written or holds a cluster of another version; there are no binaries for this machine; Postgres does not start.
+ * @throws StartError with one sentence that names the reason: the directory is in use, belongs to another OS user,
+ * cannot be written or holds a cluster of another version; there are no binaries for this machine; Postgres does not
+ * start.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const site = await prepareSite({ dataDir: options.dataDir, settings: options.settings ?? {}, log: options.log })
@@ -67,14 +68,15 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     await createDatabaseIfMissing(held.admin)
   } catch (error) {
     await held.admin.end()
-    // Refused because another vostro has it: the server is that one's now. Any other failure leaves nothing running.
+    // Refused because another vostro holds the lock: that vostro now owns the server. After any other failure the
+    // server is stopped.
     if (held.started && !(error instanceof InUseError)) await shutDown(held.pid, site)
     throw error
   }
   options.log(`Postgres ${held.started ? 'started' : 'adopted'} on 127.0.0.1:${port} (process ${held.pid})`)
   watch(held.admin)
 
-  /** E3: a lost connection of ours is how a dead server is noticed, also one that is not our child. */
+  /** E3: the loss of this connection shows that the server died, even a server that is no child of this process. */
   function watch(admin: pg.Client): void {
     admin.once('end', () => {
       if (stopping || !claim) return
@@ -122,7 +124,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 
 class InUseError extends StartError {}
 
-/** E1. The error names the process that holds the lock, by the name it gave its connection. */
+/** Takes the lock of E1. The error names the process that holds the lock, by the name of its connection. */
 async function claimInstance(admin: pg.Client, site: Site): Promise<void> {
   if (await tryLock(admin)) return
   const { rows } = await admin.query<{ application_name: string }>(
@@ -137,7 +139,7 @@ async function claimInstance(admin: pg.Client, site: Site): Promise<void> {
   )
 }
 
-/** Whether the lock of E1 is ours now. A lost connection counts as no. */
+/** Whether this process holds the lock of E1 now. A lost connection counts as not holding it. */
 async function tryLock(admin: pg.Client): Promise<boolean> {
   const result = await admin
     .query<{ locked: boolean }>(`select pg_try_advisory_lock(${INSTANCE_LOCK}) as locked`)
@@ -147,6 +149,7 @@ async function tryLock(admin: pg.Client): Promise<boolean> {
 
 async function createDatabaseIfMissing(admin: pg.Client): Promise<void> {
   const found = await admin.query('select 1 from pg_database where datname = $1', [DATABASE])
-  // Someone else may make it in between (42P04, or 23505 when both insert at the same moment), and then it is there.
+  // Another process may create the database in between (42P04, or 23505 when both insert at the same moment); then it
+  // exists.
   if (found.rowCount === 0) await admin.query(`create database ${DATABASE}`).catch(ignore('42P04', '23505'))
 }

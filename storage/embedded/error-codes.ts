@@ -5,7 +5,7 @@ export function codeOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A handler for `catch` that turns the expected codes into `null` and passes everything else on. */
+/** Makes a handler for `catch` that turns the expected codes into `null` and throws all other errors again. */
 export function ignore(...codes: readonly string[]): (error: unknown) => null {
   return error => {
     if (codes.includes(codeOf(error))) return null

@@ -1,4 +1,4 @@
-/** As which OS user Postgres runs, and how its binaries are started as that user. */
+/** Chooses the OS user that runs Postgres, and how to start its binaries as that user. */
 import { execFile } from 'node:child_process'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -9,7 +9,7 @@ import { lastLine } from './error-codes.ts'
 
 const run = promisify(execFile)
 
-/** The OS user that runs the server when vostro itself runs as root, which Postgres refuses to. */
+/** The OS user that runs the server when vostro itself runs as root, because Postgres refuses to run as root. */
 const OS_USER = 'postgres'
 
 /** The directories of `setpriv` and of the shell that initdb needs, whatever the PATH of this process is. */
@@ -28,7 +28,10 @@ export interface Command {
 
 export type Launcher = (file: string, args: readonly string[]) => Command
 
-/** The OS user to run the server as: `null` for our own, and for root the user `postgres`, made if it is missing. */
+/**
+ * Finds the OS user that runs the server: `null` for the user of this process; for root the user `postgres`, made if it
+ * is missing.
+ */
 export async function findAccount(): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null
   const known = await lookUpAccount()
@@ -111,7 +114,10 @@ async function isReachable(path: string, account: Account): Promise<boolean> {
   }
 }
 
-/** The weakest capability we own that passes through directories; containers often withhold the read-only one. */
+/**
+ * Finds the weakest capability of this process that passes through directories; containers often withhold the read-only
+ * one.
+ */
 async function passingCapability(): Promise<string | null> {
   const status = await readFile('/proc/self/status', 'utf8').catch(() => '')
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)/m.exec(status)?.[1] ?? '0'}`)

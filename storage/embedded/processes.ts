@@ -4,13 +4,13 @@ import { basename } from 'node:path'
 
 import { codeOf, ignore } from './error-codes.ts'
 
-/** Whether a process has this id, also one that has ended and only waits to be collected. */
+/** Whether a process has this id, including one that has ended and was not collected yet. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it is there, and not ours.
+    // EPERM: the process exists and belongs to another user.
     return codeOf(error) === 'EPERM'
   }
 }

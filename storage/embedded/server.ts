@@ -1,4 +1,4 @@
-/** The server process of a site: finding the one that runs, starting one, stopping it. */
+/** The server process of a site: finds a running one, starts one, stops it. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { open, readFile, rename, stat, writeFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ const FAST_SHUTDOWN_MS = 5_000
 const IMMEDIATE_SHUTDOWN_MS = 2_000
 /** Wait after a server was killed: its other processes end a moment later. */
 const RETRY_PAUSE_MS = 500
-/** At a start, a log longer than this is moved aside, so two of them are the most there is. */
+/** At a start, a log longer than this is renamed, so the logs take at most about twice this size. */
 const LOG_BYTES_MAX = 10_000_000
 /** A process id that no system assigns. */
 const NOBODY_PID = 2_147_483_646
@@ -35,7 +35,10 @@ export interface Held {
   readonly started: boolean
 }
 
-/** Connects to the server of the cluster, starting it unless one runs. Waits while it starts, recovers or stops. */
+/**
+ * Connects to the server of the cluster, and starts it unless it runs. Waits while the server starts, recovers or
+ * stops.
+ */
 export async function reachServer(site: Site, options: { readonly pinPort: boolean }): Promise<Held> {
   const spawned: Spawned = { child: null }
   try {
@@ -134,7 +137,7 @@ async function findPostmaster(site: Site): Promise<{ readonly pid: number; reado
   const port = Number(lines[3] ?? Number.NaN)
   const command = await commandLine(pid)
   if (command === 'unknown' || (isPostgres(command) && command.includes(site.clusterDir))) {
-    // The first lines are written before the port is known.
+    // Postgres writes the first lines before it knows the port.
     return { pid, port: Number.isInteger(port) && port > 0 ? port : site.port }
   }
   // A server under another path still belongs to this DATA_DIR if it accepts the password: DATA_DIR was moved or
@@ -148,7 +151,7 @@ async function findPostmaster(site: Site): Promise<{ readonly pid: number; reado
   return null
 }
 
-/** A connection to the maintenance database, or `null` while the server is not ready for one. */
+/** Opens a connection to the maintenance database, or returns `null` while the server is not ready for one. */
 async function connect(site: Site, port: number): Promise<pg.Client | null> {
   const admin = new pg.Client({
     connectionString: address(site, { port, database: 'postgres' }),
@@ -171,7 +174,8 @@ async function connect(site: Site, port: number): Promise<pg.Client | null> {
         { cause: error }
       )
     }
-    // Refused or cut off, starting up or shutting down, or full: it may be ready soon, and the caller has a deadline.
+    // Refused or cut off, starting up or shutting down, or full: the server may be ready soon, and the caller has a
+    // deadline.
     return null
   }
 }
@@ -183,12 +187,15 @@ export function instanceName(pid: number): string {
   return `vostro instance ${pid}`
 }
 
-/** The address of a database of the site, with the password. */
+/** Builds the address of a database of the site, with the password. */
 export function address(site: Site, options: { readonly port: number; readonly database: string }): string {
   return `postgres://${ROLE}:${site.password}@127.0.0.1:${options.port}/${options.database}`
 }
 
-/** A fast shutdown first (a checkpoint, nothing to recover), then an immediate one (the next start recovers). */
+/**
+ * Stops the server: a fast shutdown first (a checkpoint, so no recovery), then an immediate one (the next start
+ * recovers).
+ */
 export async function shutDown(pid: number, site: Site): Promise<void> {
   for (const [signal, patienceMs] of [
     ['SIGINT', FAST_SHUTDOWN_MS],

@@ -3,7 +3,7 @@ import { totalmem } from 'node:os'
 
 const MEGABYTE = 1_048_576
 
-/** For an OLTP ledger on a small machine that it shares with the service. */
+/** Chooses the settings for an OLTP ledger on a small machine that Postgres shares with the service. */
 export function chooseSettings(): Record<string, string> {
   const memory = Math.floor(totalmem() / MEGABYTE)
   return {
@@ -40,11 +40,11 @@ export function chooseSettings(): Record<string, string> {
     max_parallel_workers_per_gather: '0',
     // Solid-state disks: a random page costs about as much as the next one.
     random_page_cost: '1.1',
-    // Balances and payments are updated all the time: vacuum early and often, in small portions …
+    // Balances and payments are updated constantly: vacuum early and often, in small portions …
     autovacuum_naptime: '15s',
     autovacuum_vacuum_scale_factor: '0.05',
-    // … with statistics from fewer rows: nothing here is skewed enough to need 30 000, and looking at so many of a table
-    // that grows by thousands a second took a tenth of the processor time of all payments.
+    // … with statistics from fewer rows: no table here is skewed enough to need 30 000 rows, and reading so many of a
+    // table that grows by thousands a second took a tenth of the processor time of all payments.
     default_statistics_target: '20',
     // … and without falling behind the writes.
     autovacuum_vacuum_cost_limit: '2000',

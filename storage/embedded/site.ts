@@ -21,7 +21,7 @@ import { chooseSettings } from './settings.ts'
 
 const run = promisify(execFile)
 
-/** The cluster's format. A new major version needs a dump and restore, so it is never changed silently. */
+/** The cluster's major version. A new one needs a dump and restore, so it is never changed silently. */
 const POSTGRES_MAJOR = '18'
 export const ROLE = 'vostro'
 /** Timeout of initdb, which takes under a second; a disk that needs this long is broken. */
@@ -36,7 +36,7 @@ let drafts = 0
 
 export interface Site {
   readonly dataDir: string
-  /** Without symbolic links, as the server's own command line names it. */
+  /** Without symbolic links, as in the server's own command line. */
   readonly clusterDir: string
   readonly binaries: Binaries
   readonly launcher: Launcher
@@ -88,7 +88,7 @@ export async function prepareSite(options: {
 async function makeWritable(dataDir: string): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true })
-    // Root passes every permission check, so only an attempt shows a read-only file system.
+    // Root passes every permission check, so only a write attempt reveals a read-only file system.
     const probe = join(dataDir, `.probe-${draftSuffix()}`)
     await writeFile(probe, '')
     await rm(probe)
@@ -101,7 +101,7 @@ async function makeWritable(dataDir: string): Promise<void> {
   }
 }
 
-/** Whether the cluster exists; refuses one that this process could not or must not open. */
+/** Whether the cluster exists; throws for a cluster that this process cannot or must not open. */
 async function checkCluster(options: {
   readonly dataDir: string
   readonly clusterDir: string

@@ -1,9 +1,9 @@
-/** Contracts that are due by themselves: which, and when they are looked at again. Statements only; rules are in lib/exchange. */
+/** Contracts with a due step of their own, and when they are due next. Statements only; rules are in lib/exchange. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 
-/** Contracts of these shards (null: all) that are due, the longest first. */
+/** Finds contracts of these shards (null: all) that are due, the longest due first. */
 export async function dueContracts(database: Database, { now, owned, max }: { readonly now: number; readonly owned: readonly number[] | null; readonly max: number }): Promise<readonly string[]> {
   const rows = await database.query<[string]>({
     name: 'due_contracts',
@@ -25,7 +25,7 @@ export async function postponeContracts(database: Database, contracts: readonly 
   })
 }
 
-/** Since when a contract has its present status, epoch milliseconds. */
+/** Reads since when a contract has its present status, epoch milliseconds. */
 export async function statusSince(database: Pick<Database, 'query'>, id: string): Promise<number> {
   const [row] = await database.query<[number]>({
     name: 'contract_status_since',
@@ -44,7 +44,7 @@ export async function hasOpenDrawdown(database: Pick<Database, 'query'>, contrac
   return rows.length > 0
 }
 
-/** Whether the partner of a connection wants to keep the deposits of forwards itself. */
+/** Whether the partner of a connection keeps the deposits of forwards itself. */
 export async function partnerKeepsDeposits(database: Pick<Database, 'query'>, connectionId: string): Promise<boolean> {
   const [row] = await database.query<[boolean | null]>({
     name: 'partner_keeps_deposits', text: `select (config->>'keepsFxDeposits')::boolean from provider_connection where id = $1`, values: [connectionId],

@@ -1,4 +1,4 @@
-/** The balances that an exchange sells from and buys to where it names none. */
+/** Finds the balances that an exchange sells from and buys to when the request names none. */
 import type { IdSource } from '../../lib/base/ids.ts'
 import { countOpenBalances, insertBalance } from '../balances/balance-changes.ts'
 import { lockCustomer } from '../balances/closure.ts'
@@ -14,7 +14,10 @@ export interface DefaultBalance {
 const DEFAULTS = `select distinct on (currency) currency, id, name from balance
   where customer_id = $1 and currency = any($2::text[]) and type = 'main' and status = 'active' order by currency, is_default desc, id`
 
-/** The default balance of a customer in each of the currencies, or else its oldest one that is open; none where there is none. */
+/**
+ * Finds the default balance of a customer in each of the currencies, or else its oldest open one; a currency without a
+ * balance is absent.
+ */
 export async function defaultBalances(database: Database, customerId: string, currencies: readonly string[]): Promise<ReadonlyMap<string, DefaultBalance>> {
   const rows = await database.query<[string, string, string]>({ name: 'default_balances', text: DEFAULTS, values: [customerId, currencies] })
   return new Map(rows.map(([currency, id, name]) => [currency, { id, name }]))

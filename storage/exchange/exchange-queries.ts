@@ -1,4 +1,4 @@
-/** Exchanges as their customer sees them. */
+/** Exchanges as the customer sees them. */
 import { sql } from 'kysely'
 import { exchangeJson } from '../../lib/exchange/exchange.ts'
 import type { Database } from '../db/database.ts'
@@ -33,7 +33,7 @@ export interface ExchangesWithin {
   readonly parentExchangeId?: string
 }
 
-/** The exchanges of a customer. Operators have none of their own. */
+/** Lists the exchanges of a customer. Operators have none of their own. */
 export async function listExchanges(db: ReadDatabase, query: ExchangeListQuery, within: ExchangesWithin = {}): Promise<ListResult<ReturnType<typeof exchangeJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<ExchangeColumns>(db, [exchangeBranch(query, within)], query)

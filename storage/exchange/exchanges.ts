@@ -97,7 +97,7 @@ function rateFrom(text: string): Rate {
   return rate
 }
 
-/** The record of a row. */
+/** Converts a row to a record. */
 export function exchangeRecord(row: ExchangeColumns): ExchangeRecord {
   return {
     id: row.id, customerId: row.customer_id, operatorId: row.operator_id, connectionId: row.connection_id, shard: row.shard, number: row.number, externalId: row.external_id,
@@ -144,7 +144,7 @@ export async function loadExchanges(reader: Reader, ids: readonly string[], lock
 
 const DATES = `select p.id, p.execution_date::text, ${CALENDAR_OF_CONNECTION} from payment p join provider_connection k on k.id = p.connection_id where p.id = any($1::uuid[])`
 
-/** Payments that exchanges buy for, by their ids. They are not locked: their versions are the fence. */
+/** Reads the payments that exchanges buy for, by their ids. They are not locked: their versions are the fence. */
 async function paymentsOf(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, BoughtFor>> {
   if (ids.length === 0) return NO_PAYMENTS
   const states = await loadPayments(reader, ids, false)
@@ -172,7 +172,7 @@ export async function findExchange({ pool }: Pick<Database, 'pool'>, id: string)
   return row === undefined ? null : exchangeRecord(row)
 }
 
-/** Exchanges by their ids; one that does not exist is absent. */
+/** Finds exchanges by their ids; an exchange that does not exist is absent. */
 export async function findExchanges(database: Database, ids: readonly string[]): Promise<ReadonlyMap<string, ExchangeRecord>> {
   const rows = await database.query({ name: 'find_exchanges', text: `select ${EXCHANGE_COLUMNS} from exchange e where e.id = any($1::uuid[])`, values: [plainArray(ids)] })
   return new Map(rows.map((row) => fromArray(row)).map((record) => [record.id, record]))

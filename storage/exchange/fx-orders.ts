@@ -42,11 +42,11 @@ export async function askFxOrdersAt(database: Database, at: ReadonlyMap<string, 
   })
 }
 
-/** A message of the partner that changed nothing. */
+/** A message of the partner that caused no change. */
 export interface KeptFxMessage {
   readonly id: string
   readonly type: string
-  /** The exchange it is about. */
+  /** The id of its exchange. */
   readonly reference: string
   readonly reason: string | null
 }

@@ -10,7 +10,7 @@ import { parseRate, type FixedSide } from '../../lib/exchange/rate.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { Database } from '../db/database.ts'
 
-/** About 500 bytes each: more than are made in their half minute by a node that does little else. */
+/** About 500 bytes each: more than a node makes in the half minute that a quote lives, even if it does little else. */
 const REMEMBERED_MAX = 50_000
 
 export class QuoteCache {
@@ -70,7 +70,7 @@ export async function findQuote(database: Database, id: string): Promise<QuoteRe
   }
 }
 
-/** Whether an exchange was made of it. */
+/** Whether an exchange has used the quote. */
 export async function isQuoteUsed(database: Database, id: string): Promise<boolean> {
   const [row] = await database.query<[boolean]>({ name: 'is_quote_used', text: 'select exists (select from exchange where quote_id = $1)', values: [id] })
   return (row as [boolean])[0]

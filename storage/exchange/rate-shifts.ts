@@ -3,7 +3,7 @@ import type { RateShift } from '../../lib/exchange/market.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Queries } from '../db/transaction.ts'
 
-/** All of them, by connection. */
+/** Reads all shifts, by connection. */
 export async function readRateShifts(database: Queries): Promise<ReadonlyMap<string, readonly RateShift[]>> {
   const rows = await database.query<[string, string, string, number, number | null]>({
     name: 'read_rate_shifts', values: [],

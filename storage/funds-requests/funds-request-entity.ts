@@ -53,7 +53,7 @@ export const FundsRequest = defineEntity({
   ],
 })
 
-/** An arrival that counts towards one. */
+/** An incoming payment that counts towards a funds request. */
 export const FundsRequestPayment = defineEntity({
   name: 'FundsRequestPayment',
   tableName: 'funds_request_payment',

@@ -43,7 +43,7 @@ export async function matchArrivals(database: Database, ids: IdSource, now: numb
   })
 }
 
-/** The first request that is quoted and waits for this money has it. */
+/** Assigns an arrival to the first request whose reference it quotes and that waits for this money. */
 async function match(tx: FundsRequestTx, [id, amount, balanceId, currency, text]: ArrivalRow): Promise<void> {
   for (const reference of referencesIn(text)) {
     const request = await lockFundsRequestOfReference(tx.client, { reference, balanceId, currency })

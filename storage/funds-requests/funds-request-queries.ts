@@ -21,7 +21,7 @@ export interface FundsRequestFilters {
 export type FundsRequestSort = '-createdAt' | 'dueDate'
 export type FundsRequestListQuery = ListQuery<FundsRequestFilters, FundsRequestSort>
 
-/** Members that follow from where the service can be reached, and are no part of a request's tag. */
+/** Fields that depend on the service's address, and are not part of a request's entity tag. */
 export const FUNDS_REQUEST_UNTAGGED: readonly string[] = ['link']
 
 export interface FundsRequestColumns {
@@ -64,7 +64,7 @@ export const fundsRequestColumns = `r.id, r.customer_id, r.operator_id, r.shard,
   ${ms('updated_at', 'updated_ms')}, (select coalesce(json_agg(json_build_object('id', p.incoming_payment_id, 'amount', p.amount::text, 'ms', extract(epoch from p.at) * 1000)
     order by p.at, p.incoming_payment_id), '[]'::json) from funds_request_payment p where p.funds_request_id = r.id) as payments`
 
-/** A funds request as it is kept. Amounts are minor units, times epoch milliseconds. */
+/** A funds request as stored. Amounts are minor units, times epoch milliseconds. */
 export interface FundsRequestRecord extends FundsRequestState {
   readonly id: string
   readonly customerId: string
@@ -101,7 +101,7 @@ export function fundsRequestRecord(row: FundsRequestColumns): FundsRequestRecord
   }
 }
 
-/** A funds request as its customer sees it, with where it is paid to and the payer's link. */
+/** A funds request as the customer sees it, with the account details for the payment and the payer's link. */
 export function fundsRequestJson<Details>(record: FundsRequestRecord, { depositDetails, link }: { readonly depositDetails: Details; readonly link: string | null }) {
   const { currency } = record
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })

@@ -1,4 +1,4 @@
-/** Rows of funds requests as they are made and moved; the rules are in lib/funds-requests. */
+/** Rows of funds requests as they are created and moved; the rules are in lib/funds-requests. */
 import { moveFundsRequest, type FundsRequestState } from '../../lib/funds-requests/funds-request.ts'
 import { laterThan, timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -45,7 +45,7 @@ export async function lockFundsRequestsOf(client: TransactionClient, customerId:
   await client.query({ name: 'lock_funds_requests', text: `select pg_advisory_xact_lock(hashtextextended('funds requests of ' || $1::text, 0))`, values: [customerId] })
 }
 
-/** Whether a customer has this many funds requests that wait for money. */
+/** Whether a customer has at least this many funds requests that wait for money. */
 export async function hasWaiting(client: TransactionClient, customerId: string, count: number): Promise<boolean> {
   const { rows } = await client.query({
     name: 'has_waiting_funds_requests', text: `select from funds_request where customer_id = $1 and status in ('open', 'partially_paid') offset $2 limit 1`, values: [customerId, count - 1],
@@ -53,7 +53,7 @@ export async function hasWaiting(client: TransactionClient, customerId: string, 
   return rows.length > 0
 }
 
-/** The funds request that has an external id already; null when none does. */
+/** Finds the funds request that has an external id already; null when none has. */
 export async function fundsRequestWithExternalId(client: TransactionClient, customerId: string, externalId: string): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>({
     name: 'funds_request_with_external_id', text: 'select id from funds_request where customer_id = $1 and external_id = $2', values: [customerId, externalId],
@@ -98,13 +98,13 @@ async function lockWhere(client: TransactionClient, name: string, where: string,
   return found === undefined ? null : await readFundsRequest(client, found.id)
 }
 
-/** A funds request as this transaction sees it; null when there is none. */
+/** Reads a funds request within this transaction; null when it does not exist. */
 export async function readFundsRequest(client: TransactionClient, id: string): Promise<FundsRequestRecord | null> {
   const { rows: [row] } = await client.query<FundsRequestColumns>({ name: 'read_funds_request', text: `select ${fundsRequestColumns} from funds_request r where r.id = $1`, values: [id] })
   return row === undefined ? null : fundsRequestRecord(row)
 }
 
-/** A funds request of a customer, locked until the transaction ends; null when it is not theirs. */
+/** Locks a funds request of a customer until the transaction ends; null when it is not the customer's. */
 export async function lockFundsRequest(client: TransactionClient, customerId: string, id: string): Promise<FundsRequestRecord | null> {
   return await lockWhere(client, 'lock_funds_request', 'r.id = $1 and r.customer_id = $2', [id, customerId])
 }
@@ -128,7 +128,7 @@ export async function updateFundsRequest(client: TransactionClient, id: string, 
   })
 }
 
-/** Notes that the payer was reminded. */
+/** Records that the payer was reminded. */
 export async function noteReminder(client: TransactionClient, id: string, now: number): Promise<void> {
   await client.query({
     name: 'funds_request_reminded', values: [id, timestamp(now)],
@@ -136,7 +136,7 @@ export async function noteReminder(client: TransactionClient, id: string, now: n
   })
 }
 
-/** Brings a locked request to where a move leads, with its event. */
+/** Writes the state of a locked request after a move, with its event. */
 export async function writeMove(tx: FundsRequestTx, before: FundsRequestRecord, { status, paidAmount }: Pick<FundsRequestState, 'status' | 'paidAmount'>, incomingPaymentId: string | null): Promise<void> {
   const { client, ids } = tx
   const now = laterThan(before.updatedAt, tx.now)
@@ -152,7 +152,7 @@ export async function writeMove(tx: FundsRequestTx, before: FundsRequestRecord, 
   })
 }
 
-/** Money that is on a balance, as far as it can count towards a request. Minor units. */
+/** Money on a balance, with the fields that decide whether it counts towards a request. Minor units. */
 export interface Arrival {
   readonly id: string
   readonly amount: bigint
@@ -181,7 +181,7 @@ export async function countArrival(tx: FundsRequestTx, request: FundsRequestReco
   return true
 }
 
-/** An arrival that its customer can see, locked until the transaction ends; null when it is not theirs. */
+/** Locks an arrival that the customer can see until the transaction ends; null when it is not the customer's. */
 export async function lockArrival(client: TransactionClient, customerId: string, id: string): Promise<Arrival & { readonly status: string; readonly balanceId: string; readonly currency: string; readonly fundsRequestId: string | null } | null> {
   const { rows: [row] } = await client.query<{ id: string; amount: string; status: string; balance_id: string; currency: string; funds_request_id: string | null }>({
     name: 'lock_arrival', values: [id, customerId],

@@ -29,7 +29,7 @@ const status = (now: string) => `case when k.status = 'revoked' or (k.status = '
 
 const ms = (column: string) => `(extract(epoch from k.${column}) * 1000)::float8 as ${column}_ms`
 
-/** The columns of a key as it is shown; `now` is the place of the time, for example `$1::timestamptz`. */
+/** The columns of a key for display; `now` is the parameter of the time, for example `$1::timestamptz`. */
 export const apiKeyColumns = (now: string): string => `k.id, k.tenant_id, k.level, k.name, k.environment, k.prefix, k.scopes, k.ip_allowlist,
   ${status(now)} as status, ${ms('expires_at')}, ${ms('grace_ends_at')}, k.replaced_by_id, k.replaces_id, ${ms('last_used_at')},
   k.last_used_ip, k.created_by, ${ms('created_at')}, k.revoked_by, k.version,
@@ -60,7 +60,7 @@ export interface ApiKeyRow {
 
 const time = (value: number | null): string | null => (value === null ? null : timestamp(value))
 
-/** A key as it is shown. */
+/** A key as the API shows it. */
 export function apiKeyView(row: ApiKeyRow) {
   return {
     id: row.id,
@@ -86,7 +86,7 @@ export function apiKeyView(row: ApiKeyRow) {
 }
 export type ApiKeyJson = ReturnType<typeof apiKeyView>
 
-/** A key with its version. Its use changes neither version nor tag. */
+/** A key with its version. Uses of the key change neither its version nor its entity tag. */
 export function versionedApiKey(row: ApiKeyRow) {
   return { version: BigInt(row.version), view: apiKeyView(row), untagged: ['lastUsedAt', 'lastUsedIp'] }
 }
@@ -106,7 +106,7 @@ const ORDERS: Readonly<Record<ApiKeyListQuery['sort'], Order>> = {
   name: { keys: [{ expression: sql`lower(k.name)`, type: 'text' }, ID], descending: false },
 }
 
-/** The keys of a tenant. `now` is epoch milliseconds. */
+/** Lists the keys of a tenant. `now` is epoch milliseconds. */
 export async function listApiKeys(db: ReadDatabase, { tenant, filters, sort, ...page }: ApiKeyListQuery, now: number) {
   // The text is made from a number by this service, so it is safe inside the statement.
   const at = `'${timestamp(now)}'::timestamptz`

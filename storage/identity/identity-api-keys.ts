@@ -1,4 +1,4 @@
-/** Rows of API keys as their managers change them. Statements only; rules are elsewhere. */
+/** Rows of API keys for the users who manage them. Statements only; rules are elsewhere. */
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Statement } from '../db/connection.ts'
@@ -25,18 +25,21 @@ export interface NewApiKeyRow {
 
 const HASH = `returning encode(sha256, 'hex') as hash`
 
-/** The hash of the key that a statement changed, so that this node can forget it before it answers; null when it changed none. */
+/**
+ * Returns the hash of the key that a statement changed, so that this node can drop it from its cache before it answers;
+ * null when it changed none.
+ */
 async function hashOf(client: pg.ClientBase, statement: Statement): Promise<string | null> {
   const { rows } = await client.query<{ hash: string }>(statement)
   return rows[0]?.hash ?? null
 }
 
-/** Makes the changes of one tenant's keys wait for one another, so that their number can be bounded. Until the transaction ends. */
+/** Serializes changes of one tenant's keys until the transaction ends, so that their number can be bounded. */
 export async function lockTenantKeys(client: pg.ClientBase, tenantId: string): Promise<void> {
   await client.query({ name: 'lock_tenant_keys', text: `select pg_advisory_xact_lock(hashtextextended('api keys of ' || $1::text, 0))`, values: [tenantId] })
 }
 
-/** Keys of a tenant that work and have not been replaced. */
+/** Counts the keys of a tenant that work and have not been replaced. */
 export async function countActiveKeys(client: pg.ClientBase, tenantId: string, now: number): Promise<number> {
   const { rows } = await client.query<{ keys: number }>({
     name: 'count_active_keys',
@@ -46,7 +49,7 @@ export async function countActiveKeys(client: pg.ClientBase, tenantId: string, n
   return rows[0]!.keys
 }
 
-/** The status of a customer; null when the tenant is an operator. */
+/** Reads the status of a customer; null when the tenant is an operator. */
 export async function customerStatus(client: pg.ClientBase, tenantId: string): Promise<string | null> {
   const { rows } = await client.query<{ status: string }>({ name: 'customer_status', text: 'select status from customer where id = $1', values: [tenantId] })
   return rows[0]?.status ?? null
@@ -62,7 +65,7 @@ export async function insertApiKey(client: pg.ClientBase, key: NewApiKeyRow): Pr
   })
 }
 
-/** A key of a tenant, locked; null when it is not the tenant's. */
+/** Locks a key of a tenant; null when it is not the tenant's. */
 export async function lockApiKey(client: pg.ClientBase, tenantId: string, id: string, now: number): Promise<StoredApiKey | null> {
   const { rows: [row] } = await client.query<ApiKeyRow>({
     name: 'lock_api_key', text: `select ${apiKeyColumns('$3::timestamptz')} from api_key k where k.id = $1 and k.tenant_id = $2 for update`,
@@ -77,7 +80,7 @@ export async function renameApiKey(client: pg.ClientBase, id: string, change: { 
   })
 }
 
-/** A key that another one replaces works until its grace ends. */
+/** Marks a key as replaced by another; it works until its grace period ends. */
 export async function replaceApiKey(client: pg.ClientBase, id: string, { byId, graceEndsAt }: { readonly byId: string; readonly graceEndsAt: number }): Promise<string | null> {
   return await hashOf(client, {
     name: 'replace_api_key',
@@ -95,7 +98,7 @@ export async function revokeApiKey(client: pg.ClientBase, id: string, { by, now,
   })
 }
 
-/** Notes a use, unless a later one is noted or another node has just done it. */
+/** Records a use, unless a later one is recorded or another node has just done so. */
 export async function noteKeyUse(database: Database, id: string, address: string, now: number): Promise<void> {
   await database.query({
     name: 'note_key_use',

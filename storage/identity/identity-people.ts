@@ -61,12 +61,12 @@ export async function noteFailure(
   return row?.[0] === true
 }
 
-/** Forgets the failed attempts of an address. */
+/** Deletes the failed attempts of an address. */
 export async function clearFailures(client: pg.ClientBase, emailSha256: string): Promise<void> {
   await client.query({ name: 'login_clear', text: `delete from login_attempt where email_sha256 = decode($1, 'hex')`, values: [emailSha256] })
 }
 
-/** A second factor with its sealed secret. */
+/** A second factor with its encrypted secret. */
 export interface FactorRecord {
   readonly id: string
   readonly name: string
@@ -83,7 +83,7 @@ export async function lockFactors(client: pg.ClientBase, userId: string): Promis
   return rows.map(({ id, name, status, secret, last_step: lastStep }) => ({ id, name, status, secret, lastStep: Number(lastStep) }))
 }
 
-/** Notes that the code of a time step was used; makes a pending factor active. */
+/** Records that the code of a time step was used; makes a pending factor active. */
 export async function useFactor(client: pg.ClientBase, factorId: string, step: number, now: number): Promise<void> {
   await client.query({
     name: 'use_factor', text: `update mfa_factor set status = 'active', last_step = greatest(last_step, $2), last_used_at = $3 where id = $1`,
@@ -91,7 +91,7 @@ export async function useFactor(client: pg.ClientBase, factorId: string, step: n
   })
 }
 
-/** Makes a factor that does not count yet. */
+/** Writes a second factor with the status `pending`, which does not count yet. */
 export async function insertFactor(
   client: pg.ClientBase,
   factor: { readonly id: string; readonly userId: string; readonly kind: 'totp'; readonly name: string; readonly secret: Uint8Array; readonly now: number },

@@ -52,7 +52,7 @@ export async function renewSession(
   return rowCount === 1
 }
 
-/** Notes that a session was used. */
+/** Records the last use of a session. */
 export async function touchSession(database: Database, id: string, now: number): Promise<void> {
   await database.query({ name: 'touch_session', text: 'update session set last_seen_at = greatest(last_seen_at, $2) where id = $1', values: [id, timestamp(now)] })
 }
@@ -120,7 +120,10 @@ export interface ChallengeRecord {
   readonly verifiedAt: number | null
 }
 
-/** A challenge of a session, locked so that its codes are counted one by one; null when the session has no such challenge. */
+/**
+ * Locks a challenge of a session, so that its codes are counted one by one; null when the session has no such
+ * challenge.
+ */
 export async function lockChallenge(client: pg.ClientBase, sessionId: string, id: string): Promise<ChallengeRecord | null> {
   const { rows: [row] } = await client.query<{ action: string; tenant_id: string | null; wrong_codes: number; expires_ms: number; verified_ms: number | null }>({
     name: 'lock_challenge',
@@ -162,7 +165,7 @@ export async function hasProof(
   return rows.length === 1
 }
 
-/** The open challenge with which a session finishes signing in. */
+/** Finds the open challenge with which a session finishes signing in. */
 export async function signInChallenge(database: Database, sessionId: string): Promise<string | null> {
   const [row] = await database.query<[string]>({
     name: 'sign_in_challenge', text: `select id from challenge where session_id = $1 and action = '${SIGN_IN}' order by id desc limit 1`, values: [sessionId],

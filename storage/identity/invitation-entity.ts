@@ -1,4 +1,4 @@
-/** A link to become a member of a customer. */
+/** An invitation: a link with which a user becomes a member of a customer. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Invitation = defineEntity({

@@ -1,4 +1,4 @@
-/** Members, teams and invitations as their customer sees them. */
+/** Members, teams and invitations as the customer sees them. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import { limitsOf, limitsShown, type LimitsJson } from '../../lib/customers/limits.ts'

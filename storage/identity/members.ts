@@ -23,7 +23,7 @@ export interface MemberRecord {
   readonly version: bigint
 }
 
-/** A membership of a customer; null when it is not its. */
+/** Finds a membership of a customer; null when it is not the customer's. */
 export async function findMember(client: Client, customerId: string, id: string): Promise<MemberRecord | null> {
   const { rows: [row] } = await client.query<{ id: string; user_id: string; email: string; name: string; role: MemberRole; status: MemberRecord['status']; is_primary_owner: boolean; limits: LimitsJson | null; version: string }>({
     name: 'find_member',
@@ -38,7 +38,7 @@ export async function findMember(client: Client, customerId: string, id: string)
   }
 }
 
-/** Active owners of a customer besides one membership. */
+/** Counts active owners of a customer other than one membership. */
 export async function otherOwners(client: Client, customerId: string, exceptId: string): Promise<number> {
   const { rows } = await client.query<{ owners: number }>({
     name: 'other_owners', text: `select count(*)::int as owners from membership where tenant_id = $1 and role = 'owner' and status = 'active' and id <> $2`, values: [customerId, exceptId],
@@ -46,7 +46,7 @@ export async function otherOwners(client: Client, customerId: string, exceptId: 
   return rows[0]!.owners
 }
 
-/** Members that are not removed, and invitations that are open. */
+/** Counts members that are not removed, and open invitations. */
 export async function countMembers(client: Client, customerId: string, now: number): Promise<number> {
   const { rows } = await client.query<{ members: number }>({
     name: 'count_members',
@@ -90,7 +90,7 @@ export async function setTeamsOf(client: TransactionClient, customerId: string, 
   await client.query({ name: 'join_teams', text: 'insert into team_member (team_id, membership_id, customer_id) select t, $1, $2 from unnest($3::uuid[]) t', values: [membershipId, customerId, teamIds] })
 }
 
-/** The memberships that are in a team. */
+/** Lists the memberships of a team. */
 export async function membersOf(client: Client, teamId: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ membership_id: string }>({ name: 'members_of_team', text: 'select membership_id from team_member where team_id = $1', values: [teamId] })
   return rows.map(({ membership_id: id }) => id)
@@ -101,7 +101,7 @@ export async function setMembersOf(client: TransactionClient, customerId: string
   await client.query({ name: 'fill_team', text: 'insert into team_member (team_id, membership_id, customer_id) select $1, m, $2 from unnest($3::uuid[]) m', values: [teamId, customerId, membershipIds] })
 }
 
-/** Makes a team, or renames it. @returns false when another one of the customer has the name */
+/** Makes a team, or renames it. @returns false when another team of the customer has the name */
 export async function writeTeam(client: TransactionClient, { id, customerId, name, now }: { readonly id: string; readonly customerId: string; readonly name: string; readonly now: number }): Promise<boolean> {
   const { rowCount: taken } = await client.query({ name: 'team_name_taken', text: 'select from team where customer_id = $1 and lower(name) = lower($2) and id <> $3', values: [customerId, name, id] })
   if (taken !== 0) return false
@@ -114,7 +114,7 @@ export async function writeTeam(client: TransactionClient, { id, customerId, nam
   return true
 }
 
-/** The version of a team; null when it is not the customer's. */
+/** Reads the version of a team; null when it is not the customer's. */
 export async function teamVersion(client: Client, customerId: string, id: string): Promise<number | null> {
   const { rows: [row] } = await client.query<{ version: number }>({ name: 'team_version', text: 'select version from team where customer_id = $1 and id = $2', values: [customerId, id] })
   return row?.version ?? null
@@ -140,7 +140,7 @@ export interface InvitationRecord {
   readonly email: string
   readonly role: MemberRole
   readonly teamIds: readonly string[]
-  /** As it is kept: one that has run out is still `pending`. */
+  /** As stored: an invitation past its expiry is still `pending`. */
   readonly status: 'pending' | 'accepted' | 'expired' | 'revoked'
   readonly expiresAt: number
   readonly invitedByName: string

@@ -1,4 +1,4 @@
-/** Money that arrived from outside. */
+/** An incoming payment: money that arrived from outside. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const IncomingPayment = defineEntity({

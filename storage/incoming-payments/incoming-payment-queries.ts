@@ -67,7 +67,7 @@ export interface SuspenseFilters {
 
 export type SuspenseListQuery = ListQuery<SuspenseFilters, 'receivedAt' | '-receivedAt'>
 
-/** Ids ascend with time, and items are few. */
+/** Orders by id: ids ascend with time, and suspense items are few. */
 const byId = (descending: boolean): Order => ({ keys: [{ expression: sql`i.id`, type: 'uuid' }], descending })
 
 /** Lists payments that an operator received without an owner. Customers see none. */

@@ -5,7 +5,7 @@ import { plainArray, plainArrayOrNull } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** A row as `INCOMING_COLUMNS` reads it. */
+/** A row with the columns `INCOMING_COLUMNS`. */
 export interface IncomingRow {
   readonly id: string
   readonly customer_id: string | null
@@ -130,7 +130,7 @@ export async function returnsSent(database: Database, ids: readonly string[]): P
   })
 }
 
-/** The operator that a connection belongs to; null when there is no such connection. */
+/** Reads the operator of a connection; null when the connection does not exist. */
 export async function operatorOfConnection(database: Database, connectionId: string): Promise<string | null> {
   const [row] = await database.query<[string]>({ name: 'operator_of_connection', text: 'select operator_id from provider_connection where id = $1', values: [connectionId] })
   return row === undefined ? null : row[0]

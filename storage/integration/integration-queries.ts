@@ -3,7 +3,7 @@ import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import { keysUsedLately, listRequests, reportUsage, usageOfLastDays, type KeyOwner, type LogQuestion, type UsageQuestion } from './request-log.ts'
 
-/** Addresses that an operator's developers are sent to. */
+/** Addresses for an operator's developers. */
 export interface IntegrationLinks {
   readonly portal: string
   readonly reference: string
@@ -69,10 +69,13 @@ const WEBHOOKS = `select count(*), count(*) filter (where status = 'active'), co
   from webhook_endpoint where operator_id = $1`
 
 const DAY_MS = 86_400_000
-/** A delivery that failed in the last day was made in the days it is tried for, or is a redelivery, which is not looked for further. */
+/**
+ * Age of the oldest deliveries that are searched, milliseconds. A delivery that failed in the last day was made within
+ * the days of its attempts, or is a redelivery, which is not searched any further.
+ */
 const TRIED_MS = 5 * DAY_MS
 
-/** The endpoints of an operator and its customers. */
+/** Counts the endpoints of an operator and its customers, with their failures. */
 async function webhooksAtAGlance(database: Database, operatorId: string, now: number) {
   const [row] = await database.query<[string, string, string, string, number | null, string, string]>({
     name: 'integration_webhooks', text: WEBHOOKS, values: [operatorId, timestamp(now - DAY_MS), timestamp(now - TRIED_MS)],

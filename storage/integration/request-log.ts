@@ -14,7 +14,7 @@ export interface LoggedRequest {
   readonly tenantId: string
   readonly operationId: string
   readonly method: string
-  /** As declared: `/payments/{paymentId}`. */
+  /** The route as declared: `/payments/{paymentId}`. */
   readonly route: string
   readonly status: number
   readonly durationMs: number
@@ -65,7 +65,7 @@ export async function writeRequests(database: Database, requests: readonly Logge
   })
 }
 
-/** Answers of a kind. */
+/** Kinds of answers. */
 export type Outcome = 'success' | 'client_error' | 'server_error' | 'rate_limited'
 
 const OUTCOMES: Readonly<Record<Outcome, string>> = {
@@ -85,11 +85,11 @@ const ownedBy = ({ kind }: KeyOwner): string => kind === 'operator' ? 'k.operato
 
 export interface LogQuestion {
   readonly limit: number
-  /** Null for all. */
+  /** Only calls with this outcome; null for all. */
   readonly outcome: Outcome | null
 }
 
-/** The last calls of a key, newest first; null when the owner has no such key. */
+/** Lists the last calls of a key, newest first; null when the owner has no such key. */
 export async function listRequests(
   database: Database,
   owner: KeyOwner,
@@ -127,7 +127,7 @@ export interface UsageQuestion {
   readonly customerId: string | null
 }
 
-/** Keys of one report. */
+/** Keys shown singly in one report, at most. */
 const REPORT_KEYS_MAX = 200
 
 interface Counters {
@@ -252,7 +252,10 @@ export function stepOf(durationMs: number): number {
   return durationMs <= 0 ? -STEPS_PER_DOUBLING * 10 : Math.max(-STEPS_PER_DOUBLING * 10, Math.round(Math.log2(durationMs) * STEPS_PER_DOUBLING))
 }
 
-/** The duration that this part of the calls did not exceed, in milliseconds to one decimal; 0 without any calls. */
+/**
+ * The duration, in milliseconds to one decimal, that the fraction `part` of the calls did not exceed; 0 without any
+ * calls.
+ */
 export function percentile(steps: ReadonlyMap<number, number>, requests: number, part: number): number {
   let rest = Math.ceil(requests * part)
   for (const [step, count] of [...steps].sort(([left], [right]) => left - right)) {

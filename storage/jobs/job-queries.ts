@@ -1,4 +1,4 @@
-/** Jobs as their tenant sees them. */
+/** Jobs as the tenant sees them. */
 import { sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { JOB_COLUMNS, jobRecord, type JobColumns, type JobRecord } from './jobs.ts'
@@ -20,7 +20,7 @@ export async function findJob(database: Database, tenant: Tenant, id: string): P
   return row === undefined ? null : jobRecord(row)
 }
 
-/** The jobs of a tenant. */
+/** Lists the jobs of a tenant. */
 export async function listJobs(db: ReadDatabase, query: JobListQuery): Promise<ListResult<JobRecord>> {
   const { rows, ...page } = await readPage<JobColumns>(db, [jobBranch(query)], query)
   return { ...page, rows: rows.map(jobRecord) }

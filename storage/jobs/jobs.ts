@@ -120,7 +120,7 @@ export async function insertJob(client: TransactionClient, job: NewJob): Promise
   const { rows: [open] } = await client.query<JobColumns>({
     name: 'job_open', values: [job.tenantId, job.fingerprint], text: `select ${JOB_COLUMNS} from job j where j.tenant_id = $1 and j.fingerprint = $2 and j.due_at is not null`,
   })
-  // The other one has just ended; then this is a new question.
+  // The other job has just ended; then this request is a new job.
   return open === undefined ? await insertJob(client, job) : jobRecord(open)
 }
 
@@ -201,7 +201,7 @@ export type JobEnd =
   | { readonly move: 'fail'; readonly error: Problem }
   | { readonly move: 'cancel' }
 
-/** Ends a locked job, with its event. @returns the job as it is then; null when it cannot end like that any more */
+/** Ends a locked job, with its event. @returns the job after its end; null when it cannot end like that any more */
 export async function endJob({ client, ids, now }: JobTx, job: JobRecord, end: JobEnd): Promise<JobRecord | null> {
   const status = moveJob(job.status, end.move)
   if (status === null) return null

@@ -1,4 +1,4 @@
-/** An internal account of the chart. It has no total: that is a sum over postings. */
+/** An internal account of the chart. It has no stored total: its total is a sum over postings. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Account = defineEntity({

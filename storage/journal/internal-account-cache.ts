@@ -1,4 +1,4 @@
-/** The internal accounts of the chart, made when they are first needed and known by heart from then on. */
+/** Caches the internal accounts of the chart, which are made at their first use. */
 import type { AccountKey } from '../../lib/ledger/chart.ts'
 import { CHART } from '../../lib/ledger/chart.ts'
 import type { InternalAccounts } from '../../lib/ledger/entry.ts'
@@ -82,7 +82,7 @@ export class InternalAccountCache implements InternalAccountReader {
         select id from made union all select id from account where operator_id = $2 and key = $3 and currency = $4 and customer_id = $5 and connection_id is null`,
       values: [this.#ids.next(), scope.operatorId, key, scope.currency, customerId],
     })
-    // As with the others, another node may have made it at this very moment.
+    // As above, another node may have made it at this very moment, so read again.
     return rows[0]?.[0] ?? await this.#ofCustomer(queries, scope, key, customerId)
   }
 

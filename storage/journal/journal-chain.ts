@@ -25,16 +25,17 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray } from '../db/array-literal.ts'
 import { inTransaction, type TransactionClient } from '../db/transaction.ts'
 
-/** The advisory lock of a pass; any fixed number does, this one spells "chain" without its vowels. */
+/** The advisory lock of a pass; any fixed number works, this one spells "chain" without its vowels. */
 const LOCK = 0x6368696e
-/** The chain of postings that touch no balance. */
+/** The chain id of postings that touch no balance. */
 export const INTERNAL_CHAIN = '00000000-0000-0000-0000-000000000000'
 /** Lines of one checkpoint, and of one pass: a tenth of a second's hashing. */
 const CHECKPOINT_LINES_MAX = 8_192
 const PASS_LINES_MAX = 16_384
 const CHAINS_MAX = 2_000
 /**
- * No decision is booked this long after its time: it is dropped after seconds, and clocks of nodes are a minute apart at most.
+ * No decision is committed this long after its time: it is dropped after seconds, and clocks of nodes are a minute
+ * apart at most.
  */
 const INTERNAL_AGE_MS = 5 * 60_000
 
@@ -60,7 +61,7 @@ export function balanceLines(chain: string, since: string, until: string, more: 
   return `${side('debit')} union all ${side('credit')}`
 }
 
-/** Postings that touch no balance, booked from one time up to another, numbered from `since` on. */
+/** SQL of postings that touch no balance, booked from one time up to another, numbered from `since` on. */
 export function internalLines(from: string, until: string, since: string): string {
   return `select ${since} + row_number() over (order by p.booked_at, p.source_id, p.rule, p.occurrence, p.ordinal) as sequence, ${digestOf([`'internal'`])} as digest
     from posting p where p.debit_sequence is null and p.credit_sequence is null and p.booked_at >= ${from} and p.booked_at < ${until}`
@@ -105,7 +106,7 @@ export async function chainJournal(database: Database, { now, lookedAt }: { read
   })
 }
 
-/** The newest block; null while there is none. */
+/** Reads the newest block; null while there is none. */
 export async function newestBlock(database: Database): Promise<{ readonly number: string; readonly hash: string } | null> {
   const [row] = await database.query<[string, string]>({ name: 'newest_block', text: `select number, encode(hash, 'hex') from journal_block order by number desc limit 1`, values: [] })
   return row === undefined ? null : { number: row[0], hash: row[1] }

@@ -7,7 +7,7 @@ import type { StatementLine } from '../../lib/statements/statement.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 
-/** Both sides of a posting. */
+/** The two sides of a posting. */
 export const SIDES: readonly JournalSide[] = ['debit', 'credit']
 
 /** The columns of a line. */

@@ -15,7 +15,7 @@ export interface Sought {
   readonly valueTo: string | null
 }
 
-/** Lines from one sequence up to another, which is not among them. */
+/** A range of lines: from one sequence up to, and excluding, another. */
 export interface EventRange {
   readonly from: bigint
   readonly before: bigint
@@ -37,7 +37,7 @@ const LIKELY = `with chained as (
   select greatest(min(first_sequence), $2::bigint)::text, least(max(last_sequence) + 1, $3::bigint)::text from apart group by stretch
   having greatest(min(first_sequence), $2::bigint) < least(max(last_sequence) + 1, $3::bigint) order by min(first_sequence)`
 
-/** The stretches of a journal in which it can be, in order. @throws DatabaseUnavailable */
+/** Finds the ranges of a journal whose lines can match, in order. @throws DatabaseUnavailable */
 export async function likelyStretches(database: Database, balanceId: string, { from, before }: EventRange, { kinds, amountFrom, amountTo, valueFrom, valueTo }: Sought): Promise<EventRange[]> {
   const rows = await database.query<[string, string]>({
     name: 'likely_stretches', text: LIKELY, values: [balanceId, from, before, kinds === null ? null : textArray(kinds), amountFrom, amountTo, valueFrom, valueTo],

@@ -6,12 +6,12 @@ import type { TransactionClient } from '../db/transaction.ts'
 /** Minor units as text, by rail. */
 export type RailLimitsJson = { readonly [rail in Rail]?: string | null }
 
-/** As they are kept. */
+/** Converts limits to their stored form. */
 export function railLimitsJson(limits: RailLimits): RailLimitsJson {
   return Object.fromEntries(Object.entries(limits).map(([rail, limit]) => [rail, limit === null ? null : limit.toString()]))
 }
 
-/** As they are reckoned with. */
+/** Converts limits from their stored form. */
 export function railLimitsOf(json: RailLimitsJson): RailLimits {
   return Object.fromEntries(Object.entries(json).map(([rail, limit]) => [rail, limit === null ? null : BigInt(limit)]))
 }

@@ -16,10 +16,10 @@
 import { plainArray } from '../db/array-literal.ts'
 import type { Queries } from '../db/transaction.ts'
 
-/** A transaction of this database, or of an unknown one, that everything waits for. */
+/** The oldest transaction under way of this database, or of an unknown one, which holds the horizon back. */
 export interface OldestTransaction {
   readonly transaction: string
-  /** Null for a prepared transaction, and when it has just ended. */
+  /** Null for a prepared transaction, and for one that has just ended. */
   readonly pid: number | null
 }
 

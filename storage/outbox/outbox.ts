@@ -1,4 +1,4 @@
-/** Events written beside changes that do not go through the hot commit: in the transaction of their cause, all the same. */
+/** Writes events of changes that do not go through the commit statement, in the transaction of their cause. */
 import type pg from 'pg'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { OutboxEvent } from '../../lib/decisions/effects.ts'
@@ -14,7 +14,7 @@ export const RELATED_JOIN = `left join approval a on o.object = 'approval' and a
 
 /** An event with its optional fields. */
 export interface WrittenEvent extends Omit<OutboxEvent, 'customerId'> {
-  /** Null for an event of the operator's own. */
+  /** Null for an event that concerns the operator itself. */
   readonly customerId: string | null
   /** Whether the event was simulated; its payload marks it so. */
   readonly sandbox?: boolean

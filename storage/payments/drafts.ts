@@ -1,4 +1,4 @@
-/** Drafts as rows, where they are not written by the commit. */
+/** Statements on drafts outside of the commit. */
 import type { DraftFacts } from '../../lib/payments/draft.ts'
 import type { RecipientSnapshot } from '../../lib/payments/payment.ts'
 import { plainArray } from '../db/array-literal.ts'
@@ -36,7 +36,7 @@ export async function liveRecipients(database: Database, ids: readonly string[])
   return new Map(rows.map((row) => [row.id, snapshotOf(row)]))
 }
 
-/** Another payment of the customer that has an external id; null when none has. */
+/** Finds another payment of the customer that has an external id; null when none has. */
 export async function paymentWithExternalId(client: Pick<TransactionClient, 'query'>, { customerId, externalId, except }: { readonly customerId: string; readonly externalId: string; readonly except: string }): Promise<string | null> {
   const { rows: [row] } = await client.query<{ id: string }>({
     name: 'payment_with_external_id', text: 'select id from payment where customer_id = $1 and external_id = $2 and id <> $3', values: [customerId, externalId, except],
@@ -44,7 +44,7 @@ export async function paymentWithExternalId(client: Pick<TransactionClient, 'que
   return row?.id ?? null
 }
 
-/** Removes a draft as it was read. @returns false when it is no longer that */
+/** Deletes a draft in the version that was read. @returns false when it has changed since */
 export async function deleteDraft(client: TransactionClient, id: string, version: number): Promise<boolean> {
   const { rowCount } = await client.query({ name: 'delete_draft', text: `delete from payment where id = $1 and version = $2 and status = 'draft'`, values: [id, version] })
   if (rowCount !== 1) return false

@@ -1,4 +1,4 @@
-/** Payments that wait for their day: which are to be looked at, and which pay a recipient. */
+/** Payments that wait for their day: the due ones, and those to a recipient. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
@@ -9,7 +9,7 @@ import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
 export interface DuePayment {
   readonly paymentId: string
   readonly shard: number
-  /** Until when money that is missing is waited for, epoch milliseconds. */
+  /** End of the wait for missing money, epoch milliseconds. */
   readonly until: number
 }
 
@@ -29,7 +29,7 @@ export async function postponeDuePayment(database: Database, paymentId: string, 
   await database.query({ name: 'postpone_due_payment', text: 'update payment_due set due_at = $2::timestamptz where payment_id = $1', values: [paymentId, timestamp(dueAt)] })
 }
 
-/** The scheduled payments to a recipient. */
+/** Finds the scheduled payments to a recipient. */
 export async function scheduledPaymentsTo(client: Pick<TransactionClient, 'query'>, customerId: string, recipientId: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'scheduled_payments_to',
@@ -39,7 +39,7 @@ export async function scheduledPaymentsTo(client: Pick<TransactionClient, 'query
   return rows.map(({ id }) => id)
 }
 
-/** The date that a payment was made for, and by which days it is counted. */
+/** Reads the requested date of a payment, and the calendar that counts its days. */
 export async function datesOf(client: Pick<TransactionClient, 'query'>, paymentId: string): Promise<{ readonly executionDate: string; readonly calendar: CalendarTerms | null }> {
   const { rows: [row] } = await client.query<{ day: string; calendar: CalendarTerms | null }>({
     name: 'dates_of_payment',

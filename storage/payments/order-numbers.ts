@@ -1,6 +1,6 @@
 /**
- * The counter behind order numbers. Postgres hands out blocks, so a number costs no round trip; numbers of a block that a
- * stopped node did not use are lost, which nothing minds.
+ * The counter of order numbers. Postgres allocates blocks, so a number costs no round trip. Numbers of a block that a
+ * stopped node did not use are lost, which is harmless.
  */
 import type { Database } from '../db/database.ts'
 
@@ -48,7 +48,7 @@ export class OrderNumbers {
     this.#following = undefined
   }
 
-  /** A fetch that fails is forgotten, or every order after it would fail with it. */
+  /** Fetches the next block. A failed fetch is dropped; otherwise every later order would fail with it. */
   #prefetch(): Promise<bigint> {
     const fetched = this.#fetch()
     fetched.catch(() => { if (this.#following === fetched) this.#following = undefined })

@@ -1,4 +1,4 @@
-/** Money that leaves a balance for a recipient. Written by the commit alone. */
+/** A payment from a balance to a recipient. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Payment = defineEntity({

@@ -36,9 +36,9 @@ const NEWS = [
 ] as const
 
 export interface FollowUp {
-  /** More events wait. */
+  /** Whether more events wait. */
   readonly more: boolean
-  /** To be sent now that it is written. */
+  /** Mails to be sent after the commit. */
   readonly mails: readonly { readonly to: string; readonly subject: string; readonly text: string }[]
 }
 

@@ -1,4 +1,4 @@
-/** Payments as their customer sees them, and as the domain reads them back. */
+/** Payments as the customer sees them, and as the domain reads them. */
 import { sql } from 'kysely'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import { paymentJson, type Failure, type PaymentDetails, type PaymentRecord, type PaymentStatus, type QueuePlace } from '../../lib/payments/payment.ts'
@@ -83,8 +83,9 @@ const COLUMNS = sql`p.id, p.customer_id, p.connection_id, p.number, p.external_i
 const ID = { expression: sql`p.id`, type: 'uuid' } as const
 
 /**
- * Creation is the index by customer and id. Execution date and amount have none, because every index of payments is paid
- * for by every payment: these two sort the customer's payments that match, the same at every depth.
+ * Sort orders of payments. Creation has the index by customer and id. Execution date and amount have no index, because
+ * every payment would pay for it: these two sort all matching payments of the customer, at the same cost for every
+ * page.
  */
 const ORDERS: Readonly<Record<PaymentSort, Order>> = {
   '-createdAt': { keys: [ID], descending: true },

@@ -9,7 +9,7 @@ export const PAYMENTS = `select id, customer_id, operator_id, connection_id, sha
     source_balance_id, paying_balance_id, hold_id, currency, amount, fee, rail, details, (extract(epoch from created_at) * 1000)::float8, recall, created_by
   from payment where id = any($1::uuid[]) order by id`
 
-/** The states of payments; an id without a row is absent. */
+/** Reads the states of payments; an id without a row is absent. */
 export async function loadPayments(reader: Reader, ids: readonly string[], lock: boolean): Promise<Map<string, PaymentState>> {
   const { rows } = await reader.query(lock
     ? { name: 'lock_payments', text: `${PAYMENTS} for update`, values: [plainArray(ids)] }
@@ -25,12 +25,12 @@ export async function loadPayments(reader: Reader, ids: readonly string[], lock:
   return states
 }
 
-/** The state of one payment, read within a transaction; null when there is none. */
+/** Reads the state of one payment within a transaction; null when it does not exist. */
 export async function readPayment(client: TransactionClient, id: string): Promise<PaymentState | null> {
   return (await readPayments(client, [id])).get(id) ?? null
 }
 
-/** The states of payments, read within a transaction; an id without a row is absent. */
+/** Reads the states of payments within a transaction; an id without a row is absent. */
 export async function readPayments(client: TransactionClient, ids: readonly string[]): Promise<ReadonlyMap<string, PaymentState>> {
   const reader: Reader = { query: async (statement) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
   return await loadPayments(reader, ids, false)

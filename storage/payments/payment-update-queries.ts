@@ -17,7 +17,7 @@ interface UpdateRow {
   readonly at_ms: number
 }
 
-/** A page of it; null when the payment is not the tenant's. */
+/** Lists the updates of a payment, by pages; null when the payment is not the tenant's. */
 export async function listPaymentUpdates(database: Database, db: ReadDatabase, query: PaymentUpdateQuery): Promise<ListResult<ReturnType<typeof updateJson>> | null> {
   const { tenant, paymentId, sort } = query
   const payment = tenant.kind === 'customer' ? await findPayment(database, paymentId) : null
@@ -26,7 +26,7 @@ export async function listPaymentUpdates(database: Database, db: ReadDatabase, q
     columns: sql`u.version, u.status, u.previous_status, u.message, u.actor, ${epochMs('u.at')} as at_ms`,
     from: sql`status_update u`,
     where: [sql`u.object_id = ${paymentId}::uuid`],
-    // Versions follow each other as times do, but for the skew between the clocks of two nodes.
+    // Versions ascend with time, except for the skew between the clocks of two nodes.
     order: { keys: [{ expression: sql`u.version`, type: 'bigint' }], descending: sort === '-at' },
   }], query)
   return { ...page, rows: rows.map((row) => updateJson(paymentId, row)) }
@@ -36,7 +36,9 @@ function updateJson(paymentId: string, { version, status, previous_status, messa
   return { id: updateId(paymentId, version), paymentId, status, previousStatus: previous_status, message, actor, at: timestamp(at_ms) }
 }
 
-/** The id of an update: the payment's with its last eight digits XORed with the version, so it is the same for ever. */
+/**
+ * Derives the id of an update: the payment's id with its last eight digits XORed with the version, so it never changes.
+ */
 function updateId(paymentId: string, version: number): string {
   const tail = (Number.parseInt(paymentId.slice(-8), 16) ^ version) >>> 0
   return paymentId.slice(0, -8) + tail.toString(16).padStart(8, '0')

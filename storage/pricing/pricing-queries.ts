@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { TEMPLATE_COLUMNS, templateRecord, type PricingTemplateRecord, type TemplateRow } from './pricing.ts'
 import { Conditions, EMPTY, readPage, type ListQuery, type ListResult, type ReadDatabase } from '../db/page.ts'
 
-/** A page of an operator's lists. Customers have none. */
+/** Lists an operator's templates, by pages. Customers have none. */
 export async function listTemplates(db: ReadDatabase, { tenant, sort, ...query }: ListQuery<object, 'createdAt' | '-createdAt'>): Promise<ListResult<PricingTemplateRecord>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const branch = {

@@ -7,7 +7,7 @@ import { feeRuleOf, type FeeKind, type FeeRule, type FeeRuleJson } from '../../l
 import type { TransactionClient } from '../db/transaction.ts'
 import { fenceOperator } from '../commit/fences.ts'
 
-/** A rule with the currency that it is for. */
+/** A fee rule with its currency. */
 export interface PricingRule extends FeeRule {
   readonly currency: string
 }
@@ -18,7 +18,7 @@ export interface PricingTemplateRecord {
   readonly name: string
   readonly version: number
   readonly rules: readonly PricingRule[]
-  /** Whether it holds for the operator's customers. */
+  /** Whether it applies to the operator's customers. */
   readonly isDefault: boolean
   /** Epoch milliseconds, as all times. */
   readonly createdAt: number
@@ -47,7 +47,7 @@ export async function feeRulesOf(client: Pick<TransactionClient, 'query'>, balan
   return row?.fees?.map(feeRuleOf) ?? []
 }
 
-/** The columns of a template `p`, for a page and for one. */
+/** The columns of a template `p`, for lists and for single reads. */
 export const TEMPLATE_COLUMNS = `p.id, p.operator_id, p.name, p.version, p.updated_by, (extract(epoch from p.created_at) * 1000)::float8 as created_ms,
   (extract(epoch from p.updated_at) * 1000)::float8 as updated_ms, exists (select from operator o where o.id = p.operator_id and o.pricing_template_id = p.id) as is_default,
   (select json_agg(${RULE_JSON} order by f.kind, f.currency, f.rail) from fee_rule f where f.template_id = p.id) as rules`
@@ -69,14 +69,17 @@ export const templateRecord = (row: TemplateRow): PricingTemplateRecord => ({
   rules: row.rules?.map((rule) => ({ ...feeRuleOf(rule), currency: rule.currency })) ?? [],
 })
 
-/** A list of an operator; null when it has no such. `lock` keeps others from changing it until the transaction ends. */
+/**
+ * Reads a template of an operator; null when the operator has no such template. `lock` keeps others from changing it
+ * until the transaction ends.
+ */
 export async function readTemplate(client: Pick<TransactionClient, 'query'>, operatorId: string, id: string, lock = false): Promise<PricingTemplateRecord | null> {
   const text = `select ${TEMPLATE_COLUMNS} from pricing_template p where p.id = $1 and p.operator_id = $2`
   const { rows: [row] } = await client.query<TemplateRow>({ name: lock ? 'lock_pricing_template' : 'read_pricing_template', text: lock ? `${text} for update of p` : text, values: [id, operatorId] })
   return row === undefined ? null : templateRecord(row)
 }
 
-/** Whether an operator has a list of this name already, other than the one with the id. */
+/** Whether the operator has a template with this name, other than the one with the id. */
 export async function hasTemplateNamed(client: Pick<TransactionClient, 'query'>, operatorId: string, name: string, except: string): Promise<boolean> {
   const { rows } = await client.query({
     name: 'pricing_template_named', text: 'select from pricing_template where operator_id = $1 and name = $2 and id <> $3', values: [operatorId, name, except],
@@ -95,7 +98,7 @@ interface TemplateWrite extends Pick<PricingTemplateRecord, 'id' | 'operatorId' 
   readonly now: number
 }
 
-/** A new list. */
+/** Writes a new template. */
 export async function insertTemplate(client: TransactionClient, { id, operatorId, name, rules, by, now }: TemplateWrite): Promise<void> {
   await client.query({
     name: 'insert_pricing_template', values: [id, operatorId, name, by, timestamp(now)],
@@ -114,12 +117,12 @@ export async function updateTemplate(client: TransactionClient, { id, operatorId
   if (isDefault) await fenceOperator(client, operatorId)
 }
 
-/** Its rules go with it. */
+/** Deletes a template with its rules. */
 export async function deleteTemplate(client: TransactionClient, id: string): Promise<void> {
   await client.query({ name: 'delete_pricing_template', text: 'delete from pricing_template where id = $1', values: [id] })
 }
 
-/** The list that holds for the customers of a locked operator; null: none. */
+/** Sets the template that applies to the customers of a locked operator; null: none. */
 export async function chooseTemplate(client: TransactionClient, operatorId: string, templateId: string | null): Promise<void> {
   await client.query({ name: 'choose_pricing_template', text: 'update operator set pricing_template_id = $2 where id = $1', values: [operatorId, templateId] })
   await fenceOperator(client, operatorId)

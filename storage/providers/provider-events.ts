@@ -1,4 +1,4 @@
-/** Messages of partners that changed nothing, kept all the same: each once, under the partner's own id. */
+/** Messages of partners that caused no change. They are recorded too: each once, under the partner's own id. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts'
 export interface KeptMessage {
   readonly id: string
   readonly type: string
-  /** The payment it is about. */
+  /** The id of its payment. */
   readonly reference: string
   readonly schemeCode: string | null
 }

@@ -17,7 +17,7 @@ import { REQUIRES_VERIFICATION } from './verification-policy.ts'
 
 /** About 600 bytes each. */
 const REMEMBERED_MAX = 20_000
-/** Tables of rails: one for each set of limits that an operator has. */
+/** Cached tables of rails: one for each set of limits of an operator. */
 const TABLES_MAX = 64
 
 /**
@@ -103,13 +103,13 @@ export class RecipientCache {
     return reading
   }
 
-  /** The next find reads it again. */
+  /** Drops a recipient; the next find reads it again. */
   forget(id: string): void {
     this.#remembered.delete(id)
     this.#reading.delete(id)
   }
 
-  /** The next find of any of a customer's reads it again. */
+  /** Drops the recipients of a customer; the next find reads them again. */
   forgetOf(customerId: string): void {
     for (const [id, recipient] of this.#remembered.entries()) if (recipient.customerId === customerId) this.#remembered.delete(id)
     // The customers of reads under way are not known yet, so all of these reads are dropped.
@@ -136,7 +136,7 @@ async function load(database: Database, ids: readonly string[]): Promise<Payable
   return rows.map(payableRecipient)
 }
 
-/** Operators share most of their limits with all of their recipients, so a table is made once. */
+/** One table for each set of limits, because an operator's recipients share it. */
 const tables = new LRUCache<string, RailTable>({ max: TABLES_MAX })
 
 function tableOf(limits: RailLimitsJson): RailTable {
@@ -157,7 +157,7 @@ function payableRecipient(row: PayableColumns): PayableRecipient {
   }
 }
 
-/** A recipient as its review sees it now; null when there is none. */
+/** Reads a recipient for its review; null when it does not exist. */
 export async function readReviewed(client: Pick<TransactionClient, 'query'>, id: string): Promise<{ readonly status: string; readonly digest: string; readonly maskedIdentifier: string } | null> {
   const { rows: [row] } = await client.query<{ status: string; digest: string; masked_identifier: string }>({
     name: 'reviewed_recipient', text: `select r.status, r.masked_identifier, ${REVIEWED_DIGEST} as digest from recipient r where r.id = $1`, values: [id],

@@ -1,4 +1,4 @@
-/** Someone a customer pays. */
+/** A recipient: a payee of a customer. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 /** The trigger as the migration defines it: nodes that cache a recipient are notified when it changes. */

@@ -23,13 +23,13 @@ export interface RecipientFilters {
   readonly createdTo?: TimeTo
 }
 
-/** Members that change by themselves and are no part of a recipient's tag. */
+/** Fields that change without a command, and are not part of a recipient's entity tag. */
 export const RECIPIENT_UNTAGGED: readonly string[] = ['lastPaidAt']
 
 export type RecipientSort = 'name' | '-createdAt' | '-lastPaidAt'
 export type RecipientListQuery = ListQuery<RecipientFilters, RecipientSort>
 
-/** Bank details as they are kept: only the members that the recipient has. */
+/** Bank details as stored: only the fields that the recipient has. */
 export interface StoredBank {
   readonly iban?: string | null
   readonly bic?: string | null
@@ -88,7 +88,7 @@ export const recipientColumns = `r.id, r.customer_id, r.external_id, r.type, r.n
   r.bank, r.masked_identifier, r.account_identity, r.default_reference, r.purpose, r.status, r.verification, r.approval, r.created_by, r.metadata, r.version, r.editors,
   ${ms('last_paid_at', 'last_paid_ms')}, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 
-/** A recipient with its version, as the API shows it, and the account that it is. */
+/** A recipient with its version, as the API shows it, and its full bank details. */
 export interface RecipientRecord {
   readonly version: bigint
   readonly accountIdentity: string | null
@@ -114,7 +114,7 @@ const ORDERS: Readonly<Record<RecipientSort, Order>> = {
   },
 }
 
-/** The recipients of a customer; account numbers are left out. Operators have none of their own. */
+/** Lists the recipients of a customer, without account numbers. Operators have none of their own. */
 export async function listRecipients(db: ReadDatabase, query: RecipientListQuery): Promise<ListResult<ReturnType<typeof recipientJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<RecipientColumns>(db, [recipientBranch(query)], query)
@@ -143,7 +143,7 @@ export function recipientBranch({ tenant, filters, metadata, sort, q }: Recipien
   return { columns: sql.raw(recipientColumns), from: sql`recipient r`, where: where.list, order: ORDERS[sort] }
 }
 
-/** As the index has it. */
+/** The searched text, written as in the index. */
 const SEARCHED = sql`r.name || ' ' || coalesce(r.nickname, '') || ' ' || coalesce(r.email, '') || ' ' || r.masked_identifier`
 
 const GET = `select ${recipientColumns} from recipient r where r.id = $1 and r.customer_id = $2 and r.status <> 'deleted'`
@@ -211,7 +211,7 @@ function recipientJson(row: RecipientColumns, bank: StoredBank) {
   }
 }
 
-/** In the order of the contract, as addresses are. */
+/** Orders the fields as the contract does, like addresses. */
 function verificationJson(verification: RecipientVerification | null) {
   if (verification === null) return null
   const { scheme, outcome, reasonCode, reason, matchedName, accountTypeMatch, requestedName, checkedAt, validUntil, override } = verification

@@ -36,7 +36,7 @@ const FROM = 'recipient_review v join recipient r on r.id = v.recipient_id join 
 
 const order = (descending: boolean): Order => ({ keys: [{ expression: sql`v.id`, type: 'uuid' }], descending })
 
-/** The reviews of an operator. Customers have none. */
+/** Lists the reviews of an operator. Customers see none. */
 export async function listRecipientReviews(db: ReadDatabase, { tenant, filters, sort, ...query }: RecipientReviewListQuery): Promise<ListResult<ReturnType<typeof reviewJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()

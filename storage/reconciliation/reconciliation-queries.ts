@@ -54,7 +54,7 @@ const COLUMNS = `r.id, r.connection_id, r.currency, r.day::text, r.status, r.err
   r.nostro_opening, r.nostro_closing, r.matched, r.timing, r.breaks, r.unexplained, r.block, encode(r.block_hash, 'hex') as block_hash, r.requested_by, r.version,
   ${ms('started_at', 'started_ms')}, ${ms('finished_at', 'finished_ms')}, ${ms('created_at', 'created_ms')}, ${ms('updated_at', 'updated_ms')}`
 
-/** A page of an operator's reconciliations. */
+/** Lists an operator's reconciliations, by pages. */
 export async function listReconciliations(db: ReadDatabase, { tenant, filters, sort, ...query }: ListQuery<ReconciliationFilters, '-createdAt' | 'createdAt'>): Promise<ListResult<ReturnType<typeof reconciliationJson>>> {
   if (tenant.kind !== 'operator') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()

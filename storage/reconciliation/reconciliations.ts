@@ -13,9 +13,9 @@ import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
 const DAY_MS = 86_400_000
-/** Days that are caught up with at a time: a month. */
+/** Days queued at a time, at most: a month. */
 const DAYS_MAX = 31
-/** An item found today is timing; from so many days on it is a break. */
+/** An item found today is a timing difference; after this many days it is a break. */
 const TIMING_DAYS = 1
 /**
  * Wait after the end of a day before it is compared: decisions of before midnight are committed after it, under the
@@ -140,7 +140,7 @@ export async function forgetEntries(database: Database, taken: TakenReconciliati
   if (Number(row?.[0]) === 0) throw new TakenElsewhere(taken)
 }
 
-/** Keeps lines of a statement; `from` is the number of the first. @throws TakenElsewhere and nothing was kept */
+/** Writes lines of a statement; `from` is the number of the first. @throws TakenElsewhere and nothing was written */
 export async function keepEntries(database: Database, taken: TakenReconciliation, from: number, entries: readonly StatementEntry[]): Promise<void> {
   if (entries.length === 0) return
   const [row] = await database.query<[string]>({
@@ -180,7 +180,7 @@ export async function entriesTotal(client: Pick<TransactionClient, 'query'>, id:
 
 // ── Matching ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Movements of the nostro account within a time: the index by time narrows it to the day. */
+/** SQL of the movements of the nostro account within a time: the index by time narrows the scan to the day. */
 const MOVEMENTS = (account: string, from: string, before: string): string => `
   select p.entry_id, p.ordinal, p.source_object, p.source_id, p.rule, p.amount, case when p.debit_account = ${account} then 'CRDT' else 'DBIT' end as direction, p.booked_at, p.description
   from posting p where p.booked_at >= ${from} and p.booked_at < ${before} and ${account} in (p.debit_account, p.credit_account)`
@@ -275,7 +275,7 @@ export async function itemsLeft(client: TransactionClient, { connectionId, curre
   return { timing: Number(row!.timing), breaks: Number(row!.breaks), difference: BigInt(row!.difference) }
 }
 
-/** Writes the result of the comparison, in its transaction. It is not over before `endReconciliation`. */
+/** Writes the result of the comparison, in its transaction. The reconciliation ends later, with `endReconciliation`. */
 export async function keepResult(client: TransactionClient, id: string, result: {
   readonly head: StatementHead
   readonly sha256: string
@@ -355,13 +355,13 @@ function recordOf(row: ItemRow): ItemRecord {
   }
 }
 
-/** An item, locked until the transaction ends; null when there is none. */
+/** Locks an item until the transaction ends; null when it does not exist. */
 export async function lockItem(client: TransactionClient, id: string): Promise<ItemRecord | null> {
   const { rows: [row] } = await client.query<ItemRow>({ name: 'lock_item', values: [id], text: `select ${ITEM_COLUMNS} from reconciliation_item where id = $1 for update` })
   return row === undefined ? null : recordOf(row)
 }
 
-/** Breaks that only the partner has, and that are not in suspense yet. */
+/** Finds breaks that only the partner's statement has, and that are not in suspense yet. */
 export async function unbookedBreaks(database: Database, { connectionId, currency }: TakenReconciliation): Promise<readonly string[]> {
   const rows = await database.query<[string]>({
     name: 'unbooked_breaks', values: [connectionId, currency],
