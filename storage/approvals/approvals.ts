@@ -92,7 +92,7 @@ export async function readStoredPolicies(client: Pick<TransactionClient, 'query'
   return storedPolicies(Object.fromEntries(rows.map(({ kind, terms }) => [kind, terms])))
 }
 
-// ── Who may decide ────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Right to decide ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 const named = (m: string) => `((a.tier->'approverRoles') ? ${m}.role or (a.tier->'approverUserIds') ? ${m}.user_id::text or exists (
   select from team_member tm where tm.membership_id = ${m}.id and (a.tier->'approverTeamIds') ? tm.team_id::text))`
@@ -351,7 +351,7 @@ export async function withdrawApproval(tx: ApprovalTx, subjectId: string, reason
   return approval
 }
 
-// ── Time ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Due approvals ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const DUE_APPROVALS = `select id, shard from approval where status = 'pending' and wake_at <= $1::timestamptz
   and ($2::smallint[] is null or shard = any($2)) order by wake_at limit $3`

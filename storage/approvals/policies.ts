@@ -56,7 +56,7 @@ export async function readPolicies(client: Pick<TransactionClient, 'query'>, cus
 }
 
 /**
- * Serializes changes of a customer's policies until the transaction ends, because each change is compared with all
+ * Serialises changes of a customer's policies until the transaction ends, because each change is compared with all
  * policies.
  */
 export async function lockPolicies(client: TransactionClient, customerId: string): Promise<void> {

@@ -48,7 +48,7 @@ export async function hasMoneyUnderReview(client: TransactionClient, customerId:
   return rowCount !== 0
 }
 
-// ── The way out ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Closure ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Writes a customer's request for closure; the poller checks from now on whether the customer can be closed. */
 export async function insertClosure(client: TransactionClient, { customerId, by, now }: { readonly customerId: string; readonly by: string; readonly now: number }): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Bulk payments and their rows. Counts are kept with the file, in the transaction that moves the rows, so a client that polls
- * reads one row; a check constraint refuses counts that do not add up.
+ * Bulk payments and their rows. The file's row has counts of its payment rows, changed in the same transaction as those rows,
+ * so a client that polls reads one row; a check constraint refuses counts that do not add up.
  */
 import type { Editor } from '../../lib/approvals/requesters.ts'
 import { laterThan, timestamp } from '../../lib/base/clock.ts'
@@ -164,7 +164,7 @@ export async function uploadOfMessage(client: TransactionClient, { customerId, m
 }
 
 /**
- * Serializes the uploads of one customer until the transaction ends, so that the second of two equal files is found as
+ * Serialises the uploads of one customer until the transaction ends, so that the second of two equal files is found as
  * a duplicate.
  */
 export async function lockUploadsOf(client: TransactionClient, customerId: string): Promise<void> {

@@ -199,7 +199,7 @@ export async function batchPaymentsTo(client: Pick<TransactionClient, 'query'>, 
   return rows.map(({ id }) => id)
 }
 
-/** Serializes the submissions of an operator until the transaction ends. @returns how many run now */
+/** Serialises the submissions of an operator until the transaction ends. @returns how many run now */
 export async function countSubmissions(client: TransactionClient, operatorId: string): Promise<number> {
   await client.query({ name: 'bulk_lock_submissions', text: `select pg_advisory_xact_lock(hashtextextended('bulk submissions of ' || $1::text, 0))`, values: [operatorId] })
   const { rows: [row] } = await client.query<{ count: string }>({ name: 'bulk_count_submissions', text: `select count(*) from bulk_payment where operator_id = $1 and status = 'submitting'`, values: [operatorId] })

@@ -146,7 +146,7 @@ export const FX_ORDERS_DONE = section<string>('fx_order_done', [
   delete from fx_order o using ${source}
   where o.exchange_id = u.exchange_id and o.exchange_id = any(${bound('exchange_id')}) and (select ok from verdict))`)
 
-// ── What makes a decision stale ───────────────────────────────────────────────────────────────────────────────────────
+// ── Fences and stale facts ────────────────────────────────────────────────────────────────────────────────────────────
 
 export const EXCHANGE_FENCES = section<Fence>('exchange_fence', [
   column('turn', 'integer', (f) => f.turn),

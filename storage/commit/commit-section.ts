@@ -96,7 +96,7 @@ export function changed<Row>(changeable: Changeable<Row>, alias: string): string
     .map(([name, type]) => `${name} = case when u.changes ? '${name}' then (u.changes->>'${name}')::${type} else ${alias}.${name} end`).join(', ')
 }
 
-// ── What makes a decision stale ───────────────────────────────────────────────────────────────────────────────────────
+// ── Fences and stale facts ────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface Fence { readonly turn: number; readonly id: string; readonly version: bigint | number }
 export interface CommandRef { readonly command: number; readonly id: string }

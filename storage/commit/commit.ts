@@ -115,7 +115,7 @@ function sameValues(one: readonly Value[], other: readonly Value[]): boolean {
   return true
 }
 
-// ── What each decision row becomes ────────────────────────────────────────────────────────────────────────────────────
+// ── Sections: one for each kind of row ────────────────────────────────────────────────────────────────────────────────
 
 interface PostingLine {
   readonly posting: NonNullable<Effects['postings']>[number]
@@ -529,7 +529,7 @@ const EXCEPTION_ENDS = section<Of<'exceptionEnds'>>('exception_ended', [
   update exception_case e set status = 'resolved', outcome = u.outcome, resolved_at = u.at, updated_at = u.at, version = e.version + 1
   from ${source} where e.subject_id = u.subject_id and e.subject_id = any(${bound('subject_id')}) and e.status = 'open' and (select ok from verdict))`)
 
-// ── What makes a decision stale ───────────────────────────────────────────────────────────────────────────────────────
+// ── Fences and stale facts ────────────────────────────────────────────────────────────────────────────────────────────
 
 const BALANCE_FENCES = section<Fence>('balance_fence', [
   column('turn', 'integer', (f) => f.turn),

@@ -47,7 +47,8 @@ export class Database {
     this.#onSecond = onSecond
     const pool = new pg.Pool({ connectionString: url, max, application_name: 'vostro', connectionTimeoutMillis: 5_000, keepAlive: true })
     this.pool = telling(pool, () => this.assertFree())
-    // A pooled connection that dies while idle is replaced at its next use; without a listener it would end the process.
+    // A pooled connection that dies while idle is replaced at its next use; without a listener its error would end the
+    // process.
     this.pool.on('error', () => { /* See above. */ })
     // A connection that dies idle within a transaction would also end the process; the next statement on it fails with
     // the error.

@@ -83,7 +83,7 @@ export async function shardOfCustomer(client: Asking, customerId: string): Promi
   return row.shard
 }
 
-// ── What needs them ───────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Uses ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Whether any object uses the document. */
 export async function isUsed(client: Asking, id: string): Promise<boolean> {

@@ -38,7 +38,7 @@ export interface FundsRequestTx {
 }
 
 /**
- * Serializes the creation of funds requests of one customer until the transaction ends, because their number is
+ * Serialises the creation of funds requests of one customer until the transaction ends, because their number is
  * limited.
  */
 export async function lockFundsRequestsOf(client: TransactionClient, customerId: string): Promise<void> {

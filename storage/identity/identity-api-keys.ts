@@ -34,7 +34,7 @@ async function hashOf(client: pg.ClientBase, statement: Statement): Promise<stri
   return rows[0]?.hash ?? null
 }
 
-/** Serializes changes of one tenant's keys until the transaction ends, so that their number can be bounded. */
+/** Serialises changes of one tenant's keys until the transaction ends, so that their number can be bounded. */
 export async function lockTenantKeys(client: pg.ClientBase, tenantId: string): Promise<void> {
   await client.query({ name: 'lock_tenant_keys', text: `select pg_advisory_xact_lock(hashtextextended('api keys of ' || $1::text, 0))`, values: [tenantId] })
 }

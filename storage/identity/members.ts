@@ -6,7 +6,7 @@ import type { TransactionClient } from '../db/transaction.ts'
 
 type Client = Pick<TransactionClient, 'query'>
 
-/** Serializes changes of a customer's members: rules such as "one owner remains" are about all of them. */
+/** Serialises changes of a customer's members: rules such as "one owner remains" are about all of them. */
 export async function lockMembers(client: TransactionClient, customerId: string): Promise<void> {
   await client.query({ name: 'lock_members', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`members of ${customerId}`] })
 }

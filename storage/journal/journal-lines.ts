@@ -49,7 +49,10 @@ export const lineColumns = (side: JournalSide): string => `'${side}' as side, p.
 /** SQL of the tables behind the lines of one side. */
 export const linesFrom = (side: JournalSide): string => `posting p left join account a on a.id = p.${side === 'debit' ? 'credit' : 'debit'}_account`
 
-/** Whether a line credits the payee of a payment on the rail `internal`. The payee's incoming payment is its cause and its transaction. */
+/**
+ * Whether a line credits the payee of a payment on the rail `internal`. The payee's incoming payment is its cause and its
+ * transaction.
+ */
 export const isArrival = ({ side, rule, source_object: source }: Pick<LineRow, 'side' | 'rule' | 'source_object'>): boolean =>
   side === 'credit' && rule === 'L20' && source === 'payment'
 

@@ -16,9 +16,12 @@ import { FOLLOWERS } from './followers.ts'
 
 /** The lowest number that PostgreSQL gives to an ordinary transaction; a new cluster begins some 700 above. */
 const FIRST = 3
-/** Followers look no further back than two days before they last moved (CLOCK_SLACK_MS of outbox-cursor.ts). */
-const LOOK_BACK = '2 days'
 /** Followers read no further back than two days before they last moved (CLOCK_SLACK_MS of outbox-cursor.ts). */
+const LOOK_BACK = '2 days'
+/**
+ * The advisory lock; any fixed number works, this one spells "rest". One follower renumbers, the others resume with
+ * their next pass.
+ */
 const LOCK = 0x72657374
 
 const TABLES = Object.keys(FOLLOWERS)
@@ -33,9 +36,10 @@ const RENUMBER = `with snapshot as materialized (select pg_snapshot_xmax(pg_curr
   from snapshot, since where o.created_at >= since.at and (o.written_in > newest or o.xmin::text::bigint <> (o.written_in::text::bigint & 4294967295))`
 
 /**
- * Renumbers the events and the positions of all followers, within the transaction. False while another follower does it.
+ * Renumbers the events and the positions of all followers, within the transaction. False while another follower
+ * renumbers.
  *
- * It waits for followers that are in the middle of a pass, each of which ends within its own statement time-out.
+ * Waits for followers that are in the middle of a pass, each of which ends within its own statement time-out.
  */
 export async function renumberEvents(client: TransactionClient): Promise<boolean> {
   const { rows: [lock] } = await client.query<{ taken: boolean }>(`select pg_try_advisory_xact_lock(${LOCK}) as taken`)

@@ -65,7 +65,7 @@ export async function recipientCustomer(client: Pick<TransactionClient, 'query'>
   return { operatorId: row.operator_id, shard: row.shard, approvalMode: row.mode, policy: { requireVerification: row.required, allowedOverrides: row.overrides } }
 }
 
-/** Serializes changes of one customer's recipients that must be unique or bounded, until the transaction ends. */
+/** Serialises changes of one customer's recipients that must be unique or bounded, until the transaction ends. */
 export async function lockRecipientsOf(client: TransactionClient, customerId: string): Promise<void> {
   await client.query({ name: 'lock_recipients', text: `select pg_advisory_xact_lock(hashtextextended('recipients of ' || $1::text, 0))`, values: [customerId] })
 }

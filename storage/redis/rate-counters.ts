@@ -1,11 +1,12 @@
 /**
- * Rate-limit counters in Redis, by rate-limiter-flexible. Losing them costs accuracy for a window, never an answer.
+ * Rate-limit counters in Redis, by rate-limiter-flexible. Their loss makes limits inexact for one window, but fails no
+ * request.
  */
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import type { RateCounters } from '../../lib/security/rate-counters.ts'
 import type { RedisClient } from './redis.ts'
 
-/** Counters under a key prefix. The connection stays its owner's. */
+/** Creates counters under a key prefix. The connection stays with its owner. */
 export function createRateCounters(redis: RedisClient, prefix = 'rate'): RateCounters {
   const limiters = new Map<string, RateLimiterRedis>()
   return {

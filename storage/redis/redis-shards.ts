@@ -97,7 +97,7 @@ export interface ShardsLog {
 
 export interface RedisShardsOptions {
   readonly redisUrl: string
-  /** Nodes of the same namespace share shards; the name of their database. */
+  /** The name of the nodes' database: nodes of the same namespace share shards. */
   readonly namespace: string
   readonly nodeId: string
   /** The address at which other nodes reach this one. */
@@ -175,7 +175,10 @@ const LEAVE = `
   return redis.call('publish', ARGV[2], ARGV[1])
 `
 
-/** Leases that no rule explains (Redis's clock was set back, so they would last too long) end within one lease. */
+/**
+ * Lua: shortens leases that last longer than a lease can (after Redis's clock was set back), so that they end within
+ * one lease.
+ */
 const CURTAIL = `
   for _, key in ipairs(KEYS) do
     local left = redis.call('pttl', key)
@@ -259,7 +262,7 @@ export class RedisShards implements Shards {
     }
   }
 
-  /** @throws StartError when Redis does not answer within `startMaxMs`. */
+  /** Connects and joins the other nodes. @throws StartError when Redis does not answer within `startMaxMs`. */
   async start(): Promise<void> {
     const { redisUrl } = this.#options
     const commands = connectRedis(redisUrl, 'commands')
@@ -329,7 +332,7 @@ export class RedisShards implements Shards {
         this.#note(true)
       } catch (error) {
         if (this.#trouble === null || this.#connection!.commands.status === 'ready') this.#trouble = error
-        // A node that has not joined yet is `start`'s to report.
+        // Before this node has joined, `start` reports the error.
         if (this.#view !== null) this.#note(false)
       }
       if (this.#stopping !== null) return
@@ -372,7 +375,7 @@ export class RedisShards implements Shards {
       this.#key,
       told,
       silenceMaxMs,
-      // A little late is still one heartbeat.
+      // A heartbeat that is a little late still counts as one.
       Math.ceil(heartbeatMs * 1.5),
       FORGET_AFTER_MS,
       this.#channel,
@@ -384,7 +387,7 @@ export class RedisShards implements Shards {
 
     const elsewhere: (ShardHome | undefined)[] = []
     for (const { key, nodeUrl, held } of members) {
-      // A dead predecessor at this very address: forwarding there would be asking oneself.
+      // An earlier process at this very address: forwarding there would be a request to this node itself.
       if (key === this.#key || nodeUrl === this.#options.nodeUrl) continue
       const home: ShardHome = { kind: 'there', nodeUrl, instance: key }
       for (const shard of held) elsewhere[shard] = home
@@ -442,7 +445,7 @@ export class RedisShards implements Shards {
     this.#passedOver = { keys, at }
     const { log, nodeId } = this.#options
     if (unsigned.length > 0) {
-      log.error({ nodeId, count: unsigned.length, entries: unsigned.slice(0, 8) }, 'entries of nodes in Redis are not signed with this NODE_SECRET and are ignored: those nodes have another NODE_SECRET, or a stranger writes to Redis')
+      log.error({ nodeId, count: unsigned.length, entries: unsigned.slice(0, 8) }, 'entries of nodes in Redis are not signed with this NODE_SECRET and are ignored: those nodes have another NODE_SECRET, or an attacker writes to Redis')
     }
     if (untimely.length > 0) {
       log.error({ nodeId, count: untimely.length, entries: untimely.slice(0, 8), maxMs: CLOCK_DIFFERENCE_MAX_MS }, 'entries of nodes in Redis were signed at another time and are ignored: the clocks of the nodes differ too much, or the entries are old')
@@ -625,7 +628,7 @@ export class RedisShards implements Shards {
     if (answers === this.#answers) return
     this.#answers = answers
     const { nodeId } = this.#options
-    if (answers) this.#options.log.info({ nodeId }, 'Redis answers again; shards settle')
+    if (answers) this.#options.log.info({ nodeId }, 'Redis answers again; shards are assigned again')
     else this.#options.log.warn({ nodeId, err: this.#trouble }, 'Redis does not answer; shards are kept until their leases end')
   }
 }

@@ -33,7 +33,7 @@ export interface RecordedCommand {
 const FIND = `select fingerprint, status, resource_id, answer, (extract(epoch from created_at) * 1000)::float8
   from idempotency where id = $1 and day >= $2::date and created_at > $3::timestamptz order by created_at desc limit 1`
 
-/** The record of a command by its id; null when there is none younger than a day. `now` is epoch milliseconds. */
+/** Finds the record of a command by its id; null when none is younger than a day. `now` is epoch milliseconds. */
 export async function findIdempotencyRecord(database: Database, id: string, now: number): Promise<RecordedCommand | null> {
   const since = timestamp(now - IDEMPOTENCY_RETENTION_MS)
   const [row] = await database.query<[string, number, string | null, string | null, number]>({

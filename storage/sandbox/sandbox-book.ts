@@ -36,7 +36,7 @@ export async function insertSandboxBookings(queries: Queries, bookings: readonly
   })
 }
 
-/** An order that pays an account of this bank, as the credit of that account; `reference` is the payment's id. */
+/** An order to an account at this bank, as the credit of that account; `reference` is the payment's id. */
 export interface SandboxDelivery {
   readonly paymentId: string
   readonly shard: number
@@ -94,7 +94,7 @@ export interface BookedLine {
   readonly id: string
 }
 
-/** The account's balance at an instant, epoch milliseconds, in minor units. */
+/** Reads the account's balance at an instant, epoch milliseconds, in minor units. */
 export async function sandboxBalance(client: TransactionClient, connectionId: string, currency: string, before: number): Promise<bigint> {
   const { rows: [row] } = await client.query<{ balance: string }>({
     name: 'sandbox_balance', values: [connectionId, currency, timestamp(before), '-infinity'],

@@ -7,7 +7,7 @@ export interface ConnectionRow {
   readonly environment: 'sandbox' | 'production'
 }
 
-/** A connection by its id, or the one of a customer's first balance; null when there is none. */
+/** Finds a connection by its id, or the connection of a customer's first balance; null when there is none. */
 export async function findConnection(database: Pick<Database, 'query'>, by: { readonly connectionId: string } | { readonly customerId: string }): Promise<ConnectionRow | null> {
   const [row] = await database.query<[string, string, ConnectionRow['environment']]>('connectionId' in by
     ? { name: 'connection_by_id', text: 'select id, provider, environment from provider_connection where id = $1', values: [by.connectionId] }

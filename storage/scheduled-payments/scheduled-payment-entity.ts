@@ -1,4 +1,4 @@
-/** A payment that makes itself on its days. */
+/** A scheduled payment: a schedule that makes payments on its days. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const ScheduledPayment = defineEntity({

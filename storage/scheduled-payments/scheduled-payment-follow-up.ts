@@ -19,14 +19,15 @@ export interface EndedPayment {
   readonly paymentId: string
   readonly scheduledPaymentId: string
   readonly outcome: PaymentOutcome
-  /** Why it failed. */
+  /** The reason of a failure. */
   readonly message: string | null
 }
 
-/** Whether any schedule waits for the end of a payment: while none does, the events are passed over unread. */
+/** SQL: whether any schedule waits for the end of a payment. While none does, the events are skipped unread. */
 const WAITING = `select from scheduled_occurrence where outcome is null and status <> 'refused' limit 1`
 
-// The events first, then the few payments among them that schedules wait for. In the order in which schedules are locked.
+// Events are read first, then the few payments among them that schedules wait for, in the order in which schedules are
+// locked.
 const ENDED = `select c.payment_id, c.scheduled_payment_id, p.status, p.failure::json->>'message' from scheduled_occurrence c join payment p on p.id = c.payment_id
   where c.outcome is null and c.status <> 'refused'
     and c.payment_id = any (array(select o.object_id from outbox o where ${IN_EVENT_RANGE} and o.object = 'payment' and not o.sandbox and o.status = any ($4)))

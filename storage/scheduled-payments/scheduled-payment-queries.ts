@@ -1,4 +1,4 @@
-/** Scheduled payments and their occurrences, as the API shows them and as the domain reads them back. */
+/** Scheduled payments and their occurrences, as the API shows them and as the domain reads them. */
 import { sql } from 'kysely'
 import type { Editor } from '../../lib/approvals/requesters.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -203,7 +203,7 @@ export function scheduleBranch({ tenant, filters, sort }: ScheduledPaymentListQu
   return { columns: sql.raw(SCHEDULE_COLUMNS), from: sql`scheduled_payment s`, where: where.list, order: ORDERS[sort] }
 }
 
-/** A schedule of a customer; null when it is not the tenant's. */
+/** Finds a schedule of a customer; null when the schedule is not the tenant's. */
 export async function findSchedule(database: Database, tenant: Tenant, id: string): Promise<ScheduleRecord | null> {
   if (tenant.kind !== 'customer') return null
   const { rows: [row] } = await database.pool.query<ScheduleColumns>({
@@ -220,7 +220,7 @@ export async function getScheduledPayment(database: Database, tenant: Tenant, id
 
 // ── Occurrences ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Dates that are foretold. */
+/** Foreseeable dates shown, at most. */
 const UPCOMING_MAX = 12
 
 export type OccurrenceStatus = 'due' | 'created' | 'refused' | 'skipped'

@@ -14,12 +14,12 @@ import type { Queries, TransactionClient } from '../db/transaction.ts'
 
 const at = (time: number | null): string | null => (time === null ? null : timestamp(time))
 
-/** Makes the schedules of one customer that must be unique or bounded wait for one another, until the transaction ends. */
+/** Serialises changes of one customer's schedules that must be unique or bounded, until the transaction ends. */
 export async function lockSchedulesOf(client: TransactionClient, customerId: string): Promise<void> {
   await client.query({ name: 'lock_schedules', text: `select pg_advisory_xact_lock(hashtextextended('scheduled payments of ' || $1::text, 0))`, values: [customerId] })
 }
 
-/** Whether a customer has this many schedules that go on. */
+/** Whether a customer has at least this many schedules that are not over. */
 export async function hasSchedules(client: TransactionClient, customerId: string, count: number): Promise<boolean> {
   const { rows } = await client.query({
     name: 'has_schedules', text: `select from scheduled_payment where customer_id = $1 and status in ('active', 'paused') offset $2 limit 1`, values: [customerId, count - 1],
@@ -27,7 +27,7 @@ export async function hasSchedules(client: TransactionClient, customerId: string
   return rows.length > 0
 }
 
-/** The schedule that has an external id already; null when none does. */
+/** Finds the schedule that has an external id already; null when none has. */
 export async function scheduleWithExternalId(client: TransactionClient, customerId: string, externalId: string): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>({
     name: 'schedule_with_external_id', text: 'select id from scheduled_payment where customer_id = $1 and external_id = $2', values: [customerId, externalId],
@@ -45,7 +45,7 @@ export async function scheduleBalance(client: TransactionClient, customerId: str
   return row === undefined ? null : { currency: row.currency, status: row.status, operatorId: row.operator_id, shard: row.shard, calendar: row.calendar }
 }
 
-/** The status of a customer's recipient, which cannot change until the transaction ends; null when there is none. */
+/** Locks a customer's recipient until the transaction ends and reads its status; null when it does not exist. */
 export async function holdRecipient(client: TransactionClient, customerId: string, id: string): Promise<string | null> {
   const { rows: [row] } = await client.query<{ status: string }>({
     name: 'schedule_recipient', text: `select status from recipient where id = $1 and customer_id = $2 and status <> 'deleted' for share`, values: [id, customerId],
@@ -53,7 +53,7 @@ export async function holdRecipient(client: TransactionClient, customerId: strin
   return row?.status ?? null
 }
 
-/** The columns that change, in the order of `movingValues`. */
+/** The changeable columns, in the order of `movingValues`. */
 const MOVING = ['external_id', 'amount', 'requested_rail', 'rail', 'reference', 'purpose_code', 'end_date', 'max_occurrences', 'metadata', 'status', 'next_index',
   'next_planned_date', 'next_execution_date', 'next_occurrence_at', 'occurrences_begun', 'occurrences_created', 'consecutive_failures', 'last_payment_id', 'paused_at', 'editors', 'amount_set_by'] as const
 
@@ -82,7 +82,7 @@ export async function insertSchedule(client: TransactionClient, record: Schedule
   })
 }
 
-/** Writes a locked schedule as it is from now on. */
+/** Writes a locked schedule as its next version. */
 export async function updateSchedule(client: TransactionClient, record: ScheduleRecord, now: number): Promise<void> {
   const { rowCount } = await client.query({
     name: 'update_schedule',
@@ -92,13 +92,13 @@ export async function updateSchedule(client: TransactionClient, record: Schedule
   if (rowCount !== 1) throw new Error(`The scheduled payment ${record.id} was written without its lock.`)
 }
 
-/** A schedule, locked until the transaction ends; null when there is none. */
+/** Locks a schedule until the transaction ends; null when it does not exist. */
 export async function lockSchedule(client: TransactionClient, id: string): Promise<ScheduleRecord | null> {
   const { rows: [row] } = await client.query<ScheduleColumns>({ name: 'lock_schedule', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.id = $1 for update`, values: [id] })
   return row === undefined ? null : scheduleRecord(row)
 }
 
-/** The schedules that pay a recipient and go on, locked until the transaction ends. */
+/** Locks the schedules to a recipient that are not over, until the transaction ends. */
 export async function lockSchedulesTo(client: TransactionClient, recipientId: string): Promise<readonly ScheduleRecord[]> {
   const { rows } = await client.query<ScheduleColumns>({
     name: 'lock_schedules_to', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.recipient_id = $1 and s.status in ('active', 'paused') order by s.id for update`, values: [recipientId],
@@ -106,7 +106,7 @@ export async function lockSchedulesTo(client: TransactionClient, recipientId: st
   return rows.map(scheduleRecord)
 }
 
-/** The schedules of a customer that go on or are paused, locked in the order of their ids. */
+/** Locks the active and paused schedules of a customer, in the order of their ids. */
 export async function lockSchedulesOfCustomer(client: TransactionClient, customerId: string): Promise<readonly ScheduleRecord[]> {
   const { rows } = await client.query<ScheduleColumns>({
     name: 'lock_schedules_of_customer', text: `select ${SCHEDULE_COLUMNS} from scheduled_payment s where s.customer_id = $1 and s.status in ('active', 'paused') order by s.id for update`, values: [customerId],
@@ -114,7 +114,7 @@ export async function lockSchedulesOfCustomer(client: TransactionClient, custome
   return rows.map(scheduleRecord)
 }
 
-/** The schedules that pay a recipient and go on, the first of them. */
+/** Finds the first schedules to a recipient that are not over. */
 export async function schedulesTo(client: TransactionClient, recipientId: string, max: number): Promise<readonly string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'schedules_to', text: `select id from scheduled_payment where recipient_id = $1 and status in ('active', 'paused') order by id limit $2`, values: [recipientId, max],
@@ -158,7 +158,7 @@ export async function schedulesWithAbandonedOccurrences(
 /** An occurrence that is being made. */
 export interface DueOccurrence extends Occurrence {
   readonly paymentId: string
-  /** Counted from 1. */
+  /** The number of the occurrence, from 1. */
   readonly number: number
   /** Epoch milliseconds. */
   readonly takenAt: number
@@ -173,7 +173,7 @@ interface DueColumns {
   readonly taken_ms: number
 }
 
-/** The occurrence of a locked schedule that is being made; null when none is. */
+/** Reads the occurrence that a locked schedule is making; null when there is none. */
 export async function dueOccurrence(client: TransactionClient, scheduleId: string): Promise<DueOccurrence | null> {
   const { rows: [row] } = await client.query<DueColumns>({
     name: 'due_occurrence',
@@ -213,7 +213,10 @@ export async function giveUpDue(client: TransactionClient, id: string, now: numb
   if (due !== null) await giveUpOccurrence(client, id, due, now)
 }
 
-/** The same of an occurrence of a locked schedule that came to nothing. @returns false when its payment is there after all */
+/**
+ * Gives up an occurrence of a locked schedule whose payment failed to be made. @returns false when its payment exists
+ * after all
+ */
 export async function giveUpOccurrence(client: TransactionClient, scheduleId: string, { number, paymentId, takenAt }: Pick<DueOccurrence, 'number' | 'paymentId' | 'takenAt'>, now: number): Promise<boolean> {
   const { id: key, fingerprint } = occurrenceKey(scheduleId, number)
   const days = [takenAt, takenAt + MIDNIGHT_MS, now - MIDNIGHT_MS, now].map((time) => dateIn(time, 'UTC'))
@@ -231,7 +234,7 @@ export async function retakeOccurrence(client: TransactionClient, paymentId: str
   await client.query({ name: 'retake_occurrence', text: 'update scheduled_occurrence set taken_at = $2 where payment_id = $1', values: [paymentId, timestamp(now)] })
 }
 
-/** Ends the making of an occurrence. @returns false when that has happened already */
+/** Ends the making of an occurrence. @returns false when it has ended before */
 export async function endOccurrence(client: TransactionClient, paymentId: string, end: { readonly status: MadeOutcome; readonly refusal: object | null }): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'end_occurrence', text: `update scheduled_occurrence set status = $2, refusal = $3 where payment_id = $1 and status = 'due'`,
@@ -240,7 +243,7 @@ export async function endOccurrence(client: TransactionClient, paymentId: string
   return rowCount === 1
 }
 
-/** Keeps how the payment of an occurrence ended. @returns false when that is known already */
+/** Records the outcome of an occurrence's payment. @returns false when the outcome is recorded already */
 export async function noteOutcome(client: TransactionClient, paymentId: string, outcome: PaymentOutcome): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'note_occurrence_outcome', text: 'update scheduled_occurrence set outcome = $2 where payment_id = $1 and outcome is null', values: [paymentId, outcome],
@@ -248,5 +251,5 @@ export async function noteOutcome(client: TransactionClient, paymentId: string, 
   return rowCount === 1
 }
 
-/** A schedule in another state. */
+/** Returns a schedule with another state. */
 export const withState = (record: ScheduleRecord, state: ScheduleState): ScheduleRecord => ({ ...record, state })

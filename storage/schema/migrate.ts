@@ -1,7 +1,7 @@
 /**
- * Brings a database to the schema that this version expects: the files `migrations/NNNN_what.sql`, in the order of
- * their numbers, each once and in a transaction of its own, forward only. Several nodes may start at once: one migrates, the
- * others wait for it and find nothing to do.
+ * Brings a database to the schema that this version expects: runs the files `migrations/NNNN_what.sql` in the order of
+ * their numbers, each once and in a transaction of its own, forward only. Several nodes may start at the same time: one
+ * migrates, the others wait for it and find no migration left.
  */
 import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -19,10 +19,10 @@ export interface MigrateOptions {
   readonly directory?: string
 }
 
-/** Records which files have run. */
+/** The table that records which files have run. */
 export const MIGRATIONS_TABLE = 'migrations'
 
-/** The advisory lock that one migrating node holds; any fixed number does, this one spells "migrate". */
+/** The advisory lock of the migrating node; any fixed number works, this one spells "migrate". */
 const MIGRATE_LOCK = '0x6d696772617465'
 
 /** Timeout while another node migrates: longer than an index on a large table takes to build. */
@@ -57,7 +57,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     await lock.query(`select pg_advisory_lock(${MIGRATE_LOCK})`)
     return await runPending(url, files)
   } finally {
-    // Ends the session, and with it the lock.
+    // Ends the session, which releases the lock.
     await lock.end()
   }
 }
@@ -90,7 +90,7 @@ async function runPending(url: string, files: readonly MigrationFile[]): Promise
       tableName: MIGRATIONS_TABLE,
       migrationsList: files.map(({ name, path }) => ({ name, class: migrationOf(path) })),
       transactional: true,
-      // Each file in its own transaction: a long build of an index is not undone by a mistake in the file after it.
+      // Each file in its own transaction: an error in one file does not undo a long index build in the file before it.
       allOrNothing: false,
       // Switching foreign keys off needs a superuser, and hides mistakes.
       disableForeignKeys: false,

@@ -1,11 +1,11 @@
-/** MikroORM over one pool: the model and the queries that are not hot. */
+/** MikroORM over one pool: the model, and queries that are rare. */
 import { MikroORM } from '@mikro-orm/postgresql'
 import type { Options } from '@mikro-orm/postgresql'
 
 import { StartError } from '../../lib/base/errors.ts'
 
 export interface OrmOptions {
-  /** A `postgres://` address. Its parameters (`sslmode` and the like) count. */
+  /** A `postgres://` address. Its parameters (`sslmode` and others) apply. */
   readonly url: string
   readonly entities?: NonNullable<Options['entities']>
   /** The most connections the pool opens. */
@@ -23,7 +23,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 export async function openOrm(options: OrmOptions): Promise<MikroORM> {
   const orm = await MikroORM.init(ormOptions(options))
   try {
-    // `init` only reads the model; without this the first query would be the one to find out.
+    // `init` only reads the model; without this, an unreachable database would fail the first query instead.
     await orm.connect()
     await orm.em.execute('select 1')
   } catch (error) {
@@ -38,10 +38,10 @@ export function ormOptions(options: OrmOptions): Options {
   return {
     clientUrl: options.url,
     entities: [...(options.entities ?? [])],
-    // The migrator and a database without entities yet are fine.
+    // The migrator, and a database without entities, are valid uses.
     discovery: { warnWhenNoEntities: false },
     pool: { min: 0, max: options.poolMax },
-    // MikroORM reads only host, user and database out of the address; handing pg the whole keeps `sslmode`.
+    // MikroORM takes only host, user and database from the address; passing the whole address to pg keeps `sslmode`.
     driverOptions: {
       connectionString: options.url,
       application_name: 'vostro',

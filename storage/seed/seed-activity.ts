@@ -36,7 +36,7 @@ export async function seedActivity(
   await insertDocument(client, { ...record, shard: shardOf(customerId), scanDueAt: null })
 }
 
-/** A PDF of one page with a title and a line, both in plain letters: the least that is one. */
+/** Builds a minimal PDF of one page with a title and a line, both in ASCII letters. */
 function page(title: string, line: string): Buffer {
   const content = `BT /F1 20 Tf 72 770 Td (${title}) Tj /F1 11 Tf 0 -30 Td (${line}) Tj ET`
   const objects = [

@@ -75,7 +75,7 @@ export async function seedPeople(world: SeedPeopleDeps, sandbox: { readonly oper
     await inTransaction(database, async (client) => {
       await client.query(`select pg_advisory_xact_lock(${PEOPLE_LOCK})`)
       for (const [index, one] of missing.entries()) {
-        // Another node may have been faster.
+        // Another node may have made the user meanwhile.
         if (!(await isThere(client, world, one))) await make(client, world, one, { ...sandbox, passwordHash: hashes[index] as string })
       }
     })

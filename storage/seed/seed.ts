@@ -50,11 +50,11 @@ export interface SeedDeps {
   readonly database: Database
   readonly clock: Clock
   readonly ids: IdSource
-  /** Random bytes for keys; replaced only by tests that must repeat themselves. */
+  /** Random bytes for keys; replaced only by tests that need repeatable keys. */
   readonly random?: (bytes: number) => Uint8Array
 }
 
-/** The advisory lock of S2; any fixed number does, this one spells "seed". */
+/** The advisory lock of S2; any fixed number works, this one spells "seed". */
 const SEED_LOCK = '0x73656564'
 
 const OPERATOR_NAME = 'Sandbox Operator'
@@ -94,7 +94,7 @@ export async function seedSandbox(world: SeedDeps & { readonly kept: SandboxCont
 export interface CustomerSpec {
   readonly legalName: string
   readonly number: string
-  /** `amount` in minor units is credited by rule L01; zero credits nothing. */
+  /** `amount` in minor units is credited by rule L01 (money that arrives from outside); zero credits nothing. */
   readonly balances: readonly { readonly currency: CurrencyCode; readonly amount: bigint; readonly name?: string }[]
   /** Three active recipients, one each in EUR, GBP and USD, and one that waits for approval. */
   readonly recipients?: boolean
@@ -205,7 +205,7 @@ function pick<Name extends string>(found: Record<string, string>, names: readonl
   })) as Record<Name, string>
 }
 
-/** S3 */
+/** Returns working keys of a seeded sandbox, or makes new ones (S3). */
 async function renewKeys(tx: Transaction, found: Found, kept: SandboxContent | null): Promise<SandboxContent> {
   const { operatorId, customerId, balances, recipients } = found
   if (kept !== null && await keysWork(tx, found, kept)) return kept
@@ -249,7 +249,7 @@ async function keysWork({ client }: Transaction, { operatorId, customerId }: Fou
 async function insertOperator({ client, ids, now }: Transaction, name: string): Promise<SandboxOperator> {
   const operatorId = ids.next()
   const connectionId = ids.next()
-  // A sandbox has everything that there is.
+  // A sandbox has all features.
   const features = Object.fromEntries(Object.keys(FEATURE_DEFAULTS).map((feature) => [feature, true]))
   await client.query('insert into operator (id, name, features, created_at) values ($1, $2, $3, $4)', [operatorId, name, JSON.stringify(features), timestamp(now)])
   await client.query(
@@ -325,7 +325,10 @@ interface Credit {
   readonly amount: bigint
 }
 
-/** Money that arrives: the incoming payment, L01, and the event, as any credit from outside has them. */
+/**
+ * Credits money from outside: writes the incoming payment, the posting by rule L01, and the event, as for any credit
+ * from outside.
+ */
 async function credit(tx: Transaction, { operatorId, connectionId }: SandboxOperator, credits: readonly Credit[]): Promise<void> {
   const arrivals: Row[] = []
   const turns: CommitTurn[] = []
@@ -357,7 +360,7 @@ async function credit(tx: Transaction, { operatorId, connectionId }: SandboxOper
 
 // ── Recipients ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Account numbers of the sandbox bank; the check digits are right, the banks do not exist. */
+/** Account numbers of the sandbox bank: their check digits are right, their banks do not exist. */
 const SANDBOX_RECIPIENTS = [
   { key: 'EUR', currency: 'EUR', country: 'NL', name: 'Amsterdam Trading BV', status: 'active',
     bank: { iban: 'NL77SBOX0100000001', bic: 'SBOXNL2A' }, masked: maskIban('NL77SBOX0100000001') },
@@ -419,7 +422,7 @@ const COLUMN_TYPES: Readonly<Record<string, string>> = {
   received_at: 'timestamptz', credited_at: 'timestamptz', value_date: 'date', bank: 'jsonb', address: 'jsonb',
 }
 
-/** Inserts rows of the same columns, a thousand a statement. */
+/** Inserts rows with the same columns, a thousand per statement. */
 async function insertRows(client: pg.PoolClient, table: string, rows: readonly Row[]): Promise<void> {
   for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
     const chunk = rows.slice(from, from + CHUNK_ROWS)
@@ -429,7 +432,7 @@ async function insertRows(client: pg.PoolClient, table: string, rows: readonly R
       return COLUMN_TYPES[name] === undefined || COLUMN_TYPES[name] === 'jsonb' || COLUMN_TYPES[name] === 'bytea' ? textArray(values) : plainArray(values)
     })
     const types = names.map((name, index) => `$${index + 1}::${COLUMN_TYPES[name] ?? 'text'}[]`)
-    // An array of arrays would be unrolled, so the scopes of keys travel as the text of an array.
+    // `unnest` would flatten an array of arrays, so the scopes of keys are bound as the text of an array.
     const selected = names.map((name) => (name === 'scopes' ? 'u.scopes::text[]' : `u.${name}`))
     await client.query(`insert into ${table} (${names.join(', ')}) select ${selected.join(', ')} from unnest(${types.join(', ')}) as u(${names.join(', ')})`, arrays)
   }
@@ -439,7 +442,7 @@ async function inTransaction<Result>(world: SeedDeps & { readonly secrets?: Pick
   const { database, clock, ids, secrets, random = randomBytes } = world
   const keyBytes = (tenantId: string) => (secrets === undefined ? random : derivedBytes(secrets, tenantId))
   return await database.hold(async (client, broken) => {
-    // Accounts are made where they are needed, so within the same transaction.
+    // Accounts are made within the same transaction, at their first use.
     const within = { ...through(client), assertFree: () => undefined }
     try {
       await client.query('begin')

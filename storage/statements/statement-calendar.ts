@@ -21,7 +21,10 @@ export async function beginCalendar(database: Database, month: string, dueAt: nu
   })
 }
 
-/** Does something about one shard that is due, in a transaction that has its place. @returns false when none is due */
+/**
+ * Runs the work for one due shard, in a transaction that holds the shard's position. @returns false when no shard is
+ * due
+ */
 export async function withDueShard(database: Database, { now, shards }: { readonly now: number; readonly shards: string | null }, work: (client: TransactionClient, place: CalendarPlace) => Promise<void>): Promise<boolean> {
   return await inTransaction(database, async (client) => {
     const { rows: [row] } = await client.query<{ shard: number; month: string; after_balance: string | null }>({
@@ -42,7 +45,10 @@ export interface CalendarBalance {
   readonly operatorId: string
 }
 
-/** The next balances of a shard that were there in a month, and that have no statement of it yet. `read` is the last one looked at, null when there are no more. */
+/**
+ * Finds the next balances of a shard that existed in a month and have no statement of it yet. `read` is the last
+ * balance read, null when there are no more.
+ */
 export async function balancesOfMonth(client: TransactionClient, { shard, afterBalance }: CalendarPlace, { from, until, max }: { readonly from: string; readonly until: string; readonly max: number }): Promise<{ readonly balances: CalendarBalance[]; readonly read: string | null }> {
   const { rows } = await client.query<{ id: string; customer_id: string; operator_id: string; wanted: boolean }>({
     name: 'calendar_balances', values: [shard, afterBalance, from, until, max],

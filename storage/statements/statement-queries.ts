@@ -1,4 +1,4 @@
-/** Statements as their customer sees them. */
+/** Statements as the customer sees them. */
 import { sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { STATEMENT_COLUMNS, statementRecord, type StatementColumns, type StatementRecord } from './statements.ts'
@@ -26,7 +26,7 @@ export async function findStatement(database: Database, tenant: Tenant, balanceI
   return row === undefined ? null : statementRecord(row)
 }
 
-/** The statements of a balance; null when it is not the tenant's. */
+/** Lists the statements of a balance; null when the balance is not the tenant's. */
 export async function listStatements(database: Database, db: ReadDatabase, query: StatementListQuery): Promise<ListResult<StatementRecord> | null> {
   if (await balanceCurrency(database, query.tenant, query.balanceId) === null) return null
   const { rows, ...page } = await readPage<StatementColumns>(db, [statementBranch(query)], query)

@@ -11,7 +11,7 @@ import { keepFile } from '../documents/files.ts'
 import { bookedLine, firstLineSince, lineColumns, linesFrom, SIDES, type LineRow } from '../journal/journal-lines.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
-/** A statement as it is kept. */
+/** A statement as stored. */
 export interface StatementRecord extends StatementHead {
   readonly customerId: string
   readonly operatorId: string
@@ -67,7 +67,7 @@ export function statementRecord(row: StatementColumns): StatementRecord {
   }
 }
 
-/** A balance, as far as statements of it are concerned. */
+/** The fields of a balance that its statements need. */
 export interface StatementBalance {
   readonly id: string
   readonly customerId: string
@@ -76,7 +76,7 @@ export interface StatementBalance {
   readonly currency: CurrencyCode
 }
 
-/** A balance of a customer; null when it is not theirs. */
+/** Reads a balance of a customer; null when it is not the customer's. */
 export async function statementBalance(database: Database, customerId: string, balanceId: string): Promise<StatementBalance | null> {
   const [row] = await database.query<[string, number, CurrencyCode]>({
     name: 'statement_balance', text: 'select operator_id, shard, currency from balance where id = $1 and customer_id = $2', values: [balanceId, customerId],
@@ -103,7 +103,7 @@ export async function holderOf(database: Database, balanceId: string): Promise<S
   }
 }
 
-/** A statement that is to be planned. */
+/** A statement to be planned. */
 export interface StatementPlan {
   readonly id: string
   readonly jobId: string
@@ -178,7 +178,7 @@ export async function planStatement(client: TransactionClient, { id, jobId, kind
   return await statementOfJob(client, jobId)
 }
 
-/** The statement that a job makes; null while it has planned none. */
+/** Finds the statement of a job; null while the job has planned none. */
 export async function statementOfJob(client: Pick<TransactionClient, 'query'>, jobId: string): Promise<StatementRecord | null> {
   const { rows: [row] } = await client.query<StatementColumns>({ name: 'statement_of_job', text: `select ${STATEMENT_COLUMNS} from statement s where s.job_id = $1`, values: [jobId] })
   return row === undefined ? null : statementRecord(row)
@@ -204,13 +204,13 @@ export async function statementFile(database: Database, id: string, format: Stat
   return row?.[0] ?? null
 }
 
-/** Both sides are ranges of an index: a sequence has no holes, so so many numbers are so many lines. */
+/** Both sides are ranges of an index. A sequence has no gaps, so the number of sequences is the number of lines. */
 const LINES = SIDES.map((side) => `select ${lineColumns(side)},
     case p.source_object when 'payment' then (select o.details::json->>'endToEndId' from payment o where o.id = p.source_id)
       when 'incoming_payment' then (select i.end_to_end_id from incoming_payment i where i.id = p.source_id) end as end_to_end_id
   from ${linesFrom(side)} where p.${side}_account = $1 and p.${side}_sequence is not null and p.${side}_sequence >= $2 and p.${side}_sequence <= $3`).join(' union all ')
 
-/** Lines of a balance by their sequences, both ends included, in order. @throws DatabaseUnavailable */
+/** Reads lines of a balance by their sequences, both ends included, in order. @throws DatabaseUnavailable */
 export async function readLines(database: Database, balanceId: string, from: number, to: number): Promise<StatementLine[]> {
   const { rows } = await database.pool.query<LineRow & { readonly end_to_end_id: string | null }>({ name: 'statement_lines', text: LINES, values: [balanceId, from, to] })
   const lines = rows.map((row): StatementLine => {
@@ -220,7 +220,7 @@ export async function readLines(database: Database, balanceId: string, from: num
   return lines.sort((left, right) => left.sequence - right.sequence)
 }
 
-/** The statement of the month that ends on a day; null when there is none. */
+/** Finds the statement of the month that ends on a day; null when there is none. */
 export async function statementOfMonth(database: Database, balanceId: string, to: string): Promise<StatementRecord | null> {
   const { rows: [row] } = await database.pool.query<StatementColumns>({
     name: 'statement_of_month', values: [balanceId, to], text: `select ${STATEMENT_COLUMNS} from statement s where s.balance_id = $1 and s.period_to = $2 and s.kind = 'monthly'`,

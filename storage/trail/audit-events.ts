@@ -1,4 +1,4 @@
-/** The trail of changes, newest first. */
+/** The audit trail of changes, newest first. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import { Conditions, epochMs, readPage, type ListQuery, type Order, type ReadDatabase, type TimeTo } from '../db/page.ts'

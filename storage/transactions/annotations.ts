@@ -1,4 +1,4 @@
-/** Rows of annotations, written with the count that their transaction shows. Statements only. */
+/** Rows of annotations, written together with the count in their transaction's row. Statements only. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
@@ -27,7 +27,7 @@ export interface AnnotationRow {
 
 export const ANNOTATION_COLUMNS = `a.id, a.transaction_id, a.text, a.author_id, a.author_name, a.version,
   (extract(epoch from a.created_at) * 1000)::float8 as created_ms, (extract(epoch from a.updated_at) * 1000)::float8 as updated_ms`
-/** Shown with a transaction; a list of their own has all. */
+/** Annotations shown with a transaction, at most; their own list has all of them. */
 const SHOWN_MAX = 100
 
 export function annotationRecord(row: AnnotationRow): AnnotationRecord {
@@ -42,7 +42,7 @@ export function annotationJson({ id, transactionId, text, author, createdAt, upd
   return { id, transactionId, text, author, createdAt: timestamp(createdAt), updatedAt: timestamp(updatedAt) }
 }
 
-/** The newest of a transaction, newest first. */
+/** Reads the newest annotations of a transaction, newest first. */
 export async function annotationsOf(database: Database, transactionId: string): Promise<ReturnType<typeof annotationJson>[]> {
   const { rows } = await database.pool.query<AnnotationRow>({
     name: 'annotations_of', text: `select ${ANNOTATION_COLUMNS} from annotation a where a.transaction_id = $1 order by a.id desc limit ${SHOWN_MAX}`, values: [transactionId],
@@ -59,7 +59,7 @@ export async function lockAnnotation(client: TransactionClient, { customerId, tr
   return row === undefined ? null : annotationRecord(row)
 }
 
-/** Writes a new one and counts it. @returns whether its transaction is the customer's */
+/** Writes a new annotation and counts it. @returns whether its transaction is the customer's */
 export async function insertAnnotation(client: TransactionClient, customerId: string, { id, transactionId, text, author, createdAt }: AnnotationRecord): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'annotation_counted', text: 'update account_transaction set annotation_count = annotation_count + 1, version = version + 1 where id = $1 and customer_id = $2', values: [transactionId, customerId],
@@ -72,7 +72,7 @@ export async function insertAnnotation(client: TransactionClient, customerId: st
   return true
 }
 
-/** Writes another text over it. `now` is epoch milliseconds. */
+/** Replaces the text of an annotation. `now` is epoch milliseconds. */
 export async function rewriteAnnotation(client: TransactionClient, { id, transactionId }: AnnotationRecord, text: string, now: number): Promise<void> {
   await client.query({ name: 'annotation_rewrite', text: 'update annotation set text = $2, version = version + 1, updated_at = $3 where id = $1', values: [id, text, timestamp(now)] })
   await client.query({ name: 'annotated_changed', text: 'update account_transaction set version = version + 1 where id = $1', values: [transactionId] })

@@ -1,4 +1,4 @@
-/** Transactions as exports read them: how many there are, and all of them, a batch at a time. */
+/** Reads transactions for exports: their number, and all of them, one batch at a time. */
 import { sql } from 'kysely'
 import { asUnavailable, type Database } from '../db/database.ts'
 import { all, conditionsOf, readPage, type Position, type ReadDatabase } from '../db/page.ts'
@@ -24,7 +24,10 @@ export async function countTransactions(database: Database, db: ReadDatabase, qu
   return Number(rows[0]?.count ?? 0)
 }
 
-/** All of them, oldest first, in batches; each is read when the one before has been dealt with. @throws DatabaseUnavailable */
+/**
+ * Reads all matching transactions, oldest first, in batches; each batch is read after the consumer has finished the one
+ * before. @throws DatabaseUnavailable
+ */
 export async function* transactionsOf(db: ReadDatabase, question: ExportQuestion, limit: number): AsyncGenerator<TransactionRecord[]> {
   const branch = branchOf(question)
   let position: Position | null = null

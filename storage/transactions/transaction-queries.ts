@@ -1,4 +1,4 @@
-/** Transactions as their customer sees them. */
+/** Transactions as the customer sees them. */
 import { sql } from 'kysely'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { timestamp } from '../../lib/base/clock.ts'
@@ -114,7 +114,7 @@ export function transactionBranch({ tenant, filters, sort, q }: Pick<Transaction
     .amounts(sql`t.amount`, filters.amountFrom, filters.amountTo)
     .during(sql`t.booked_at`, filters.bookedFrom, filters.bookedTo)
     .during(sql`t.created_at`, filters.createdFrom, filters.createdTo)
-  // Written as the conditions of the indexes are, or the planner cannot use them.
+  // Written exactly as in the conditions of the indexes; otherwise the planner cannot use them.
   if (filters.status !== undefined && !filters.status.includes('completed')) where.add(sql`t.status <> 'completed'`)
   const types = filters.type ?? TYPES_OF[filters.direction?.join() ?? '']
   if (types !== undefined && !types.includes('outgoing_payment')) where.add(sql`t.type <> 'outgoing_payment'`)
@@ -169,12 +169,12 @@ export function transactionRecord(row: TransactionRow): TransactionRecord {
   }
 }
 
-// ── One of them, with everything about it ─────────────────────────────────────────────────────────────────────────────
+// ── A single transaction ──────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Updates that a detail shows; all of them are in a list of their own. */
+/** Updates shown with a transaction, at most; their own list has all of them. */
 const UPDATES_SHOWN = 20
 
-/** A transaction with all that belongs to it, and its version; null when it is not the tenant's. */
+/** Reads a transaction with its related rows and its version; null when the transaction is not the tenant's. */
 export async function getTransaction(database: Database, db: ReadDatabase, tenant: Tenant, id: string, now: number) {
   const record = await findTransaction(database, db, tenant, id, now)
   if (record === null) return null
@@ -232,7 +232,7 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
 const returnJson = ({ amountMinor, reasonCode, reason, receivedAt, suspended }: PaymentReturn, currency: CurrencyCode, paymentId: string) =>
   ({ amount: moneyJson({ amountMinor: BigInt(amountMinor), currency }), reasonCode, reason, receivedAt, transactionId: suspended === true ? null : transactionId(paymentId, 'return') })
 
-// ── What became of it ─────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Updates ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export type TransactionUpdateQuery = ListQuery<object, '-at' | 'at'> & { readonly transactionId: string }
 
@@ -247,7 +247,7 @@ interface UpdateRow {
 
 const UPDATE_COLUMNS = sql`u.version, u.status, u.previous_status, u.message, u.actor, ${epochMs('u.at')} as at_ms`
 
-/** The history of a transaction; null when it is not the tenant's. */
+/** Lists the updates of a transaction; null when the transaction is not the tenant's. */
 export async function listTransactionUpdates(database: Database, db: ReadDatabase, query: TransactionUpdateQuery, now: number): Promise<ListResult<ReturnType<typeof updateJson>> | null> {
   const record = await findTransaction(database, db, query.tenant, query.transactionId, now)
   if (record === null) return null
@@ -281,7 +281,10 @@ function updateJson(id: string, { version, status, previous_status, message, act
   }
 }
 
-/** The transaction's id with its last eight digits XORed with the version, so it is the same for ever. */
+/**
+ * Derives the id of an update: the transaction's id with its last eight digits XORed with the version, so it never
+ * changes.
+ */
 function updateId(id: string, version: number): string {
   return id.slice(0, -8) + ((Number.parseInt(id.slice(-8), 16) ^ version) >>> 0).toString(16).padStart(8, '0')
 }

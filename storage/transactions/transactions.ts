@@ -45,7 +45,7 @@ const TRANSFER_STATUS = `case t.status when 'completed' then 'completed' when 'f
 const EXCHANGE_STATUS = `case x.status when 'completed' then 'completed' when 'failed' then 'failed' when 'rejected' then 'failed' when 'cancelled' then 'cancelled'
     when 'expired' then 'cancelled' else 'pending' end`
 
-/** A row in the order of the columns of `made`; absent members are null. */
+/** SQL of a row in the order of the columns of `made`; absent fields are null. */
 const made = (row: Readonly<Record<string, string>>): string => MADE.map((name) => `${row[name] ?? 'null'} as ${name}`).join(', ')
 const MADE = ['id', 'customer_id', 'balance_id', 'type', 'status', 'direction', 'currency', 'amount', 'fee', 'order_id', 'description', 'counterparty_name',
   'counterparty_identifier', 'recipient_id', 'reference', 'rail', 'source_object', 'source_id', 'source_version', 'created_at', 'updated_at'] as const
@@ -62,7 +62,7 @@ const EXCHANGE = { customer_id: 'x.customer_id', status: EXCHANGE_STATUS, order_
 const FOLLOWED = ['status', 'amount', 'fee', 'description', 'counterparty_name', 'counterparty_identifier', 'recipient_id', 'reference', 'rail', 'balance_id', 'currency',
   'running_balance', 'booked_at', 'value_date', 'source_version', 'updated_at'] as const
 
-/** Makes the transactions of causes `$1`; `$2` and `$3` are the marks of lines and their types. */
+/** SQL that makes the transactions of causes `$1`; `$2` and `$3` are the marks of lines and their types. */
 const MAKE = `
 with asked as materialized (select distinct id from unnest($1::uuid[]) id),
 -- A payment within the platform and what it is for its payee have one posting, so they are made together.

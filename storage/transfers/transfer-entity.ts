@@ -1,4 +1,4 @@
-/** Money that moves between two balances of one customer. Written by the commit alone. */
+/** A transfer of money between two balances of one customer. Only the commit writes it. */
 import { defineEntity, p } from '@mikro-orm/core'
 
 export const Transfer = defineEntity({

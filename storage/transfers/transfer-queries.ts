@@ -1,4 +1,4 @@
-/** Transfers as their customer sees them, and as the domain reads them back. */
+/** Transfers as the customer sees them, and as the domain reads them. */
 import { sql } from 'kysely'
 import { transferJson, type TransferRecord } from '../../lib/transfers/transfer.ts'
 import type { Database } from '../db/database.ts'
@@ -8,7 +8,7 @@ export interface TransferFilters {
   readonly status?: readonly string[]
   readonly fromBalanceId?: readonly string[]
   readonly toBalanceId?: readonly string[]
-  /** On either side. */
+  /** Balances on either side of the transfer. */
   readonly balanceId?: readonly string[]
   readonly currency?: readonly string[]
   readonly externalId?: readonly string[]
@@ -69,7 +69,7 @@ export async function getTransfer(database: Database, tenant: Tenant, id: string
   return { version: record.version, view: transferJson(record) }
 }
 
-/** The transfers of a customer. Operators have none of their own. */
+/** Lists the transfers of a customer. Operators have none of their own. */
 export async function listTransfers(db: ReadDatabase, query: TransferListQuery): Promise<ListResult<ReturnType<typeof transferJson>>> {
   if (query.tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const { rows, ...page } = await readPage<TransferColumns>(db, [transferBranch(query)], query)

@@ -12,7 +12,7 @@ export interface TestDelivery {
   readonly now: number
 }
 
-/** The delivery of a test event, which was written in the same transaction. */
+/** Writes the delivery of a test event, in the transaction that wrote the event. */
 export async function insertTestDelivery(client: pg.ClientBase, { id, endpointId, shard, eventId, eventType, now }: TestDelivery): Promise<void> {
   const at = timestamp(now)
   await client.query({
@@ -29,7 +29,7 @@ export async function insertTestDelivery(client: pg.ClientBase, { id, endpointId
   })
 }
 
-/** The status of an endpoint's delivery, which cannot change until the transaction ends; null when there is none. */
+/** Locks an endpoint's delivery until the transaction ends and reads its status; null when it does not exist. */
 export async function lockDelivery(client: pg.ClientBase, endpointId: string, id: string): Promise<{ readonly status: string; readonly createdAt: number } | null> {
   const { rows } = await client.query<{ status: string; created_ms: number }>({
     name: 'lock_delivery',
@@ -61,7 +61,7 @@ export async function requeueDelivery(
   })
 }
 
-/** Endpoints of a customer that are paused go on. @returns their ids */
+/** Reactivates the paused endpoints of a customer. @returns their ids */
 export async function reactivatePaused(client: pg.ClientBase, tenantId: string, now: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'reactivate_paused', values: [tenantId, timestamp(now)],
@@ -71,7 +71,7 @@ export async function reactivatePaused(client: pg.ClientBase, tenantId: string, 
   return rows.map(({ id }) => id)
 }
 
-/** Forgets all deliveries of a tenant's endpoints. @returns how many there were */
+/** Deletes all deliveries of a tenant's endpoints. @returns how many there were */
 export async function deleteDeliveries(client: pg.ClientBase, tenantId: string): Promise<number> {
   const { rowCount } = await client.query({
     name: 'delete_deliveries', values: [tenantId],

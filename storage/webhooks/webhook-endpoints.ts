@@ -59,7 +59,7 @@ export interface EndpointChange {
   readonly disabledReason: 'owner' | 'delivery_failures' | null
 }
 
-/** Writes the settings. A new status begins with counters at zero when it is `active`. */
+/** Writes the settings. A change of status to `active` resets the counters to zero. */
 export async function updateEndpoint(client: pg.ClientBase, id: string, { url, events, description, status, disabledReason }: EndpointChange, now: number): Promise<void> {
   await client.query({
     name: 'update_endpoint',
@@ -73,7 +73,7 @@ export async function updateEndpoint(client: pg.ClientBase, id: string, { url, e
   })
 }
 
-/** A new secret; the one before signs as well until its time is over. */
+/** Sets a new secret; the previous secret also signs until its expiry. */
 export async function rotateEndpointSecret(
   client: pg.ClientBase,
   id: string,
@@ -140,8 +140,8 @@ export async function readEndpointSettings(database: Database, id: string): Prom
 }
 
 /**
- * Disables the endpoints of these shards (null: of all) that have failed for too long. The time counts from the first failure
- * since the last success, so that one that had nothing to do before is not held to account for it.
+ * Disables the endpoints of these shards (null: of all) that have failed for too long. The time counts from the first
+ * failure since the last success, so a time without deliveries before that failure does not count.
  */
 export async function disableHopeless(database: Database, { now, shards }: { readonly now: number; readonly shards: readonly number[] | null }) {
   const values = [timestamp(now - DISABLE_AFTER_MS), plainArrayOrNull(shards)]

@@ -1,4 +1,4 @@
-/** Endpoints and deliveries as they are shown. */
+/** Endpoints and deliveries as the API shows them. */
 import { sql } from 'kysely'
 import { timestamp } from '../../lib/base/clock.ts'
 import { callbackHeaders, envelope } from '../../lib/webhooks/envelope.ts'
@@ -36,7 +36,7 @@ export interface EndpointRow {
 
 const time = (value: number | null): string | null => (value === null ? null : timestamp(value))
 
-/** An endpoint as it is shown, without its secret. */
+/** An endpoint as the API shows it, without its secret. */
 export function endpointView(row: EndpointRow) {
   return {
     id: row.id,
@@ -62,7 +62,7 @@ export function endpointView(row: EndpointRow) {
 }
 export type EndpointJson = ReturnType<typeof endpointView>
 
-/** With its version. Deliveries change neither version nor tag. */
+/** An endpoint with its version. Deliveries change neither its version nor its entity tag. */
 export function versionedEndpoint(row: EndpointRow) {
   return { version: BigInt(row.version), view: endpointView(row), untagged: ['consecutiveFailures', 'lastDeliveryAt', 'lastSuccessAt'] }
 }
@@ -185,7 +185,7 @@ function deliveryView(row: DeliveryRow, now: number) {
 }
 export type DeliveryJson = ReturnType<typeof deliveryView>
 
-/** The body as it is sent; empty when the event is no longer kept. */
+/** Builds the body as it is sent; empty when the event is no longer stored. */
 function payloadOf(row: DeliveryRow): object {
   if (row.object === null || row.object_id === null) return {}
   return envelope({

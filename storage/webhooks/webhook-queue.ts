@@ -115,7 +115,7 @@ export interface FinishedAttempt {
   readonly endedAt: number
   /** Time of the next attempt; null after a success, and when no time is left. */
   readonly nextAttemptAt: number | null
-  /** The attempt as it will be shown, JSON. */
+  /** The attempt as the API will show it, JSON. */
   readonly attempt: string
 }
 
@@ -192,7 +192,7 @@ const HEADS = `with recursive head as (
       select q.endpoint_id, q.shard, q.due_at from webhook_queue q where q.endpoint_id > h.endpoint_id order by q.endpoint_id, q.due_at limit 1) n)
   select endpoint_id, shard from head where due_at <= $1 and ($2::smallint[] is null or shard = any($2)) order by due_at limit $3`
 
-/** Endpoints of these shards (null: of all) for which something is due, the longest waiting first. */
+/** Finds endpoints of these shards (null: of all) with due deliveries, the longest waiting first. */
 export async function dueEndpoints(
   database: Database,
   { now, shards, limit }: { readonly now: number; readonly shards: readonly number[] | null; readonly limit: number },

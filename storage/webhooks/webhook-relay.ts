@@ -92,7 +92,7 @@ export function readAnnouncement(text: string): Announcement | null {
 type Ask = <Row extends unknown[]>(name: string, text: string, values: unknown[]) => Promise<Row[]>
 
 async function relay(ask: Ask, place: OutboxCursor, ids: IdSource, now: number): Promise<RelayPass> {
-  // After the place: an endpoint that is not seen here was made after all events of this pass.
+  // Read after the cursor: an endpoint that is not visible here was created after all events of this pass.
   const [wanting] = await ask<[boolean]>('relay_wanted', 'select exists (select from webhook_endpoint)', [])
   const wanted = wanting?.[0] === true
   const stretch = await place.next(wanted ? EVENTS_MAX : null)
