@@ -221,7 +221,7 @@ async function backfill(client: TransactionClient): Promise<boolean> {
   return true
 }
 
-/** After a restore the followed events are unknown: everything is made again, which leaves correct rows unchanged. */
+/** Queues all transactions to be made again after a restore, which leaves correct rows unchanged. */
 async function beginBackfill(client: TransactionClient): Promise<void> {
   await client.query(`insert into transaction_backfill (object, after_id)
     select object, '00000000-0000-0000-0000-000000000000'::uuid from unnest(array['payment', 'transfer', 'incoming_payment', 'exchange']) object
