@@ -1,6 +1,6 @@
 /**
- * Ways to add money to a balance: where to send it from outside, or a conversion of what is on another balance (L81). A conversion
- * is an exchange of a quote, the one that is named or a new one, and is decided as such.
+ * Adds money to a balance: returns the account details for a bank transfer from outside, or converts money of another
+ * balance (L81). A conversion is an exchange of the named quote or of a new one, and is decided like any exchange.
  */
 import { bookSpot, findQuote, type ExchangeDeps } from '../exchange/create-exchange.ts'
 import { createQuote } from '../exchange/create-quote.ts'
@@ -22,14 +22,14 @@ export interface AddMoneyDeps extends ExchangeDeps, Pick<RunOnceDeps, 'findIdemp
   readonly answers: Answers
 }
 
-/** A refusal is an answer too; problems that no key keeps are thrown. */
+/** Answers with the result or with a refusal; problems that are not stored under an Idempotency-Key are thrown. */
 export type AddMoneyCommand = (command: Command<AddMoney>) => Promise<CommandAnswer>
 
 type Asked = Command<AddMoney>['body']
 
 const CONVERSIONS_ONLY = ['fromBalanceId', 'quoteId', 'fixedSide'] as const
 
-/** Adds money by whatever method the body names. */
+/** Creates the command that adds money by the method that the body names. */
 export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
   const { database, balances, answers } = world
 
@@ -57,7 +57,8 @@ export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
     let { quoteId = null } = body
     if (quoteId === null) {
       if (amount === null) return invalid([{ field: '/amount', code: 'required', message: 'Either an amount or a quote is required.' }])
-      // The quote is for this one conversion, so the key is the conversion's.
+      // The quote is for this one conversion, so it gets no key of its own: the Idempotency-Key belongs to the
+      // conversion.
       const made = await createQuote(world, { ...caller, key: null }, {
         sellCurrency: from.currency, buyCurrency: to.currency, amount, fixedSide: fixedSide ?? 'buy', kind: 'spot', sellBalanceId: from.id, buyBalanceId: to.id,
       })
@@ -69,7 +70,11 @@ export function createAddMoney(world: AddMoneyDeps): AddMoneyCommand {
     return await bookSpot(world, caller, found, { reference: null, externalId: null, metadata: {}, rule: 'L81', answer: (exchange) => JSON.stringify(converted(exchange)) })
   }
 
-  /** What is converted into what. @throws ProblemError that names all that is wrong */
+  /**
+   * Finds the two balances of a conversion.
+   *
+   * @throws ProblemError with every invalid field
+   */
   async function sidesOf({ customerId }: Caller, { balanceId, fromBalanceId, amount, quoteId, fixedSide }: Asked): Promise<{ readonly from: Side; readonly to: Side }> {
     const to = await mustOwn(customerId, balanceId)
     await mustTakeMoney(database.pool, balanceId)
@@ -105,18 +110,26 @@ interface Side {
 
 const converted = (exchange: ExchangeRecord) => ({ method: 'conversion' as const, depositDetails: [], exchange: exchangeJson(exchange) })
 
-/** An amount beside a quote says what its caller expects. @throws ProblemError when the quote is of another */
+/**
+ * Checks that an amount given beside a quote is the quoted amount of that side.
+ *
+ * @throws ProblemError when the quote is of another amount
+ */
 function mustBeQuoted({ sellAmount, buyAmount }: QuoteRecord, amount: NonNullable<Asked['amount']>, side: 'sell' | 'buy'): void {
   if (BigInt(amount.amountMinor) !== (side === 'sell' ? sellAmount : buyAmount)) invalid([{ field: '/amount/amountMinor', code: 'invalid_value', message: 'The quote is of another amount.' }])
 }
 
-/** Nobody is told to send money to a balance that would not take it. */
+/**
+ * Checks that a balance accepts money: it must be active or frozen.
+ *
+ * @throws ProblemError for any other status
+ */
 async function mustTakeMoney(client: Pick<TransactionClient, 'query'>, balanceId: string): Promise<void> {
   const status = await statusOfBalance(client, balanceId)
   if (status !== 'active' && status !== 'frozen') invalid([{ field: '/balanceId', code: 'inactive', message: `The balance is ${status ?? 'gone'}.` }])
 }
 
-/** What exchanges call the members of this body. */
+/** Members of this body, by the names that problems of exchanges use. */
 const MEMBERS: Readonly<Record<string, string>> = { '/sellBalanceId': '/fromBalanceId', '/sellCurrency': '/fromBalanceId', '/buyBalanceId': '/balanceId', '/buyCurrency': '/balanceId' }
 
 const inWordsOfBody = (problem: Problem): Problem =>

@@ -1,8 +1,10 @@
 /**
- * Closing a balance: what is left on it goes to another one by a transfer (L20), and it begins to close, in one transaction.
+ * Closes a balance: moves the rest of its money to another balance by a transfer (L20) and begins to close it, in one
+ * transaction.
  *
- * It is decided under the locks of all balances of the customer in that currency, because which of them is the default is decided
- * with it. The versions of those that change move, so no actor on any node goes on with what it remembers.
+ * The decision is made under the locks of all balances of the customer in that currency, because it also chooses the
+ * new default balance among them. The versions of the changed balances rise, so that no actor on any node can commit on
+ * the state in its cache.
  */
 import { closingProblem } from '../../lib/balances/closing.ts'
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
@@ -23,7 +25,7 @@ import { Overloaded } from '../runtime/lane.ts'
 import { transferSubject } from '../transfers/transfer-orders.ts'
 import type { ScreeningGate } from '../../lib/compliance/screening.ts'
 
-/** How often it is begun again because money came or went meanwhile. */
+/** Attempts to close a balance whose money changes at the same time. */
 const ATTEMPTS_MAX = 5
 
 export interface CloseBalanceDeps {
@@ -31,20 +33,20 @@ export interface CloseBalanceDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly orderNumbers: OrderNumbers
-  /** Asked before what is left is moved. */
+  /** Screens the transfer of the remaining money. */
   readonly gate: ScreeningGate
 }
 
 export interface Closing {
   readonly customerId: string
   readonly balanceId: string
-  /** Where what is left goes; null: nothing may be left. */
+  /** Balance that receives the remaining money; null: the balance must be empty. */
   readonly sweepToBalanceId: string | null
   readonly createdBy: string
   readonly createdVia: 'web' | 'mobile' | 'api_key'
 }
 
-/** What was done, for the trail. */
+/** The result of a closure, for the trail. */
 export interface Closed {
   readonly before: BalanceRecord
   readonly status: 'closing' | 'closed'
@@ -55,6 +57,7 @@ export interface Closed {
  * Closes a balance; `trail` runs in its transaction.
  *
  * @throws ProblemError `not-found`, `validation-error` for a balance that cannot take the rest, `invalid-transition`
+ * @throws Overloaded when the balance changed at each of `ATTEMPTS_MAX` attempts
  */
 export async function closeBalance(world: CloseBalanceDeps, closing: Closing, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -66,10 +69,10 @@ export async function closeBalance(world: CloseBalanceDeps, closing: Closing, tr
   }
 }
 
-/** What is on a balance, as it was screened: nothing else is moved. */
+/** The remaining money as it was screened; no other amount is moved. */
 interface Rest {
   readonly amount: bigint
-  /** Something was found, or nobody could look. */
+  /** Whether screening had a hit, or failed. */
   readonly held: boolean
 }
 
@@ -84,7 +87,11 @@ interface Attempt extends Closing {
   readonly rest: Rest
 }
 
-/** @returns whether it was closed; false: there is another amount on it than was screened, and nothing was done */
+/**
+ * Closes the balance within the transaction.
+ *
+ * @returns false when the balance holds another amount than was screened; nothing was written then
+ */
 async function tryToClose(world: CloseBalanceDeps, client: TransactionClient, attempt: Attempt, trail: (client: TransactionClient, closed: Closed, now: number) => Promise<void>): Promise<boolean> {
   const { clock, ids } = world
   const now = clock.now()
@@ -104,7 +111,7 @@ async function tryToClose(world: CloseBalanceDeps, client: TransactionClient, at
   return true
 }
 
-/** Which balance is the default from now on: the one the money went to, or else the oldest. */
+/** Returns the new default balance: the balance that received the money, or else the oldest. */
 function heirOf(balance: BalanceRecord, target: BalanceRecord | null, siblings: readonly BalanceRecord[]): BalanceRecord | undefined {
   if (target?.type === 'main') return target
   return siblings.find(({ id, type, status }) => id !== balance.id && type === 'main' && status === 'active')
@@ -129,7 +136,11 @@ interface Sweep extends Attempt {
   readonly now: number
 }
 
-/** Moves all there is by an ordinary transfer. @returns its id */
+/**
+ * Moves the whole balance by an ordinary transfer.
+ *
+ * @returns the id of the transfer
+ */
 async function sweep({ ids }: CloseBalanceDeps, client: TransactionClient, { number, balance, target, now, createdBy, createdVia }: Sweep): Promise<string> {
   const reader = { query: async (statement: { name: string; text: string; values: unknown[] }) => await client.query({ ...statement, rowMode: 'array' }) as unknown as { rows: unknown[][] } }
   const state = (await loadBalances(reader, [balance.id], false)).get(balance.id)

@@ -1,6 +1,6 @@
 /**
- * Closes sub-balances that have been empty for a year, for customers whose preferences say so. Looked for where their shard is at
- * home; each is decided under the lock of its row, so looking twice closes it once.
+ * Closes sub-balances that have been empty for a year, for customers whose preferences ask for it. The node that owns
+ * their shard polls for them. Each is decided under the lock of its row, so two polls at once close it once.
  */
 import { isEmpty } from '../../lib/balances/closing.ts'
 import type { Clock } from '../../lib/base/clock.ts'
@@ -35,7 +35,7 @@ export class IdleBalances extends Poller {
     this.#options = options
   }
 
-  /** One look. */
+  /** Closes the idle balances of one poll, `TAKEN_MAX` at most. */
   async poll(): Promise<void> {
     const { database, clock, shards, onError } = this.#options
     const idle = await idleSubBalances(database, { before: clock.now() - YEAR_MS, owned: shards.owned(), max: TAKEN_MAX })

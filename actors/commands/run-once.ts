@@ -1,6 +1,6 @@
 /**
- * Commands of one transaction under an optional Idempotency-Key: the answer is kept beside the effect, so the same key gets
- * the same bytes again, and nothing happens twice (I5).
+ * Runs commands of one transaction under an optional Idempotency-Key. The answer is stored in the transaction of the
+ * effect, so a request with the same key gets the same bytes again, and its effect happens once (I5).
  */
 import { ProblemError, refuse, type Problem } from '../../lib/base/problems.ts'
 import { hasIdempotencyRecord, insertIdempotencyRecord, rollBackToCommandSavepoint, setCommandSavepoint, tryLockIdempotencyKey } from '../../storage/commit/idempotency.ts'
@@ -17,10 +17,12 @@ export interface RunOnceDeps {
 }
 
 /**
- * Does the work and answers with what it returns, or with what it returned the first time. A no is an answer as well: a problem
- * of 409 or 422 that the work throws is kept under its key, and nothing else that the work wrote.
+ * Runs `work` and answers with the object it returns, or with the stored answer of the first request. A refusal is an
+ * answer too: a problem of status 409 or 422 that the work throws is stored under the key, and all other writes of the
+ * work are rolled back.
  *
- * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused` and others that are not kept, and what the work throws
+ * @throws ProblemError `idempotency-key-in-use`, `idempotency-key-reused` and problems of other statuses, and what the
+ *   work throws
  */
 export async function runOnce(world: RunOnceDeps, idempotency: Idempotency | null, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<object>): Promise<CommandAnswer> {
   return await underKey(world, idempotency, async (client) => {
@@ -30,14 +32,18 @@ export async function runOnce(world: RunOnceDeps, idempotency: Idempotency | nul
   })
 }
 
-/** What a command has made or changed. */
+/** The object that a command has made or changed. */
 export interface Done {
   readonly shown: Versioned<object>
-  /** Of what was made: where it is from now on, and its id, by which a repeat finds its tag and place again. */
+  /** For a new object: its Location, and its id, by which a repeated request finds its ETag and Location again. */
   readonly made?: { readonly id: string; readonly location: string }
 }
 
-/** The same for a command that makes something, or whose answer has a version. @throws the same */
+/**
+ * Runs a command like `runOnce`, for a command that makes an object or whose answer has a version.
+ *
+ * @throws what `runOnce` throws
+ */
 export async function decideOnce(world: RunOnceDeps, { idempotency }: Pick<Command<unknown>, 'idempotency'>, status: 200 | 201 | 202, work: (client: TransactionClient) => Promise<Done>): Promise<CommandAnswer> {
   return await underKey(world, idempotency, async (client) => {
     const { shown, made } = await work(client)
@@ -47,7 +53,7 @@ export async function decideOnce(world: RunOnceDeps, { idempotency }: Pick<Comma
   })
 }
 
-/** Does the work, or keeps the no that it comes to; what it wrote until then is undone. */
+/** Runs the work, or stores its refusal; the writes of refused work are rolled back. */
 async function keepRefusal(world: RunOnceDeps, client: TransactionClient, idempotency: Idempotency, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
   await setCommandSavepoint(client)
   try {
@@ -68,8 +74,9 @@ function isKept(problem: Problem): boolean {
 }
 
 /**
- * The answer that the key has, or that of the work. Whoever has a connection waits for no second one, so what the key has is
- * read before the transaction begins; what has come since is read when it is over.
+ * Returns the stored answer of the key, or the answer of the work. A transaction must not wait for a second connection,
+ * so the stored answer is read before the transaction begins, and read again after it when the key got an answer
+ * meanwhile.
  */
 async function underKey(world: RunOnceDeps, idempotency: Idempotency | null, work: (client: TransactionClient) => Promise<CommandAnswer>): Promise<CommandAnswer> {
   const { database, clock, findIdempotencyRecord } = world
@@ -85,7 +92,12 @@ async function underKey(world: RunOnceDeps, idempotency: Idempotency | null, wor
   }
 }
 
-/** Makes others with this key wait, until the transaction ends. @returns false when the key has an answer by now */
+/**
+ * Locks the key until the transaction ends.
+ *
+ * @returns false when the key has an answer by now
+ * @throws ProblemError `idempotency-key-in-use` when another request holds the lock
+ */
 async function takeKey(client: TransactionClient, id: string, now: number): Promise<boolean> {
   if (!await tryLockIdempotencyKey(client, id)) refuse('idempotency-key-in-use', 'The first request with this key is still running.', { retryAfterSeconds: 1 })
   return !await hasIdempotencyRecord(client, id, now)

@@ -1,11 +1,11 @@
 /**
- * Customers that leave, looked after where their shard is at home.
+ * Closes customers that have asked for it. The node that owns a customer's shard polls for them.
  *
- *   closing ──▶ closing, begun     nothing is left anywhere: the accounts are closed at the partner, and nobody comes back from here
- *                  └──▶ closed     with the last balance: keys, people and endpoints of the customer end
+ *   closing ──▶ closing, begun     no money is left: the accounts are closed at the partner; there is no way back
+ *                  └──▶ closed     with the last balance: keys, users and endpoints of the customer end
  *
- * Each step is decided under the lock of the customer, so nodes that look at once take turns. What is left of its money is moved by
- * its people: they take the closure back, pay it out, and ask again.
+ * Each step is decided under the lock of the customer's row, so nodes that poll at the same time take turns. A customer
+ * with money left stays `closing`: its users cancel the closure, pay the money out, and request the closure again.
  */
 import { isEmpty } from '../../lib/balances/closing.ts'
 import type { Clock } from '../../lib/base/clock.ts'
@@ -27,7 +27,7 @@ import { beginClosing } from '../accounts/account-details.ts'
 import { moveSchedule } from '../scheduled-payments/change-schedule.ts'
 import { Poller } from '../runtime/poller.ts'
 
-/** How often a node looks, and how many customers it takes at a time. */
+/** Time between two polls, and the most customers that one poll takes. */
 const TICK_MS = 500
 const TAKEN_MAX = 16
 
@@ -86,7 +86,10 @@ export class Closures extends Poller {
   }
 }
 
-/** Whether nothing of a customer is left: no money, none held, none under review, none on its way. */
+/**
+ * Whether no money of a customer is left: every balance is closing and empty, no payment, transfer or exchange is under
+ * way, and no money is under review.
+ */
 async function isDone(client: TransactionClient, customerId: string, balances: readonly BalanceRecord[]): Promise<boolean> {
   const { payments, transfers, exchanges } = await openBusiness(client, customerId)
   const underWay = payments + transfers + exchanges
@@ -94,7 +97,11 @@ async function isDone(client: TransactionClient, customerId: string, balances: r
   return underWay === 0 && !await hasMoneyUnderReview(client, customerId)
 }
 
-/** Tells the operator that a customer has another status. @returns the customer's shard */
+/**
+ * Writes the event that tells the operator of a customer's new status.
+ *
+ * @returns the customer's shard
+ */
 export async function tellCustomerStatus(
   client: TransactionClient, { customerId, status, previousStatus, id, now }: { readonly customerId: string; readonly status: string; readonly previousStatus: string; readonly id: string; readonly now: number },
 ): Promise<number> {

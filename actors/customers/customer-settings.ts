@@ -1,4 +1,4 @@
-/** What the HTTP layer asks of the settings of a customer. */
+/** Reads and commands of a customer's settings, for the HTTP layer. */
 import { timestamp } from '../../lib/base/clock.ts'
 import { refuse } from '../../lib/base/problems.ts'
 import { writeAudit } from '../../storage/trail/trail.ts'
@@ -16,31 +16,34 @@ import type { Versioned } from '../../lib/commands/command.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
 import type { SettingsDeps } from './settings-deps.ts'
 
-/** Reads. Null: no such customer in the tenant. */
+/** Reads of settings. Null: no such customer in the tenant. */
 export interface SettingsReads {
   /** Whether the tenant is the customer, or the operator that the customer belongs to. */
   reaches(tenant: Tenant, customerId: string): Promise<boolean>
   getCustomerLimits(customerId: string): Promise<Versioned<CustomerLimits> | null>
   listCurrencies(customerId: string): Promise<Versioned<readonly CurrencySetting[]>>
-  /** A document as it was set, or what holds while nobody has. */
+  /** Reads a settings document as it was set, or the defaults of a document that was never set. */
   getSetting(customerId: string, name: SettingName): Promise<Versioned<object>>
 }
 
-/** Writes. Everything that is refused is thrown as a problem. */
+/** Commands of settings. Every refusal is thrown as a problem. */
 export interface SettingsCommands {
   updateCustomerLimits(by: ByInTenant, customerId: string, body: CustomerLimitsWrite): Promise<Versioned<CustomerLimits>>
   updateCurrencies(by: ByInTenant, body: CurrenciesWrite, expected: number | bigint | null): Promise<Versioned<readonly CurrencySetting[]>>
-  /** Sets the members of a document that are given; the others stay. */
+  /** Changes the given members of a settings document; the other members stay. */
   updateSetting(by: ByInTenant, name: SettingName, change: object, expected: number | bigint | null): Promise<Versioned<object>>
 }
 
-/** What the commands need beside. */
+/** Dependencies of the commands beside those of the reads. */
 export interface SettingsCommandDeps extends SettingsDeps {
-  /** Waits until every node decides on a customer's recipients by a version of its preferences. */
+  /**
+   * Waits until every node uses this version of the customer's preferences when it decides on the customer's
+   * recipients.
+   */
   readonly forgetRecipientsOf: (customerId: string, version: number) => Promise<void>
 }
 
-/** The reads of settings. */
+/** Creates the reads of settings. */
 export function createSettingsReads(world: SettingsDeps): SettingsReads {
   const { database } = world
   return {
@@ -54,7 +57,7 @@ export function createSettingsReads(world: SettingsDeps): SettingsReads {
   }
 }
 
-/** The commands of settings. */
+/** Creates the commands of settings. */
 export function createSettingsCommands(world: SettingsCommandDeps): SettingsCommands {
   return {
     updateCustomerLimits: (by, customerId, body) => updateCustomerLimits(world, by, customerId, body),
@@ -80,7 +83,7 @@ export function createSettingsCommands(world: SettingsCommandDeps): SettingsComm
   }
 }
 
-/** Of preferences; no other document says anything of it. */
+/** Whether a name that cannot be checked stops a recipient or a payment. Only the preferences have this member. */
 const wantsNamesChecked = (setting: object): boolean => 'requireVerification' in setting && setting.requireVerification === true
 
 function view(name: SettingName, stored: StoredSetting | null): Versioned<object> {

@@ -1,10 +1,10 @@
 /**
- * What becomes of an exchange when its approval ends (X2, X6).
+ * Moves an exchange when its approval ends (X2, X6).
  *
- * The last yes carries it out in the transaction of the decision. When its quote has run out by then, the rate is taken anew; when
- * that is further from the one that was approved than the operator allows, or needs more money than there is, the exchange is
- * rejected, with its reason. What is taken of the balance beyond the hold moves the balance's version, so that no actor
- * remembers more than there is.
+ * The last approval carries the exchange out in the transaction of the decision. When its quote has expired by then,
+ * the exchange gets the rate that holds now. When that rate is further from the approved rate than the operator allows,
+ * or needs more money than is available, the exchange is rejected, with the reason. Money taken from the balance beyond
+ * the hold raises the balance's version, so that no actor keeps a balance in its cache that is too high.
  */
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { dateIn } from '../../lib/base/clock.ts'
@@ -37,14 +37,14 @@ export interface ExchangeSubjectOptions {
 
 const EXPIRED = 'The exchange was not approved in time.'
 
-/** How an approval that ended without a yes ends its exchange. */
+/** Returns how an exchange ends whose approval ended without being given. */
 function withdrawalOf({ status, reason }: Ending): ExchangeWithdrawal {
   if (status === 'rejected') return { status: 'rejected', message: reason ?? 'The exchange was rejected.', failure: null, by: 'member' }
   if (status === 'expired') return { status: 'cancelled', message: EXPIRED, failure: { ...failureOf('approval_expired'), message: EXPIRED }, by: 'system' }
   return { status: 'cancelled', message: 'The exchange was cancelled.', failure: null, by: 'member' }
 }
 
-/** Exchanges as the subjects of approvals: spots, and the contracts that are drawn from. */
+/** Exchanges as the subjects of approvals: spot exchanges, and contracts with later drawdowns. */
 export function exchangeSubject(options: ExchangeSubjectOptions): ApprovalSubject {
   return {
     async ended(tx, approval, ending): Promise<SubjectOutcome> {
@@ -60,13 +60,15 @@ export function exchangeSubject(options: ExchangeSubjectOptions): ApprovalSubjec
   }
 }
 
-/** What the end of an approval means for the payment that the exchange buys for. */
+/** Decides what happens to the payment that the exchange buys for, when the approval ends. */
 export interface ApprovedPayment {
   booked(exchange: ExchangeRecord): PaymentPart
   rejected(withdrawal: ExchangeWithdrawal): Exclude<PaymentPart, 'waits'>
 }
 
-/** What the last yes makes of an exchange that waited: booked, or rejected after all. Also of one that a payment waits for. */
+/**
+ * Carries out an approved exchange: books it, or rejects it after all. Also for an exchange that a payment waits for.
+ */
 export async function carryOut(options: ExchangeSubjectOptions, tx: ApprovalTx, approval: ApprovalRecord, exchange: ExchangeRecord, payment: ApprovedPayment): Promise<Effects> {
   const { client, ids, now } = tx
   const desk = await options.desks.within(client).of(exchange.customerId)
@@ -87,7 +89,7 @@ export async function carryOut(options: ExchangeSubjectOptions, tx: ApprovalTx, 
   return bookApproved(exchange, priced, (booked) => payment.booked(booked), { ids, accounts: { sell, buy }, valueDate: dateIn(now, 'UTC'), now })
 }
 
-/** What the exchange comes to at the rate that holds now. */
+/** Prices the exchange at the rate that holds now; `rate_moved` where there is no rate or it moved too far. */
 function anew({ market }: Pick<ExchangeSubjectOptions, 'market'>, exchange: ExchangeRecord, terms: ExchangeTerms, now: number): Priced | 'rate_moved' {
   const mid = market.mid(exchange.connectionId, exchange.sellCurrency, exchange.buyCurrency)
   if (mid === null) return 'rate_moved'

@@ -1,11 +1,12 @@
 /**
- * Funds requests, from a checked request to rows: each change in one transaction with its event and its trail.
+ * Reads and commands of funds requests: each change is one transaction with its event and its trail.
  *
- *  * The token of a link follows from the request's id and the service's secret. So it can be shown whenever its customer asks,
- *    and a stolen table tells nobody a link: there is only its hash, which is what a payer's token is looked up by.
- *  * Whoever holds no token learns nothing: a wrong one, and one of a request whose operator has switched them off, are both
- *    unknown.
- *  * Mails leave when what they tell of is written.
+ *  * The token of a link is computed from the request's id and the service's secret. So the customer can read the link
+ *    at any time, and a stolen table reveals no link: it holds only the hash of the token, by which a payer's token is
+ *    looked up.
+ *  * A wrong token, and a token of a request whose operator has switched funds requests off, both get the same answer,
+ *    `not-found`. So a caller without a valid token learns nothing.
+ *  * Mails are sent after the commit of the change that they report.
  */
 import { createHmac, hash } from 'node:crypto'
 import { dateIn } from '../../lib/base/clock.ts'
@@ -50,42 +51,42 @@ export interface FundsRequestDeps {
   readonly mailer: Mailer
   readonly orderNumbers: OrderNumbers
   readonly problemBase: string
-  /** What tokens are made with, 32 bytes, the same on every node. */
+  /** Key that tokens are computed with, 32 bytes, the same on every node. */
   readonly linkKey: Uint8Array
-  /** Where the service can be reached, without `/v1`. */
+  /** Returns the public address of the service, without `/v1`. */
   readonly origin: () => string
   readonly hasFeature: (tenantId: string, feature: Feature) => Promise<boolean>
   readonly findIdempotencyRecord: (id: string) => Promise<IdempotencyRecord | null>
 }
 
-/** Reads. Null means: no such row in this tenant, or no such link. */
+/** Reads of funds requests. Null means: no such row in this tenant, or no such link. */
 export interface FundsRequestReads {
   list(query: ListQuery<typeof fundsRequestList>): Promise<ListResult<FundsRequest>>
   get(tenant: Tenant, id: string): Promise<Versioned<FundsRequest> | null>
   ofLink(token: string): Promise<PublicFundsRequest | null>
 }
 
-/** Writes. Everything that is refused is thrown as a problem, but for what a key remembers. */
+/** Commands of funds requests. Refusals are thrown as problems, except those stored under an Idempotency-Key. */
 export interface FundsRequestCommands {
   create(by: ByCaller, command: Command<FundsRequestCreate>): Promise<CommandAnswer>
   update(by: ByCaller, id: string, body: FundsRequestUpdate, expected: number | bigint | null): Promise<Versioned<FundsRequest>>
   cancel(by: ByCaller, id: string, command: Pick<Command<unknown>, 'idempotency' | 'requestId' | 'instance'>): Promise<CommandAnswer>
   remind(by: ByCaller, id: string): Promise<Versioned<FundsRequest>>
-  /** Counts money that came without the reference. */
+  /** Counts an incoming payment without the request's reference towards a funds request. */
   allocate(by: ByCaller, incomingPaymentId: string, id: string): Promise<Versioned<FundsRequest>>
-  /** What a payer says on the page of a link. */
+  /** Declines a request for the payer, who has the token of its link. */
   decline(token: string, from: { readonly address: string; readonly requestId: string }): Promise<PublicFundsRequest>
 }
 
 const gone = (): never => refuse('not-found', 'No such resource exists in this tenant.')
 const unknownLink = (): never => refuse('not-found', 'The link is unknown.')
 
-/** What the trail keeps of a request: no token, and of the payer no address. */
+/** Returns a request as the trail keeps it: without the token and without the payer. */
 function state({ status, amount, paidAmount, currency, description, dueDate, expiresAt, metadata }: reads.FundsRequestRecord): object {
   return { status, amount: moneyJson({ amountMinor: amount, currency }), paidAmount: moneyJson({ amountMinor: paidAmount, currency }), description, dueDate, expiresAt: new Date(expiresAt).toISOString(), metadata }
 }
 
-/** Links: tokens made and found. */
+/** Creates the functions that compute the link of a request and the hash of its token. */
 function createLinks({ linkKey, origin }: Pick<FundsRequestDeps, 'linkKey' | 'origin'>) {
   const token = (id: string): string => `frq_${createHmac('sha256', linkKey).update(id).digest('base64url')}`
   return {
@@ -94,7 +95,7 @@ function createLinks({ linkKey, origin }: Pick<FundsRequestDeps, 'linkKey' | 'or
   }
 }
 
-/** The reads of funds requests. */
+/** Creates the reads of funds requests. */
 export function createFundsRequestReads(world: Pick<FundsRequestDeps, 'database' | 'linkKey' | 'origin' | 'hasFeature'>): FundsRequestReads {
   const { database } = world
   const db = readDatabase(database)
@@ -117,7 +118,7 @@ export function createFundsRequestReads(world: Pick<FundsRequestDeps, 'database'
   }
 }
 
-/** The accounts of balances that money can be sent to now. */
+/** Reads the account details of balances, and returns a lookup of the active ones, to which money can be sent now. */
 async function activeDetails(database: Queries, balanceIds: readonly string[]) {
   const all = balanceIds.length === 0 ? new Map<string, never[]>() : await accountDetailsOf(database, balanceIds)
   return (balanceId: string) => (all.get(balanceId) ?? []).filter(({ status }) => status === 'active')
@@ -131,7 +132,7 @@ async function versioned(database: Queries, record: reads.FundsRequestRecord, li
   }
 }
 
-/** What a payer sees; of a request that has ended not where to pay. */
+/** Builds the payer's view of a request; a request that has ended has no account details. */
 async function publicView(database: Queries, { record, payeeName }: { readonly record: reads.FundsRequestRecord; readonly payeeName: string }): Promise<PublicFundsRequest> {
   const { currency } = record
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency })
@@ -159,7 +160,7 @@ async function publicView(database: Queries, { record, payeeName }: { readonly r
   }
 }
 
-/** The commands of funds requests. */
+/** Creates the commands of funds requests. */
 export function createFundsRequestCommands(world: FundsRequestDeps): FundsRequestCommands {
   const { database, ids, clock, log, mailer } = world
   const links = createLinks(world)
@@ -188,7 +189,10 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
     return name
   }
 
-  /** Not waited for: what it tells of is written, and its link is in the service. */
+  /**
+   * Sends the mail to the payer without waiting for it: the change is committed, and the link is in the API's answer
+   * too.
+   */
   function tell(record: reads.FundsRequestRecord, payee: string, again: boolean): void {
     if (record.payerEmail === null) return
     mailer.send(payerMail({
@@ -196,7 +200,11 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
     })).catch((error: unknown) => log.warn({ err: error }, 'a payer could not be written to'))
   }
 
-  /** Refuses what a request may not be made from. */
+  /**
+   * Checks a body against the customer's balances and recipients, and returns when the request expires.
+   *
+   * @throws ProblemError for a body from which no request can be made
+   */
   async function check(client: TransactionClient, customerId: string, body: FundsRequestCreate, now: number): Promise<{ readonly expiresAt: number }> {
     const { balanceId, amount, externalId = null, payer: { recipientId = null }, dueDate = null } = body
     const balance = await rows.receivingBalance(client, customerId, balanceId) ?? refuseField('/balanceId', 'not_found', 'No such balance.')
@@ -301,7 +309,8 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
 
     async allocate(by, incomingPaymentId, id) {
       return await changing(async (tx) => {
-        // Arrivals are locked before requests, as by whoever matches them.
+        // Incoming payments are locked before requests, the same order as where payments are matched by their
+        // reference.
         const arrival = await rows.lockArrival(tx.client, by.tenant.id, incomingPaymentId) ?? gone()
         const request = await rows.lockFundsRequest(tx.client, by.tenant.id, id)
         if (request === null) refuseField('/fundsRequestId', 'not_found', 'No such funds request.')
@@ -330,13 +339,13 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
     },
   }
 
-  /** A link is a credential: what is kept of an answer does without. */
+  /** Builds the answer that is stored under an Idempotency-Key: without the link, because a link is a credential. */
   async function keptView(client: TransactionClient, record: reads.FundsRequestRecord): Promise<Versioned<FundsRequest>> {
     const { view, ...rest } = await versioned(through(client), record, links)
     return { ...rest, view: { ...view, link: null } }
   }
 
-  /** The answer as it is given: with the link. */
+  /** Adds the link to a stored answer, before it is sent. */
   function withLink(answer: CommandAnswer): CommandAnswer {
     if (answer.status >= 300) return answer
     const view = JSON.parse(answer.body) as FundsRequest

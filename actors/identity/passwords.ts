@@ -1,8 +1,9 @@
 /**
- * Changing a password, and getting a new one by mail.
+ * Commands that change a password, and that reset it by mail.
  *
- * Asking for a reset is answered before anything is looked up, so the answer says nothing about who has an address, neither
- * by its content nor by its time. A link is good once and for an hour; using it ends every session of the person.
+ * A request for a reset is answered before the address is looked up, so that neither the content nor the time of the
+ * answer shows whether the address has an account. A link works once and for one hour; its use ends every session of
+ * the user.
  */
 import { hash } from 'node:crypto'
 import { emailKey, PASSWORD_RESET_MS, passwordFault } from '../../lib/identity/password-rules.ts'
@@ -18,9 +19,9 @@ import { auditPerson } from '../commands/trail.ts'
 import { attemptKey, lockRule } from './sessions.ts'
 
 const RESET_TOKEN_BYTES = 32
-/** Reset mails to one person within the life of a link; more would only fill their mailbox. */
+/** Reset mails to one user within the hour that a link is valid; more would only fill the user's mailbox. */
 const RESETS_MAX = 3
-/** Resets under way on this node. They take milliseconds; beyond this nobody means them. */
+/** Background mails under way on this node. Each takes milliseconds, so a higher number is a flood and is dropped. */
 const UNDER_WAY_MAX = 100
 
 type PasswordCommands = Pick<IdentityCommands, 'changePassword' | 'requestPasswordReset' | 'completePasswordReset'>
@@ -30,13 +31,15 @@ function checkPassword(field: string, password: string, email: string): void {
   if (fault !== null) refuseField(field, fault.code, fault.message, fault.params)
 }
 
-/** The commands of passwords. `settled` resolves when no mail is on its way any more. */
+/** Creates the commands of passwords. `settled` resolves when no mail is under way any more. */
 export function createPasswordCommands(world: IdentityDeps): { readonly commands: PasswordCommands; readonly settled: () => Promise<void> } {
   const { database, clock, ids, log, mailer, passwords, random } = world
   const nextId = () => ids.next()
   const underWay = new Set<Promise<void>>()
 
-  /** Does it after the answer. A mail that cannot be sent is logged, without what it says. */
+  /**
+   * Runs `work` in the background, after the answer. A failure to send a mail is logged without the text of the mail.
+   */
   function later(work: () => Promise<void>, what: string): void {
     if (underWay.size >= UNDER_WAY_MAX) {
       log.warn({ underWay: underWay.size }, `${what} was dropped: too many are under way`)
@@ -108,7 +111,7 @@ export function createPasswordCommands(world: IdentityDeps): { readonly commands
       checkPassword('/password', password, person.email)
       const passwordHash = await passwords.hash(password)
       await inTransaction(database, async (client) => {
-        // Of two requests with the same link one finds it used.
+        // When two requests use one link, the second finds it used.
         if (!(await useReset(client, { tokenSha256, userId: person.userId, now }))) refuse('not-found', 'The link is unknown, was used, or has expired.')
         await setPassword(client, person.userId, passwordHash, now)
         await clearFailures(client, attemptKey(person.email))

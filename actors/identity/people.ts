@@ -1,4 +1,6 @@
-/** Everything about people and their keys, put together: what routes ask, what they command, and what must be stopped. */
+/**
+ * Builds the reads and commands of users, members and API keys, and the listener for changed keys that must be stopped.
+ */
 import { grantOfRole } from '../../lib/identity/capabilities.ts'
 import { STEP_UP_FRESH_MS } from '../../lib/identity/step-up.ts'
 import { operatorOfCustomer } from '../../storage/customers/customers.ts'
@@ -19,9 +21,12 @@ import { createProfileCommands } from './profile.ts'
 import { createSessionCommands } from './sessions.ts'
 import { createStepUpCommands } from './step-up.ts'
 
-/** Where the database says that a key has changed; the payload is the key's hash. */
+/** Channel of the database's notifications that an API key has changed; the payload is the key's hash. */
 const KEY_CHANGED = 'api_key_changed'
-/** How long a change waits for other nodes to forget the key. A node that has not heard of it by then forgets it by itself. */
+/**
+ * How long a change waits for other nodes to drop the key from their caches. Nodes not notified by then drop it
+ * themselves.
+ */
 const FORGOTTEN_WITHIN_MS = 1_000
 
 export interface People {
@@ -29,13 +34,13 @@ export interface People {
   readonly people: IdentityCommands
   readonly members: MemberReads
   readonly memberCommands: MemberCommands
-  /** Begins to hear of keys that other nodes change. */
+  /** Starts listening for keys that other nodes change. */
   start(): Promise<void>
-  /** Finishes what was begun after an answer, and stops listening. */
+  /** Stops listening, and waits for the mails that were begun after an answer. */
   stop(): Promise<void>
 }
 
-/** Puts it together. Listens on a connection of its own to `databaseUrl`. */
+/** Creates the reads and commands. Listens on a connection of its own to `databaseUrl`. */
 export function createPeople(world: IdentityDeps & { readonly databaseUrl: string }): People {
   const { database, databaseUrl, clock, log } = world
   const db = readDatabase(database)

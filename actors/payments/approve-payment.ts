@@ -1,4 +1,4 @@
-/** What becomes of a payment when its approval ends, and of the approval when the payment is withdrawn. */
+/** Moves a payment when its approval ends: approved, rejected, cancelled or expired. */
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
 import { withdrawExchange } from '../../lib/exchange/approval.ts'
 import type { Effects } from '../../lib/decisions/effects.ts'
@@ -16,7 +16,7 @@ import type { ApprovalSubject, SubjectOutcome } from '../approvals/approvals.ts'
 import { carryOut, type ExchangeSubjectOptions } from '../exchange/approve-exchange.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 
-/** What an approval of a payment keeps of it. */
+/** The recipient as an approval of a payment keeps it, to notice a change of the recipient. */
 interface Payload {
   readonly recipientId: string
   readonly recipientDigest: string
@@ -28,7 +28,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   recipient_changed: 'The recipient has changed since the payment was submitted.',
 }
 
-/** How an approval that ended without a yes ends its payment. */
+/** Returns how a payment ends whose approval ended without being given. */
 export function withdrawalOf({ status, reason }: Pick<Ending, 'status' | 'reason'>): Withdrawal {
   if (status === 'rejected') return { status: 'rejected', reason: { code: 'rejected', message: reason ?? 'The payment was rejected.' }, by: 'member' }
   const code = status === 'expired' ? 'approval_expired' : reason ?? 'cancelled_by_user'
@@ -66,15 +66,18 @@ export function paymentSubject(
   }
 }
 
-/** When a payment is due whose money is set aside on its day: then, or as soon as may be when that has passed. */
+/**
+ * Returns when a payment is due that gets its hold only on its execution date: on that date, or as soon as possible
+ * when the date has passed.
+ */
 export async function dueOf(client: ApprovalTx['client'], { id, rail }: PaymentState, now: number): Promise<{ readonly dueAt: number; readonly until: number }> {
   const { executionDate, calendar } = await datesOf(client, id)
   return dueTiming(rail, executionDate, calendar, now)
 }
 
 /**
- * A payment that is paid by an exchange ends its approval together with it: what waits is booked, at the rate that holds now, or
- * withdrawn, and so is the payment.
+ * Ends the approval of a payment that is paid by an exchange. Exchange and payment end together: both are booked, at
+ * the rate that holds now, or both are withdrawn.
  */
 async function endConversion(options: ExchangeSubjectOptions, tx: ApprovalTx, approval: ApprovalRecord, ending: Ending, payment: PaymentState & { readonly conversion: Conversion }): Promise<Effects> {
   const { client, ids, now } = tx
@@ -88,7 +91,7 @@ async function endConversion(options: ExchangeSubjectOptions, tx: ApprovalTx, ap
     return withdrawExchange(exchange, { status, message, failure: null, by }, withdrawn(withdrawal), ids, now)
   }
   const details = await readPaymentDetails(client, payment.id)
-  // The payment's amount is what has to be bought, whatever was fixed when it was quoted.
+  // The exchange must buy the amount of the payment, so the buy side is fixed, whichever side the quote had fixed.
   return await carryOut(options, tx, approval, { ...exchange, fixedSide: 'buy' }, {
     booked({ sellAmount, fee }) {
       const conversion = { ...payment.conversion, sellMinor: sellAmount.toString(), feeMinor: fee.toString() }

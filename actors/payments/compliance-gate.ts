@@ -1,9 +1,9 @@
 /**
- * The gate that every payment passes before the partner has it: whoever screens is asked about a batch at once, and says
- * which of them must not leave yet.
+ * The gate that every payment passes before it is submitted to the partner: the screener gets a batch of payments at
+ * once, and returns a hit for each payment that must not leave yet.
  *
- * It asks no more of the database than the payments' actors do: what it screens is what they remember, and what they do not
- * remember it reads for them. Only where something was found it is looked up whether people have let it pass before.
+ * The gate costs the database no extra reads: it screens the states in the cache of the payment actors, and puts the
+ * states that it had to read into that cache. Only for hits it looks up whether staff have released the payment before.
  */
 import type { Screener, ScreeningGate, ScreeningHit, ScreeningSubject } from '../../lib/compliance/screening.ts'
 import type { PaymentState } from '../../lib/payments/payment-state.ts'
@@ -25,15 +25,15 @@ export class ComplianceGate implements ScreeningGate {
   constructor(options: ComplianceGateOptions) { this.#options = options }
 
   /**
-   * What was found, by payment; payments that may leave are absent.
+   * Screens payments. Returns the hits by payment; payments that may leave are absent.
    *
-   * @throws when whoever screens does not answer, or the driver throws: none of the payments may leave then
+   * @throws when the screener does not answer, or the driver throws: none of the payments may leave then
    */
   async hits(payments: readonly { readonly id: string; readonly shard: number }[]): Promise<ReadonlyMap<string, ScreeningHit>> {
     return await this.screen(await this.#states(payments))
   }
 
-  /** The same for whatever else leaves, or is to be made: what was found and not let pass by people. */
+  /** Screens other subjects in the same way. Returns the hits that staff have not released, by subject. */
   async screen(subjects: readonly ScreeningSubject[]): Promise<ReadonlyMap<string, ScreeningHit>> {
     const hits = await this.#options.screener.screen(subjects)
     if (hits.size === 0) return hits

@@ -1,10 +1,13 @@
-/** Payments under review: what becomes of one when its hold is decided on. */
+/** Moves a payment under review when staff decide on its compliance hold. */
 import { movePayment } from '../../lib/payments/payment-moves.ts'
 import { readPayment } from '../../storage/payments/payment-states.ts'
 import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 
-/** Payments as the subjects of holds: released they wait for the partner again, blocked they have failed. */
+/**
+ * Payments as the subjects of compliance holds: a released payment waits for the partner again, a blocked payment has
+ * failed.
+ */
 export function heldPayment({ queue }: { readonly queue: Pick<PaymentQueue, 'offer'> }): HeldSubjectKind {
   return {
     async decided({ client, ids, now }, { subjectId }, decision, { freezeFunds }) {

@@ -2,15 +2,17 @@
  * Payments on their way to the bank, and the bank's answers on their way back.
  *
  * What it promises
- *  * The queue is rows (partner_instruction), written with the payment and deleted with its outcome; memory holds a
- *    bounded window of it. After a death the rows say what is left to do.
- *  * A payment in which the compliance gate finds something leaves the queue and is under review; it is asked before L10.
- *  * L10 is committed before the bank is called (I1). A submission that times out is not repeated: the payment becomes
- *    `exception` and the bank is asked (I7).
- *  * A payment on the rail `internal` is booked where others are handed over: one commit debits the payer and credits the payee, and
- *    no bank is called.
- *  * A payment that was handed over by a process that died is asked about first, and only submitted, under the same
- *    reference, when the bank says that it never arrived. When it says nothing, it is as if the submission had timed out.
+ *  * The queue is the rows of partner_instruction, written with the payment and deleted with its outcome. Memory holds
+ *    a bounded window of the rows. After a crash, the rows show which payments still have to be submitted.
+ *  * The compliance gate screens each payment before its hand-over entry (L10). A payment with a hit leaves the queue
+ *    and is under review.
+ *  * The hand-over entry (L10) is committed before the bank is called (I1). A submission that times out is not
+ *    repeated: the payment becomes `exception`, and the queue asks the bank for its status (I7).
+ *  * A payment on the rail `internal` is booked instead of handed over: one commit debits the payer and credits the
+ *    payee, and no bank is called.
+ *  * For a payment that was handed over by a process that died, the queue first asks the bank for its status. The
+ *    payment is submitted, under the same reference, only when the bank answers that it never arrived. When the bank
+ *    gives no status, the payment is treated as if the submission had timed out.
  */
 import { type Clock, timestamp } from '../../lib/base/clock.ts'
 import type { Screener, ScreeningHit } from '../../lib/compliance/screening.ts'
@@ -35,28 +37,30 @@ import { ComplianceGate } from './compliance-gate.ts'
 import type { Outcome } from '../runtime/actor.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
-/** Batches on their way to the bank at a time: one committing while another is at the bank. */
+/** Batches handed over at the same time: while one is at the bank, the next one commits. */
 const BATCHES_MAX = 2
-/** After a failure of the world (database or bank away), how long until the queue looks again. */
+/** Pause of the queue after a failure of the database or the bank. */
 const PAUSE_MS = 500
-/** How often payments whose outcome is unknown are looked at. */
+/** Time between two polls for payments whose outcome is unknown. */
 const ATTENTION_TICK_MS = 1_000
-/** A partner that does not know yet is asked again after this. */
+/** A bank that does not know the outcome of a payment yet is asked again after this time. */
 const ASK_AGAIN_MS = 5_000
-/** How often it is asked before the time between doubles: two minutes' worth. */
+/** Questions about one payment before the time between two questions begins to double: two minutes of questions. */
 const PATIENT_ATTEMPTS = 24
-/** Asked this often, a quarter of a minute apart in all, a partner that knows nothing of a payment never got it. */
+/** A bank that still does not know a payment after this many questions (15 seconds in all) never received it. */
 const LOST_ATTEMPTS = 3
-/** A payment handed over this long ago without a word is looked into, and how often such are looked for. */
+/** The bank is asked about a payment handed over this long ago without any message; also the time between two polls. */
 const SILENCE_MS = 30_000
 /**
- * How often the rows are looked at for payments that nobody offered: those whose commit was not heard of, and those of a
- * shard that moved while they were being committed.
+ * Time between two polls of the rows for payments that were never offered to this queue: payments whose commit got no
+ * answer, and payments of a shard that moved to this node during their commit.
  */
 const LOOK_MS = 5_000
-/** The first hand-overs have no rate to go by; the sandbox bank takes at least this many a second. */
+/**
+ * Lowest rate, in payments a second, also used before the first measurement: the sandbox bank takes at least this many.
+ */
 const RATE_MIN = 50
-/** The rate is measured over this. */
+/** The rate is measured over this time. */
 const RATE_WINDOW_MS = 5_000
 
 export interface PaymentQueueOptions {
@@ -64,13 +68,15 @@ export interface PaymentQueueOptions {
   readonly database: Database
   readonly accounts: InternalAccountCache
   readonly bank: BankPartner
-  /** Asked about every payment before it is handed over. */
+  /** Screens every payment before it is handed over. */
   readonly screener: Screener
   readonly ids: IdSource
   readonly clock: Clock
-  /** The rows of a shard are worked on where it is at home, once. */
+  /** Only the node that owns a shard works on the rows of that shard. */
   readonly shards: Shards
-  /** Tells the home of a shard that a payment of it waits: it was moved by a request that another node answered. */
+  /**
+   * Tells the owner of a shard that a payment waits there, when a request on this node queued a payment of that shard.
+   */
   readonly elsewhere?: (shard: number) => void
   readonly onError: (error: unknown, what: string) => void
 }
@@ -78,23 +84,26 @@ export interface PaymentQueueOptions {
 const NO_PAYEES: ReadonlyMap<string, InternalPayee> = new Map()
 const NO_HITS: ReadonlyMap<string, ScreeningHit> = new Map()
 
-/** What the moves of one payment need, and the rail that it goes by. */
+/** The context of the moves of one payment, with its rail. */
 interface Context extends MoveContext { readonly rail: string }
 
 export class PaymentQueue {
   readonly #options: PaymentQueueOptions
   readonly #gate: ComplianceGate
   #waiting: QueuedPayment[] = []
-  /** Rows exist that memory does not hold: the window was full, or nothing has been read yet. */
+  /** True when there may be rows that memory does not hold: the window was full, or nothing has been read yet. */
   #more = true
   #batches = 0
   #running = false
   #pausedUntil = 0
   #timers = new Set<NodeJS.Timeout>()
   #work = new Set<Promise<void>>()
-  /** On their way to the bank in this process: a refill must not take them twice. */
+  /** Ids of the payments that this process is handing over: a refill must not take them twice. */
   readonly #moving = new Set<string>()
-  /** Handed over, perhaps: a commit that was not heard of (I7). Looked into at the next tick; a process that dies leaves them to the silence. */
+  /**
+   * Payments that may have been handed over: their commit got no answer (I7). The next tick asks the bank about them.
+   * If the process dies first, the poll for payments without a message finds them.
+   */
   readonly #doubtful = new Map<string, number>()
   #backlog = 0
   #handedOver = { since: 0, count: 0, rate: RATE_MIN }
@@ -104,10 +113,14 @@ export class PaymentQueue {
     this.#gate = new ComplianceGate(options)
   }
 
-  /** Payments that wait for the bank, as far as this node knows. */
+  /** Number of payments that wait for the bank, as far as this node knows. */
   get backlog(): number { return this.#backlog }
 
-  /** Takes up what is left from before, then whatever comes. @throws what the driver throws */
+  /**
+   * Starts the queue with the payments left over from before; new payments follow.
+   *
+   * @throws what the driver throws
+   */
   async start(): Promise<void> {
     const { database, shards } = this.#options
     this.#backlog = await countUnsentPayments(database, shards.owned())
@@ -122,30 +135,33 @@ export class PaymentQueue {
     this.#pump()
   }
 
-  /** Stops taking; what was taken is finished. */
+  /** Stops taking payments, and waits until the work already begun is finished. */
   async stop(): Promise<void> {
     this.#running = false
     for (const timer of this.#timers) clearTimeout(timer)
     while (this.#work.size > 0) await Promise.allSettled(this.#work)
   }
 
-  /** Where a payment made now would stand. */
+  /** Returns the position that a payment made now would have in the queue, with an estimate of its waiting time. */
   place(now: number): QueuePlace {
     const position = this.#backlog + 1
     const etaSeconds = Math.ceil(position / this.#handedOver.rate)
     return { position, etaSeconds, estimatedAt: timestamp(now + etaSeconds * 1_000) }
   }
 
-  /** Payments a second that leave the queue, at least one. */
+  /** Rate at which payments leave the queue, in payments a second; at least `RATE_MIN`. */
   get rate(): number { return this.#handedOver.rate }
 
-  /** Looks at the rows for payments that nobody offered here. */
+  /** Reads the rows for payments that were never offered to this queue. */
   look(): void {
     this.#more = true
     this.#pump()
   }
 
-  /** A payment was committed and waits. When its shard is not here, its row is found where it is. */
+  /**
+   * Adds a committed payment to the queue. When another node owns its shard, that node is told through `elsewhere`, and
+   * finds the row there.
+   */
   offer(id: string, shard: number): void {
     if (!this.#options.shards.owns(shard)) {
       this.#options.elsewhere?.(shard)
@@ -158,15 +174,15 @@ export class PaymentQueue {
     this.#pump()
   }
 
-  /** Takes the bank's messages; resolves with the ids of those that need not come again. */
+  /** Processes the bank's messages; resolves with the ids of the messages that the bank need not send again. */
   readonly inbox: BankInbox = async (messages) => {
     const acknowledged: string[] = []
-    // Late, repeated, or at odds with what was said before.
+    // Messages that come late or twice, or that contradict an earlier message.
     const ignored: BankMessage[] = []
     const states = await this.#statesOf(messages)
     await Promise.all(messages.map(async (message) => {
       const context = states.get(message.reference)
-      // A reference that is not ours: said once to the log, and acknowledged, or it would come for ever.
+      // A reference of no payment here: logged once and acknowledged, because the bank would send the message for ever.
       if (context === undefined) {
         this.#options.onError(new Error(`The bank reports on ${message.reference}, which is not a payment of ours.`), 'bank message')
         acknowledged.push(message.id)
@@ -181,7 +197,7 @@ export class PaymentQueue {
           acknowledged.push(message.id)
           return
         }
-        // Not acknowledged, so it comes again; what was committed meanwhile makes the repeat a message that fits no row.
+        // Not acknowledged, so the bank sends it again. If its move was committed after all, the repeat fits no row.
         this.#options.onError(error, 'bank message')
       }
     }))
@@ -192,7 +208,9 @@ export class PaymentQueue {
     return acknowledged
   }
 
-  /** Rows of shards that came are read; what memory holds of shards that went is theirs now. */
+  /**
+   * Reads the rows of gained shards, and drops the payments of lost shards from memory: their new owner reads the rows.
+   */
   #moved({ gained, lost }: { readonly gained: readonly number[]; readonly lost: readonly number[] }): void {
     if (lost.length > 0) {
       const gone = new Set(lost)
@@ -215,7 +233,7 @@ export class PaymentQueue {
     while (this.#batches < BATCHES_MAX && (this.#waiting.length > 0 || this.#more)) {
       this.#batches += 1
       this.#background(this.#batch().finally(() => { this.#batches -= 1; this.#pump() }))
-      // A batch that has to read the rows first must not be joined by another that would read the same.
+      // While one batch has to read the rows first, no second batch starts: it would read the same rows.
       if (this.#waiting.length === 0) break
     }
   }
@@ -247,11 +265,14 @@ export class PaymentQueue {
     if (!this.#more) this.#backlog = this.#waiting.length + this.#moving.size
   }
 
-  /** P14 for those in which the gate finds something; P17 for each of the others, then the bank. */
+  /**
+   * Puts payments with a screening hit on hold (P14); hands over all others (P17) and then submits them to the bank.
+   */
   async #handOver(batch: readonly QueuedPayment[]): Promise<void> {
     const [contexts, outgoing] = await Promise.all([this.#contextsOf(batch.map(({ id }) => id)), this.#gate.hits(batch)])
     const payees = await this.#payeesOf(contexts)
-    // The payee of an internal payment has its payer screened as of any money that comes in, before anything is moved.
+    // The payer of an internal payment is screened for the payee, like the payer of any incoming payment, before the
+    // move.
     const incoming = payees.size === 0 ? NO_HITS : await this.#gate.screen([...payees].map(([id, { payer }]) => ({ id, amount: 0n, reference: '', recipientName: payer.name })))
     const settled = await Promise.allSettled(batch.map(({ id, shard }) => {
       const context = contexts.get(id)
@@ -281,7 +302,7 @@ export class PaymentQueue {
   async #submit(payments: readonly PaymentState[], contexts: ReadonlyMap<string, MoveContext>): Promise<void> {
     const { bank, clock, onError } = this.#options
     const submissions = await bank.submit(payments.map(orderOf)).catch((error: unknown) => {
-      // Nobody knows any of them: each becomes an exception, and is asked about.
+      // The outcome of the whole batch is unknown: each payment becomes an exception, and the bank is asked about it.
       onError(error, 'bank submission')
       return new Map<string, { kind: 'timeout' }>()
     })
@@ -300,7 +321,7 @@ export class PaymentQueue {
     if (this.#doubtful.size < LIMITS.dispatchQueueMax) this.#doubtful.set(id, shard)
   }
 
-  /** Finds out about the payments in doubt. */
+  /** Asks the bank about the payments whose commit got no answer. */
   async #clear(): Promise<void> {
     const doubtful = Array.from(this.#doubtful, ([id, shard]) => ({ id, shard })).slice(0, LIMITS.partnerBatchMax)
     if (doubtful.length === 0) return
@@ -314,8 +335,8 @@ export class PaymentQueue {
   }
 
   /**
-   * Payments handed over before `sentBefore` that have heard nothing, because a process died or a message was lost: the
-   * bank is asked, what it knows is booked, and what never reached it is submitted under the same reference.
+   * Recovers payments handed over before `sentBefore` that got no message, because a process died or a message was
+   * lost: asks the bank for their status, books it, and submits those that never arrived under the same reference.
    */
   async #recover(sentBefore: number): Promise<void> {
     const { database, shards } = this.#options
@@ -330,8 +351,8 @@ export class PaymentQueue {
   }
 
   /**
-   * What the bank knows of these payments is booked; what was handed over and never reached it is submitted; of what it
-   * does not say a word nobody knows (I7).
+   * Asks the bank for the status of these payments, and books the answers. Payments that were handed over and never
+   * reached the bank are submitted. Payments without an answer become exceptions: their outcome is unknown (I7).
    */
   async #lookInto(payments: readonly QueuedPayment[]): Promise<void> {
     const { clock, bank } = this.#options
@@ -351,7 +372,7 @@ export class PaymentQueue {
     if (unsent.length > 0) await this.#submit(unsent, contexts)
   }
 
-  /** Payments whose outcome is unknown: the bank is asked what became of them (P22). */
+  /** Asks the bank for the status of the payments whose outcome is unknown, and books the answers (P22). */
   async #attend(): Promise<void> {
     const { database, clock, bank, shards } = this.#options
     const now = clock.now()
@@ -368,13 +389,16 @@ export class PaymentQueue {
     if (lost.length > 0) await this.#sendAgain(lost, contexts)
   }
 
-  /** Payments that the bank has been asked about often enough to be sure that they never arrived: the same reference again. */
+  /**
+   * Submits payments again under the same reference: the bank was asked about them often enough to be sure that they
+   * never arrived.
+   */
   async #sendAgain(ids: readonly string[], contexts: ReadonlyMap<string, MoveContext>): Promise<void> {
     const { bank, onError } = this.#options
     const states = [...(await this.#states(await resubmittablePayments(this.#options.database, ids))).values()].filter(({ status }) => status === 'exception')
     if (states.length === 0) return
     const submissions = await bank.submit(states.map(orderOf)).catch((error: unknown) => {
-      // Still nobody knows; they stay as they are and are asked about again.
+      // The outcome is still unknown; the payments stay exceptions, and the bank is asked about them again.
       onError(error, 'bank submission')
       return new Map<string, Submission>()
     })
@@ -390,7 +414,7 @@ export class PaymentQueue {
     return await loadPayments({ query: async (statement) => ({ rows: await this.#options.database.query(statement) }) }, ids, false)
   }
 
-  /** What a move of each payment needs beside its state. Payments that do not exist are absent. */
+  /** Reads the context that a move of each payment needs beside its state. Payments that do not exist are absent. */
   async #contextsOf(ids: readonly string[]): Promise<Map<string, Context>> {
     const { database, accounts, ids: idSource, clock } = this.#options
     const places = await placesOfPayments(database, ids)
@@ -402,7 +426,7 @@ export class PaymentQueue {
     return contexts
   }
 
-  /** The payees of those that no bank carries. */
+  /** Reads the payees of the payments on the rail `internal`, which no bank carries. */
   async #payeesOf(contexts: ReadonlyMap<string, Context>): Promise<ReadonlyMap<string, InternalPayee>> {
     const internal = [...contexts].filter(([, { rail }]) => rail === 'internal').map(([id]) => id)
     return internal.length === 0 ? NO_PAYEES : await internalPayees(this.#options.database, internal)
@@ -432,11 +456,11 @@ export class PaymentQueue {
   }
 }
 
-/** Whether a move brings money back to the balance that pays, which may have been closed since. */
+/** Whether a command credits the paying balance with returned money; the balance may have been closed since. */
 const givesBack = (command: PaymentCommand | RecallCommand): command is Extract<PaymentCommand, { kind: 'returned' | 'rejected' | 'refused' }> =>
   command.kind === 'returned' || command.kind === 'rejected' || command.kind === 'refused'
 
-/** Nothing more to do, at least for a while. */
+/** Whether the queue has nothing more to do for the payment, at least for a while. */
 const isAtRest = ({ status }: PaymentState): boolean => status === 'completed' || status === 'failed' || status === 'returned' || status === 'cancelled' || status === 'on_hold'
 
 function orderOf(payment: PaymentState): PaymentOrder {
@@ -444,7 +468,10 @@ function orderOf(payment: PaymentState): PaymentOrder {
     creditorName: payment.recipientName, remittance: payment.reference, ...(payment.payeeBalanceId === undefined ? {} : { creditorAccount: payment.payeeBalanceId }) }
 }
 
-/** Steadily at first, then twice as long each time, an hour at most: a bank that does not know is not asked to death. */
+/**
+ * Returns when to ask the bank again, epoch milliseconds: after `ASK_AGAIN_MS` at first, later after twice as long each
+ * time, after an hour at most, so that a bank that does not know the outcome is not flooded with questions.
+ */
 function askAgainAt(now: number, attempts: number): number {
   return now + Math.min(ASK_AGAIN_MS * 2 ** Math.max(0, Math.min(attempts - PATIENT_ATTEMPTS, 10)), 3_600_000)
 }

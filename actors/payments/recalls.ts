@@ -1,6 +1,7 @@
 /**
- * Recalls that are open: each is passed on to the bank, and given up when nobody has answered in time. What is due is a column
- * of the payment, looked at where its shard is at home; the bank takes a reference once, so after a death it is passed on again.
+ * Passes open recalls on to the bank, and ends those that got no answer in time. The due time is a column of the
+ * payment, polled by the node that owns its shard. The bank takes a recall of one reference once, so after a crash the
+ * recall is passed on again without harm.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -13,7 +14,7 @@ import { paymentActor } from './payment.ts'
 import { Poller } from '../runtime/poller.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 
-/** How often a node looks for recalls that are due. */
+/** Time between two polls for recalls that are due. */
 const TICK_MS = 1_000
 
 export interface RecallsOptions {
@@ -42,7 +43,7 @@ export class Recalls extends Poller {
         await this.#ask(paymentId, shard, { kind: 'recall_expired', context: { ids } })
         continue
       }
-      // When nobody knows whether it has arrived it stays due, and is passed on again.
+      // When this call fails, the recall may or may not have arrived: it stays due, and is passed on again.
       await bank.recall([{ reference: paymentId, reasonCode, note }])
       await this.#ask(paymentId, shard, { kind: 'recall_sent' })
     }

@@ -1,6 +1,6 @@
 /**
- * The reviews of a recipient: who is asked first, and what each answer makes of it. The customer's people answer through an
- * approval, the operator's through a review of their own; both come to `applyRecipientApproval`.
+ * The reviews of a recipient: the first stage, and the result of each stage. The customer's members decide through an
+ * approval, the operator's staff through a review of their own; both end in `applyRecipientApproval`.
  */
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { rulesInEffect, tierInEffect, type RulesInEffect } from '../../lib/approvals/in-effect.ts'
@@ -15,10 +15,10 @@ import { endReview, insertReview, lockPendingReview } from '../../storage/recipi
 import { lockRecipient, recipientCustomer, setRecipientState, type RecipientCustomer } from '../../storage/recipients/recipients.ts'
 import type { ApprovalSubject } from '../approvals/approvals.ts'
 
-/** Staff have two weeks. */
+/** The operator's staff have two weeks to decide a review. */
 const REVIEW_EXPIRES_MS = 14 * 86_400_000
 
-/** What a review is about. */
+/** The recipient that a review decides on. */
 export interface Reviewed {
   readonly id: string
   readonly customerId: string
@@ -26,14 +26,14 @@ export interface Reviewed {
   readonly maskedIdentifier: string
 }
 
-/** Who wants it used. */
+/** The user or API key that requests the recipient. */
 export interface Requester {
   readonly id: string
   readonly name: string
   readonly byKey: boolean
 }
 
-/** In whose name a recipient is made, and how the trail knows them. */
+/** The customer and the requester for whom a recipient is made, and the actor of the trail. */
 export interface RecipientMaker {
   readonly customerId: string
   readonly requester: Requester
@@ -41,18 +41,18 @@ export interface RecipientMaker {
 }
 
 export interface ReviewDeps {
-  /** Where there is a sandbox, tokens in a name may decide. */
+  /** Whether there is a sandbox, in which tokens in a recipient's name may decide the review. */
   readonly sandbox: boolean
 }
 
-/** What decides on a customer's recipients: the rules in effect, with the mode. */
+/** Reads the approval rules in effect for a customer's recipients, with the mode. */
 export async function recipientRulesOf({ client }: Pick<ApprovalTx, 'client'>, customerId: string, { approvalMode }: RecipientCustomer): Promise<RulesInEffect> {
   return rulesInEffect(await readStoredPolicies(client, customerId), approvalMode)
 }
 
 /**
- * Begins the review that a new or changed recipient needs; null when nobody has to look at it. A review that it waited for
- * must have been withdrawn. `shapedBy`: who else made or changed it.
+ * Begins the review that a new or changed recipient needs; null when it needs none. Withdraw an earlier pending review
+ * first. `shapedBy` holds the other users that made or changed the recipient.
  */
 export async function beginReview(
   tx: ApprovalTx, world: ReviewDeps, recipient: Reviewed,
@@ -85,7 +85,7 @@ async function openOperatorReview({ client, ids, now }: ApprovalTx, { sandbox }:
   })
 }
 
-/** Withdraws whatever a recipient waits for, because it was changed or deleted in this very transaction. */
+/** Withdraws the pending approval and review of a recipient that was changed or deleted in this transaction. */
 export async function withdrawReviews(tx: ApprovalTx, recipientId: string, pending: PendingReviews, reason: string, by: AuditBy): Promise<void> {
   const { approval, review } = pending
   if (approval !== null) await writeEffects(tx, await endApproval(tx, approval, { status: 'cancelled', received: approval.received, reason }, by))
@@ -100,12 +100,12 @@ export async function withdrawReviews(tx: ApprovalTx, recipientId: string, pendi
 
 export type PendingReviews = Awaited<ReturnType<typeof lockPendingReviews>>
 
-/** What a recipient waits for, locked; to be called before the recipient itself is. */
+/** Locks the pending approval and review of a recipient. Call it before the recipient itself is locked. */
 export async function lockPendingReviews({ client }: Pick<ApprovalTx, 'client'>, recipientId: string) {
   return { approval: await lockPendingApproval(client, recipientId), review: await lockPendingReview(client, recipientId) }
 }
 
-/** What the change of a recipient's status wants written besides the row. */
+/** Returns the event of a change of a recipient's status, to be written with the row. */
 export function statusEvent(tx: ApprovalTx, customer: Pick<RecipientCustomer, 'operatorId' | 'shard'>, recipient: { readonly id: string; readonly customerId: string; readonly status: RecipientStatus; readonly previousStatus: RecipientStatus | null }): NonNullable<Effects['events']>[number] {
   return {
     id: tx.ids.next(), createdAt: tx.now, customerId: recipient.customerId, operatorId: customer.operatorId, shard: customer.shard, type: 'recipient.status_changed',
@@ -114,8 +114,8 @@ export function statusEvent(tx: ApprovalTx, customer: Pick<RecipientCustomer, 'o
 }
 
 /**
- * What the end of a stage makes of its recipient, within the transaction of the decision: it can be used, it cannot, or the
- * operator's people are asked next. A recipient that no longer waits stays as it is.
+ * Applies the end of a stage to its recipient, within the transaction of the decision: the recipient becomes usable, is
+ * refused, or goes on to the review by the operator's staff. A recipient that no longer waits stays as it is.
  *
  * @returns the events to be written with it
  */
@@ -139,7 +139,9 @@ export async function applyRecipientApproval(tx: ApprovalTx, world: ReviewDeps, 
   return after.status === view.status ? {} : { events: [statusEvent(tx, customer, { id: recipientId, customerId, status: after.status, previousStatus: view.status })] }
 }
 
-/** Recipients as the subjects of approvals. `changed` is told of each that a decision has changed, when it is written. */
+/**
+ * Recipients as the subjects of approvals. `changed` is called after the commit for each recipient that was decided.
+ */
 export function recipientSubject({ sandbox, changed }: ReviewDeps & { readonly changed: (recipientId: string) => void }): ApprovalSubject {
   return {
     async ended(tx, { id, customerId, subjectId, requestedBy, requestedByName }, { status, reason }) {

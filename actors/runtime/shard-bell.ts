@@ -1,21 +1,21 @@
 /**
- * Tells the node where a shard is at home that there is something to do for it: what has become due by a request that another node
- * answered is begun at once, and not when the home looks the next time. It may get lost; the next look finds it all the same.
+ * Notifies the node that owns a shard that there is work for it. Rows that became due by a request on another node are
+ * then taken at once, and not only by the owner's next poll. A notification may get lost; the next poll finds the rows.
  */
 import type { Shards } from '../../lib/shards/shards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { notifyShard, PgListener } from '../../storage/db/pg-listener.ts'
 
-/** Rings for one shard within this time are one. */
+/** Calls of `ring` for one shard within this time send one notification. */
 const TOGETHER_MS = 20
 
 export interface ShardBellOptions {
   readonly url: string
   readonly database: Database
   readonly shards: Shards
-  /** Of the database; each bell has its own. */
+  /** Notification channel of the database; each bell has its own. */
   readonly channel: string
-  /** Something is to be done for a shard that is at home here, or may be. */
+  /** Called when there is work for a shard of this node, and after a gap in listening, when there may be work. */
   readonly onRing: () => void
   readonly onError: (error: unknown, what: string) => void
 }
@@ -31,7 +31,7 @@ export class ShardBell {
     this.#notifications = new PgListener({ url, channel, onMessage: (shard) => { if (shards.owns(Number(shard))) onRing() }, onGap: onRing, onError })
   }
 
-  /** Begins to listen. */
+  /** Starts listening. */
   async start(): Promise<void> {
     await this.#notifications.start()
   }
@@ -41,7 +41,7 @@ export class ShardBell {
     await this.#notifications.stop()
   }
 
-  /** Tells whoever is home to the shard. Does not wait for them. */
+  /** Notifies the node that owns the shard. Returns at once; errors go to `onError`. */
   ring(shard: number): void {
     if (this.#ringing.has(shard)) return
     this.#ringing.set(shard, setTimeout(() => {

@@ -1,4 +1,7 @@
-/** The sandbox bank's accounts: opened and closed five seconds after they were asked for, in a book of its own (table sandbox_account). */
+/**
+ * The sandbox bank's accounts: opened and closed five seconds after the request, in a book of its own (table
+ * sandbox_account).
+ */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { sandboxAccounts } from '../../lib/sandbox/accounts.ts'
@@ -6,7 +9,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { closeSandboxAccount, findSandboxAccount, insertSandboxAccount, type SandboxAccountEntry } from '../../storage/sandbox/sandbox-accounts.ts'
 import type { AccountAnswer, AccountOffer, AccountPartner, AccountRequest } from '../providers/account-partner.ts'
 
-/** How long the bank takes for anything. */
+/** Time that the bank takes to open or close an account. */
 const TAKES_MS = 5_000
 
 export class SandboxAccountBook implements AccountPartner {

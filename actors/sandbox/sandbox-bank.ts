@@ -1,16 +1,17 @@
 /**
- * The sandbox bank: a deterministic partner with a book of its own (table sandbox_order), so that what it has accepted
- * survives any of our deaths, and a repeated reference is the same order.
+ * The sandbox bank: a deterministic partner with a book of its own (table sandbox_order), so that accepted orders
+ * survive a crash of the service, and a repeated reference is the same order.
  *
- * What happens to an order is planned when it is accepted, from its amount and the tokens in its texts
- * (lib/sandbox/triggers.ts), one message after the other; a simulation replaces what is still to come. `next_event` is the
- * next message, and `due_at` when the bank sends it or, for an order whose submission timed out, when it will know the
- * outcome if asked. Where more is to come, or money comes back, `steps` is the text of all of it, the next one first.
+ * The messages about an order are planned when it is accepted, from its amount and the tokens in its texts
+ * (lib/sandbox/triggers.ts); a simulation replaces the messages still to come. `next_event` is the next message, and
+ * `due_at` is when the bank sends it or, for an order whose submission timed out, from when on the bank gives the
+ * outcome as the status. Where several messages are to come, or money comes back, `steps` is the text of all of them,
+ * the next one first.
  *
  * An order whose creditor has an account at this bank is a credit of that account as soon as it has settled.
  *
- * Messages are sent until they are acknowledged, in batches: reading due orders one by one would cost more than booking
- * the payments they belong to.
+ * Messages are sent in batches, and again until they are acknowledged. Reading due orders one by one would cost more
+ * than booking the payments they belong to.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import { dateIn } from '../../lib/base/clock.ts'
@@ -29,19 +30,21 @@ import { Poller } from '../runtime/poller.ts'
 import { creditBody } from './sandbox-credits.ts'
 import type { BankInbox, BankMessage, BankPartner, OrderStatus, PayeeVerifier, PaymentOrder, RecallPartner, RecallRequest, Submission } from '../providers/bank.ts'
 
-/** How often due orders are looked for. Instant rails take 2 s, so a twentieth of that is not noticed. */
+/**
+ * Time between two polls for due orders: a twentieth of the 2 s that instant rails take, so the delay is not noticed.
+ */
 const TICK_MS = 100
-/** An order that its owner's node did not acknowledge is sent again after this. */
+/** A message that was not acknowledged is sent again after this time. */
 const RESEND_MS = 5_000
-/** The scheme's reason of money that comes back because it was asked back. */
+/** Return reason code of the scheme for money that comes back after a recall. */
 const RECALLED_CODE = 'FOCR'
-/** How often a plan is made again because the order has moved on meanwhile. */
+/** Attempts to replace the plan of an order that moves on at the same time. */
 const ATTEMPTS_MAX = 8
 
 export interface SandboxBankOptions {
   readonly database: Database
   readonly clock: Clock
-  /** The orders of a shard are reported where it is at home. */
+  /** Only the node that owns a shard sends the messages about its orders. */
   readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
 }
@@ -52,34 +55,35 @@ interface Planned {
   readonly steps: readonly PlanStep[]
 }
 
-/** What somebody makes the bank say of an order in place of what was planned. */
+/** A simulated event of an order, which replaces the planned ones. */
 export interface BankSimulation {
   readonly event: BankEvent
   readonly schemeCode: string | null
-  /** Minor units that come back; null unless the event is `returned`. */
+  /** Amount that comes back, in minor units; null unless the event is `returned`. */
   readonly amount: bigint | null
   readonly delayMs: number
 }
 
-/** A row of the book, as it is planned anew. Times are epoch milliseconds. */
+/** An order whose plan is to be replaced. Times are epoch milliseconds. */
 interface Order {
   readonly amount: bigint
   readonly receivedAt: number
   readonly eventNumber: number
-  /** Its last message was sent and acknowledged, and is the one step that `steps` still shows. */
+  /** Whether the last message was sent and acknowledged; `steps` then still holds that one step. */
   readonly said: boolean
   readonly steps: readonly PlanStep[]
 }
 
-/** A message that is due, and what comes after it. */
+/** A message that is due, with the steps after it. */
 interface Due {
   readonly message: BankMessage
   readonly eventNumber: number
   readonly later: readonly PlanStep[]
-  /** When the bank booked what it says, epoch milliseconds, and in which account. */
+  /** When the bank booked the event of the message, in epoch milliseconds. */
   readonly bookedAt: number
+  /** Account of the booking; null for an order that was taken before orders had connections. */
   readonly account: { readonly connectionId: string; readonly currency: string } | null
-  /** The account at this bank that is paid; null for one elsewhere. */
+  /** The creditor's account at this bank; null for an account at another bank. */
   readonly creditorAccount: string | null
 }
 
@@ -87,7 +91,10 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
   readonly #options: SandboxBankOptions
   #inbox: BankInbox | undefined
   readonly #poller: Poller
-  /** Sent and not acknowledged yet, with the time they were sent: bounded by one batch and the resend time. */
+  /**
+   * Times at which messages were sent that are not acknowledged yet, by reference: bounded by one batch and the resend
+   * time.
+   */
   readonly #sent = new Map<string, number>()
 
   constructor(options: SandboxBankOptions) {
@@ -101,7 +108,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     this.#poller.start()
   }
 
-  /** Stops sending; what is under way is finished. */
+  /** Stops sending, and waits until the messages under way are finished. */
   async stop(): Promise<void> {
     await this.#poller.stop()
   }
@@ -154,8 +161,10 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
   }
 
   /**
-   * Replaces what is still to come of an order, except that a refused recall changes nothing else. Returns the id of the
-   * message that will say so; null where the bank has no such order.
+   * Replaces the planned messages of an order with a simulated one. A simulated refusal of a recall replaces only the
+   * planned answer to the recall.
+   *
+   * @returns the id of the simulated message; null where the bank has no such order
    */
   async simulate(queries: Queries, reference: string, { event, schemeCode, amount, delayMs }: BankSimulation): Promise<string | null> {
     return await this.#replan(queries, reference, ({ steps, said }, nowMs) => {
@@ -165,8 +174,11 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
   }
 
   /**
-   * Plans anew what comes of an order; the times of `decide` count from when the bank got it, and `nowMs` is now in these terms.
-   * Returns the id of its next message; null where there is no such order, or `decide` leaves it as it is.
+   * Replaces the plan of an order with the steps that `decide` returns. Times of steps, and `nowMs`, count in
+   * milliseconds from when the bank received the order.
+   *
+   * @returns the id of the next message; null where there is no such order, or `decide` returns null to keep the plan
+   * @throws Error when the order has changed at each of `ATTEMPTS_MAX` attempts
    */
   async #replan(queries: Queries, reference: string, decide: (order: Order, nowMs: number) => readonly PlanStep[] | null): Promise<string | null> {
     const { clock } = this.#options
@@ -179,13 +191,14 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
       const steps = decide(order, clock.now() - receivedAt)
       const next = steps?.[0]
       if (steps === null || next === undefined) return null
-      // The number changes with the plan: a message of the old plan that is on its way is not taken for one of the new plan.
+      // The event number changes with the plan, so a message of the old plan under way is not taken for one of the new
+      // plan.
       if (await replanSandboxOrder(queries, { reference, eventNumber, said: order.said }, { ...next, steps: stepsText(steps) })) return messageId(reference, eventNumber + 1)
     }
     throw new Error(`The order ${reference} of the sandbox bank keeps changing.`)
   }
 
-  /** Sends what is due until nothing more is. */
+  /** Sends due messages until none is left, or until a batch was not fully acknowledged. */
   async #report(): Promise<void> {
     const { database, clock, shards } = this.#options
     for (;;) {
@@ -209,7 +222,7 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     }
   }
 
-  /** What comes back is credited before it is said; the id of the message makes it once. */
+  /** Books returned money before its message is sent; the id of the message makes sure that it is booked once. */
   async #bookReturns(due: readonly Due[]): Promise<void> {
     const returned = due.flatMap(({ message: { id, type, reference, amount }, bookedAt, account }) => (type !== 'returned' || amount === null || account === null ? [] : [{
       id, ...account, reference, direction: 'CRDT' as const, amount, at: bookedAt, code: 'RRTN', text: null,
@@ -217,7 +230,9 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     if (returned.length > 0) await insertSandboxBookings(this.#options.database, returned)
   }
 
-  /** What has settled for an account at this bank arrives there, once; not what is planned to come back. */
+  /**
+   * Announces settled orders to accounts at this bank as credits, once each; not orders that are planned to come back.
+   */
   async #deliver(heard: readonly Due[]): Promise<void> {
     const { database, clock } = this.#options
     const arrived = heard.filter(({ message, creditorAccount, later }) => message.type === 'settled' && creditorAccount !== null && !later.some(({ event }) => event === 'returned'))
@@ -234,7 +249,10 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
     })))
   }
 
-  /** What was heard need not be said again, and what comes after it is next. By number: what was planned anew is still to be said. */
+  /**
+   * Moves orders whose message was acknowledged on to their next message. Compares the event number, because an order
+   * that was planned anew still has its new message to send.
+   */
   async #said(heard: readonly Due[]): Promise<void> {
     const { database } = this.#options
     for (const eventNumber of new Set(heard.map((due) => due.eventNumber))) {
@@ -250,20 +268,26 @@ export class SandboxBank implements BankPartner, PayeeVerifier, RecallPartner {
   }
 }
 
-/** The bank's id of one of its messages about a reference: a UUID of version 8, which no reference is, told apart by its number. */
+/**
+ * Returns the bank's id of a message about a reference: a UUID of version 8, which no reference is. The event number
+ * makes the ids of messages about one reference differ.
+ */
 export function messageId(reference: string, eventNumber: number): string {
   const counter = Number.parseInt(reference.slice(15, 18), 16) ^ (eventNumber & 0xfff)
   return `${reference.slice(0, 14)}8${counter.toString(16).padStart(3, '0')}${reference.slice(18)}`
 }
 
-/** Numbers of the messages about the credit that an order has become; an order never has so many of its own. */
+/**
+ * Event numbers of the messages about the credit that results from an order; an order never has so many messages
+ * itself.
+ */
 const DELIVERY_EVENT = 0x800
 const ARRIVAL_EVENT = 0x801
 
-/** The bank's reference of the credit that an order has become. */
+/** Returns the bank's reference of the credit that results from an order. */
 const arrivalId = ({ paymentId }: { readonly paymentId: string }): string => messageId(paymentId, ARRIVAL_EVENT)
 
-/** Null where the columns of the next message say it all. */
+/** Encodes steps as text; null where the columns of the next message hold everything. */
 function stepsText(steps: readonly PlanStep[]): string | null {
   return steps.length > 1 || (steps[0] !== undefined && steps[0].amountMinor !== null) ? encodeSteps(steps) : null
 }
@@ -272,7 +296,7 @@ const inOrder = (steps: readonly PlanStep[]): PlanStep[] => steps.toSorted((left
 
 const isRecallAnswer = ({ event, schemeCode }: PlanStep): boolean => event === 'recall_rejected' || (event === 'returned' && schemeCode === RECALLED_CODE)
 
-/** Null: no answer. An order whose submission went unanswered is not spoken of before it is due. */
+/** Returns the status of an order; null for no answer, as for an order whose submission timed out, until it is due. */
 function statusOf({ state, nextEvent, schemeCode, isDue, steps }: SandboxOrderState): OrderStatus | null {
   const known = state === 'unanswered' ? (isDue ? nextEvent : null) : state
   switch (known) {

@@ -1,4 +1,7 @@
-/** The sandbox bank as the mover of own money, with a book of its own (table sandbox_transfer); what it does is read from the amount. */
+/**
+ * The sandbox bank's transfers between own accounts, with a book of its own (table sandbox_transfer). The amount of a
+ * transfer decides its outcome.
+ */
 import type { Clock } from '../../lib/base/clock.ts'
 import { planTransfer } from '../../lib/sandbox/triggers.ts'
 import type { Database } from '../../storage/db/database.ts'
@@ -27,7 +30,7 @@ export class SandboxBookTransfers implements BookTransferPartner {
     await insertSandboxTransfer(database, {
       reference, currency, amount, state: submit === 'timeout' ? 'unanswered' : 'accepted', outcome: end.outcome, schemeCode: end.schemeCode, dueAt: now + end.afterMs, receivedAt: now,
     })
-    // Within one connection it is the same account at the bank.
+    // Within one connection both balances are in the same account at the bank, so there is nothing to book.
     if (end.outcome === 'settled' && fromConnectionId !== toConnectionId) {
       const leg = { currency, reference, amount, at: now + end.afterMs, code: 'BOOK', text: null }
       await insertSandboxBookings(database, [

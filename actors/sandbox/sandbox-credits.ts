@@ -1,8 +1,8 @@
 /**
- * The sandbox bank's side of money that comes in: messages of its own (table sandbox_message), said until they are heard, so
- * that neither its death nor ours loses or doubles one.
+ * The sandbox bank's messages about incoming credits (table sandbox_message). Each message is sent until it is
+ * acknowledged, so that a crash neither loses nor doubles one.
  *
- * Nobody pays into a sandbox by themselves, so credits are simulated: they are announced here, and take their way from here.
+ * A sandbox has no real payers, so credits are simulated: `announce` writes the message from which a credit starts.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
@@ -16,20 +16,20 @@ import { through, type TransactionClient } from '../../storage/db/transaction.ts
 import { Poller } from '../runtime/poller.ts'
 import type { CreditInbox, CreditMessage, CreditPartner, CreditReturn } from '../providers/credits.ts'
 
-/** How often messages that are due are looked for: a credit is here well within a second. */
+/** Time between two polls for due messages: a credit arrives well within a second. */
 const TICK_MS = 200
-/** What goes back has left after this. */
+/** Money that is sent back has left after this time. */
 const RETURN_MS = 2_000
 
 export interface SandboxCreditsOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Messages about a shard are said where it is at home. */
+  /** Only the node that owns a shard sends the messages of that shard. */
   readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
 }
 
-/** A credit as it is simulated: the balance it is meant for, and what the payer says. */
+/** A simulated credit: the balance it is meant for, and the facts that the payer gives. */
 export interface SandboxCredit {
   readonly id: string
   readonly shard: number
@@ -48,18 +48,18 @@ export class SandboxCredits implements CreditPartner {
     this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#report(), onError: (error) => options.onError(error, 'sandbox bank') })
   }
 
-  /** Starts to say what is due. */
+  /** Starts sending due messages. */
   start(inbox: CreditInbox): void {
     this.#inbox = inbox
     this.#poller.start()
   }
 
-  /** Says nothing more; what is under way is finished. */
+  /** Stops sending, and waits until the messages under way are finished. */
   async stop(): Promise<void> {
     await this.#poller.stop()
   }
 
-  /** Money that comes in now, in the caller's transaction. */
+  /** Announces and books a credit that comes in now, in the caller's transaction. */
   async announce(client: TransactionClient, { id, shard, connectionId, balanceId, credit }: SandboxCredit): Promise<void> {
     const account = sandboxKnowsOwner(credit.payerName) ? balanceId : null
     await announceCredit(client, { id, shard, reference: credit.reference, body: creditBody({ connectionId, account, credit }) }, this.#options.clock.now())
@@ -77,7 +77,7 @@ export class SandboxCredits implements CreditPartner {
     return returns.map(({ reference }) => reference)
   }
 
-  /** Says what is due until nothing more is. */
+  /** Sends due messages until none is left, or until a batch was not fully acknowledged. */
   async #report(): Promise<void> {
     const { database, clock, shards } = this.#options
     for (;;) {
@@ -92,12 +92,12 @@ export class SandboxCredits implements CreditPartner {
 
 interface CreditBody {
   readonly connectionId: string
-  /** Null: the bank does not know. */
+  /** The balance of the owner; null when the bank does not know the owner. */
   readonly account: string | null
   readonly credit: CreditFacts
 }
 
-/** A credit as `sandbox_message` keeps it. */
+/** Encodes a credit as the text that `sandbox_message` stores. */
 export function creditBody({ credit, ...rest }: CreditBody): string {
   return JSON.stringify({ ...rest, credit: { ...credit, amount: credit.amount.toString() } })
 }

@@ -1,9 +1,11 @@
 /**
- * The sandbox's market and its dealer: base rates that somebody may shift, and a book of its own (table sandbox_fx_order), so that
- * what it has taken survives any of our deaths, and a repeated reference is the same order.
+ * The sandbox's market and its dealer: base rates that a simulation may shift, and a book of its own (table
+ * sandbox_fx_order), so that accepted orders survive a crash of the service, and a repeated reference is the same
+ * order.
  *
- * What happens to an order is planned when it is taken, from the amount sold (lib/sandbox/exchanges.ts). `next_event` is what it
- * says next and `due_at` when; of an order that it did not answer to it says nothing, and knows the outcome then if it is asked.
+ * The outcome of an order is planned when it is accepted, from the amount sold (lib/sandbox/exchanges.ts). `next_event`
+ * is the next message and `due_at` its time. For an order whose submission timed out the dealer sends no message; from
+ * `due_at` on it gives the outcome as the status.
  */
 import type { Clock } from '../../lib/base/clock.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -20,20 +22,20 @@ import { Poller } from '../runtime/poller.ts'
 import type { FxInbox, FxMessage, FxOrder, FxPartner, FxStatus, FxSubmission } from '../providers/fx.ts'
 import { messageId } from './sandbox-bank.ts'
 
-/** How often orders that are due are looked for: a fiftieth of the time that one takes. */
+/** Time between two polls for due orders: a fiftieth of the time that an order takes. */
 const TICK_MS = 100
-/** An order whose message was not acknowledged is reported again after this. */
+/** A message that was not acknowledged is sent again after this time. */
 const RESEND_MS = 5_000
 
 export interface SandboxFxOptions {
   readonly database: Database
   readonly clock: Clock
-  /** The orders of a shard are reported where it is at home. */
+  /** Only the node that owns a shard sends the messages about its orders. */
   readonly shards: Shards
   readonly onError: (error: unknown, what: string) => void
 }
 
-/** What somebody makes it say of an order in place of what was planned. */
+/** A simulated message about an order, which replaces the planned one. */
 export interface FxSimulation {
   readonly event: FxMessage['type']
   readonly reason: string | null
@@ -43,10 +45,10 @@ export interface FxSimulation {
 export class SandboxFx implements FxPartner {
   readonly #options: SandboxFxOptions
   readonly #poller: Poller
-  /** What is shifted, by connection. */
+  /** Shifts of rates, by connection. */
   #shifts: ReadonlyMap<string, readonly RateShift[]> = new Map()
   #inbox: FxInbox | undefined
-  /** Reported and not acknowledged yet, and since when. */
+  /** Times at which messages were sent that are not acknowledged yet, by reference. */
   readonly #sent = new Map<string, number>()
 
   constructor(options: SandboxFxOptions) {
@@ -54,7 +56,7 @@ export class SandboxFx implements FxPartner {
     this.#poller = new Poller({ everyMs: TICK_MS, poll: () => this.#report(), onError: (error) => options.onError(error, 'sandbox exchanges') })
   }
 
-  /** Begins to report. */
+  /** Starts sending due messages. */
   start(inbox: FxInbox): void {
     this.#inbox = inbox
     this.#poller.start()
@@ -64,7 +66,11 @@ export class SandboxFx implements FxPartner {
     await this.#poller.stop()
   }
 
-  /** Reads what is shifted. @throws what the driver throws */
+  /**
+   * Reads the shifts of rates into memory.
+   *
+   * @throws what the driver throws
+   */
   async readShifts(): Promise<void> {
     this.#shifts = await readRateShifts(this.#options.database)
   }
@@ -106,20 +112,25 @@ export class SandboxFx implements FxPartner {
       if (known === 'settled') statuses.set(reference, { kind: 'settled', sold, bought })
       else if (known === 'refused') statuses.set(reference, { kind: 'refused', reason: reason ?? 'FX00' })
       else if (known === 'accepted') statuses.set(reference, { kind: 'pending' })
-      // Of what it did not answer to, or is not clear about, it says nothing.
+      // The dealer gives no status of an order whose submission timed out and whose outcome is not due yet.
       else statuses.delete(reference)
     }
     return statuses
   }
 
-  /** Replaces what is still to be said of an order. Returns the id of the message that will say it; null where there is no such order. */
+  /**
+   * Replaces the planned message about an order with a simulated one.
+   *
+   * @returns the id of the simulated message; null where there is no such order
+   */
   async simulate(queries: Queries, reference: string, { event, reason, delayMs }: FxSimulation): Promise<string | null> {
-    // The number changes with the plan: a message of the old plan that is on its way is not taken for one of the new plan.
+    // The event number changes with the plan, so a message of the old plan under way is not taken for one of the new
+    // plan.
     const eventNumber = await replanSandboxFxOrder(queries, reference, { event, reason, dueAt: this.#options.clock.now() + delayMs })
     return eventNumber === null ? null : messageId(reference, eventNumber)
   }
 
-  /** Reports what is due until nothing more is. */
+  /** Sends due messages until none is left, or until a batch was not fully acknowledged. */
   async #report(): Promise<void> {
     const { database, clock, shards } = this.#options
     for (;;) {
@@ -133,7 +144,7 @@ export class SandboxFx implements FxPartner {
       for (const { message } of due) this.#sent.set(message.reference, now)
       const acknowledged = new Set(await this.#inbox(due.map(({ message }) => message)))
       const heard = due.filter(({ message }) => acknowledged.has(message.id))
-      // By number: the message of an order that was planned anew is still to be sent.
+      // Acknowledged by event number: an order that was planned anew still has its new message to send.
       await acknowledgeSandboxFxOrders(database, heard.map(({ message, eventNumber }) => ({ reference: message.reference, eventNumber })))
       for (const { message } of heard) this.#sent.delete(message.reference)
       if (heard.length < due.length) return
@@ -141,7 +152,7 @@ export class SandboxFx implements FxPartner {
   }
 }
 
-/** The side that is fixed stays; the other follows from the rate that was promised. */
+/** Returns the amounts of an order: the fixed side as it is, the other side converted at the promised rate. */
 function fill({ fixedSide, sellAmount, buyAmount, rate, ...pair }: FxOrder): { readonly sold: bigint; readonly bought: bigint } {
   return fixedSide === 'sell' ? { sold: sellAmount, bought: boughtFor(pair, sellAmount, rate) } : { sold: soldFor(pair, buyAmount, rate), bought: buyAmount }
 }

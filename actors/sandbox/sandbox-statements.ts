@@ -1,6 +1,6 @@
 /**
- * The sandbox bank's statements: camt.053.001.08, made from its own book when it is asked for one, so that asking again gives the
- * same bytes. A day's statement is there some minutes after the day.
+ * The sandbox bank's statements: camt.053.001.08, written from its own book at each request, so that a second request
+ * gets the same bytes. The statement of a day is available ten minutes after the end of the day.
  */
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import { formatMajor } from '../../lib/base/money.ts'
@@ -11,7 +11,7 @@ import { sandboxBalance, sandboxLines, type BookedLine } from '../../storage/san
 import type { StatementPartner, StatementQuestion } from '../providers/statements.ts'
 
 const DAY_MS = 86_400_000
-/** The bank closes its day this long after midnight. */
+/** Time after midnight UTC until the statement of the day before is available. */
 const CLOSES_MS = 10 * 60_000
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08'
 
@@ -64,10 +64,10 @@ function entry({ at, reference, direction, amount, code, text, id }: BookedLine,
     + `<NtryDtls><TxDtls><Refs><EndToEndId>${bare(reference)}</EndToEndId></Refs>${text === null ? '' : `<RmtInf><Ustrd>${escaped(text)}</Ustrd></RmtInf>`}</TxDtls></NtryDtls></Ntry>`
 }
 
-/** Fields of references hold 35 characters. */
+/** Removes the hyphens of a UUID: fields of references hold 35 characters. */
 const bare = (uuid: string): string => uuid.replaceAll('-', '')
 
-/** Characters that XML 1.0 has no way to say are left out. */
+/** Escapes text for XML, at most 140 characters. Characters that XML 1.0 cannot express are left out. */
 function escaped(text: string): string {
   return text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '').slice(0, 140).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

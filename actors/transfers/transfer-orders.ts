@@ -1,9 +1,10 @@
 /**
- * Transfers by the partner, looked after where their shard is at home: told once, asked about until the partner has said what
- * became of them (T3 to T6). An order that may have arrived is sent again only when the partner says that it has not, and
- * was never left without an answer: whether one that is an exception was lost is for people to judge.
+ * Transfers that the partner carries out (T3 to T6). The node that owns a transfer's shard submits it to the partner
+ * once, and then asks for its status until the partner gives the outcome. An order that may have arrived is sent again
+ * only when the partner answers that it has not arrived, and never once it is an exception: staff judge whether that
+ * order was lost.
  *
- * A move is decided under the lock of the transfer's row, and written with its money in the same transaction.
+ * A move is decided under the lock of the transfer's row, and written with its entries in the same transaction.
  */
 import { dateIn, type Clock } from '../../lib/base/clock.ts'
 import type { ScreeningSubject } from '../../lib/compliance/screening.ts'
@@ -24,23 +25,26 @@ import type { ExceptionSubjectKind } from '../compliance/resolve-exception.ts'
 import type { BookTransferPartner } from '../providers/book-transfers.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
 
-/** How often a node looks, and how many transfers it takes at a time. */
+/** Time between two polls, and the most transfers that one poll takes. */
 const TICK_MS = 250
 const TAKEN_MAX = 64
-/** A transfer whose node died while it was told or asked about is taken up by another after this. A call of the partner takes 10 s at most. */
+/**
+ * A transfer whose node died during a call of the partner is taken by another node after this time. A call of the
+ * partner takes 10 s at most.
+ */
 const TAKEN_MS = 15_000
-/** How long after a question the next one is asked: longer each time, up to the second. */
+/** Time between two status requests: `ASK_MS` longer after each attempt, `ASK_MS_MAX` at most. */
 const ASK_MS = 1_000
 const ASK_MS_MAX = 10_000
-/** What a transfer has failed with when people say that it has. */
+/** Scheme code of a transfer that failed by the decision of staff. */
 const FAILED_CODE = 'TECH'
 
 export interface TransferOrdersOptions {
   readonly database: Database
-  /** Every move is a transaction, and finds its accounts within it. */
+  /** Internal accounts, read within the transaction of each move. */
   readonly accounts: Pick<InternalAccountCache, 'within'>
   readonly partner: BookTransferPartner
-  /** Asked before the partner is told of a transfer. */
+  /** Screens a transfer before it is submitted to the partner. */
   readonly gate: ScreeningGate
   readonly clock: Clock
   readonly ids: IdSource
@@ -74,14 +78,18 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
     const hit = (await gate.screen([transferSubject(reference, amount, transfer.reference)])).get(reference)
     if (hit !== undefined && await this.#move(reference, { kind: 'hold', hit })) return
     const submission = await partner.book({ reference, fromConnectionId, toConnectionId, currency, amount }).catch((error: unknown) => {
-      // Whether it has arrived nobody knows; that is what an exception is for.
+      // The order may or may not have arrived, so the transfer becomes an exception.
       onError(error, `transfer ${reference}`)
       return 'timeout' as const
     })
     if (submission === 'timeout') await this.#move(reference, { kind: 'timeout' })
   }
 
-  /** @returns whether it was one */
+  /**
+   * Moves a transfer in a transaction of its own.
+   *
+   * @returns false when the transfer does not exist or its status does not allow the move
+   */
   async #move(id: string, move: TransferMove): Promise<boolean> {
     const { database, clock, ids } = this.#options
     return await inTransaction(database, async (client) => {
@@ -94,14 +102,16 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
   }
 }
 
-/** The internal accounts of both connections. */
+/** Reads the internal accounts of both connections. */
 async function accountsOf(accounts: InternalAccountReader, { operatorId, currency, fromConnectionId, toConnectionId }: Pick<TransferState, 'operatorId' | 'currency' | 'fromConnectionId' | 'toConnectionId'>) {
   return {
     from: await accounts.accounts({ operatorId, connectionId: fromConnectionId, currency }), to: await accounts.accounts({ operatorId, connectionId: toConnectionId, currency }),
   }
 }
 
-/** Decides and writes a move of a locked transfer; the effects are the caller's to write. Null when there is none. */
+/**
+ * Decides and writes a move of a locked transfer; the caller writes the effects. Null when the move is not possible.
+ */
 async function decide({ client, ids, now }: ApprovalTx, { accounts }: Pick<TransferOrdersOptions, 'accounts'>, transfer: TransferState, move: TransferMove): Promise<MovedTransfer | null> {
   const suspenseId = move.kind !== 'confirm' || await takesMoney(client, transfer) ? undefined : ids.next()
   const moved = moveTransfer(transfer, move.kind === 'confirm' ? { ...move, suspenseId } : move, { ids, now, accounts: await accountsOf(accounts.within(client), transfer) })
@@ -109,12 +119,17 @@ async function decide({ client, ids, now }: ApprovalTx, { accounts }: Pick<Trans
   return moved
 }
 
-/** What of a transfer is screened: nobody else is paid, so there is no name. */
+/**
+ * Returns a transfer as a subject of screening: amount and reference; the customer pays itself, so there is no name.
+ */
 export function transferSubject(id: string, amount: bigint, reference: string | null): ScreeningSubject {
   return { id, amount, reference: reference ?? '', recipientName: '' }
 }
 
-/** Transfers as the subjects of holds: released they are told to the partner, blocked they have failed (T8). */
+/**
+ * Transfers as the subjects of compliance holds: a released transfer is submitted to the partner, a blocked transfer
+ * has failed (T8).
+ */
 export function heldTransfer(options: Pick<TransferOrdersOptions, 'accounts'>): HeldSubjectKind {
   return {
     async decided(tx, { subjectId }, decision, { freezeFunds }) {
@@ -127,7 +142,7 @@ export function heldTransfer(options: Pick<TransferOrdersOptions, 'accounts'>): 
   }
 }
 
-/** What people's word on an exception does to a transfer (T6). */
+/** Moves a transfer by the decision of staff on its exception (T6). */
 export function transferExceptions(options: Pick<TransferOrdersOptions, 'accounts'>): ExceptionSubjectKind {
   return {
     async resolved(tx, { subjectId }, outcome) {
