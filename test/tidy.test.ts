@@ -1,6 +1,6 @@
 /**
- * What reviews would otherwise have to look for: which way imports point, and words that do not belong in the code. Every
- * rule is fed a file that breaks it, so that a rule that finds nothing is known to be able to.
+ * Rules that reviewers would otherwise have to check by hand: the direction of imports, and words that do not belong in
+ * the code. Each rule is also run on a file that breaks it, to prove that the rule can find a fault.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize, relative } from 'node:path'
@@ -9,16 +9,16 @@ import t from 'tap'
 const ROOT = dirname(import.meta.dirname)
 
 interface Source {
-  /** From the root of the project, with forward slashes. */
+  /** Path from the root of the project, with forward slashes. */
   readonly path: string
   readonly text: string
 }
 
 interface Rule {
   readonly promise: string
-  /** What in the file breaks the promise, one line each. */
+  /** Returns the places in the file that break the promise, one line each. */
   readonly broken: (source: Source) => readonly string[]
-  /** A file that breaks it, and one that looks like it and does not. */
+  /** Files that break the promise; `good` holds files that look similar and keep it. */
   readonly bad: readonly Source[]
   readonly good: readonly Source[]
 }
@@ -29,7 +29,9 @@ const isProduct = (source: Source): boolean => isCode(source) && ['lib', 'actors
 
 // ── Imports ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What each folder may import of the others. `bench` and `test` may import anything, and nothing may import them. */
+/**
+ * Folders that each folder may import. `bench` and `test` may import every folder; no product folder may import them.
+ */
 const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   lib: ['lib'],
   storage: ['storage', 'lib'],
@@ -48,9 +50,9 @@ const HOMES: readonly { readonly packages: RegExp; readonly folders: readonly st
   { packages: /^(tap|fast-check|tap-parser|node:test)$/, folders: ['test'] },
 ]
 
-/** The domain computes: of Node's own modules it needs no other. */
+/** Node modules that `lib` may import: those that only compute. */
 const LIB_MODULES = new Set(['node:crypto', 'node:zlib', 'node:assert'])
-/** Modules that open doors, where only the part of them that computes is used. */
+/** Exceptions: files of `lib` that use only the computing part of a module that also does I/O. */
 const LIB_EXCEPTIONS = new Set(['lib/config/config.ts node:path', 'lib/security/ip-allowlist.ts node:net'])
 
 interface Import { readonly specifier: string; readonly typeOnly: boolean }
@@ -63,7 +65,9 @@ function importsOf({ text }: Source): Import[] {
   return found
 }
 
-/** Comments may speak of anything; only whole-line ones and blocks, so that no string is taken for one. */
+/**
+ * Removes comments, which the rules do not check. Only whole-line comments and blocks, so that no string is removed.
+ */
 const withoutComments = (text: string): string => text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/^\s*\/\/.*$/gm, '')
 
 function localTarget(source: Source, specifier: string): string | null {
@@ -72,19 +76,20 @@ function localTarget(source: Source, specifier: string): string | null {
 
 const packageOf = (specifier: string): string => specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
 
-// ── The house ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Folders
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const LAYERS = ['lib', 'storage', 'workers', 'actors', 'http'] as const
 type Layer = (typeof LAYERS)[number]
 
-/** The nouns of the API. Each layer has a folder for the nouns that it knows, under this name. */
+/** The nouns of the API. Each layer has a folder under this name for each noun that it needs. */
 const NOUNS: ReadonlySet<string> = new Set([
   'accounts', 'approvals', 'balances', 'bulk-payments', 'compliance', 'customers', 'documents', 'exchange', 'funds-requests', 'identity', 'incoming-payments', 'integration',
   'jobs', 'notices', 'operators', 'payments', 'pricing', 'providers', 'recipients', 'reconciliation', 'sandbox', 'scheduled-payments', 'statements', 'transactions', 'transfers',
   'webhooks',
 ])
 
-/** Machinery: what nouns stand on. It imports no noun of its layer. */
+/** Machinery folders, which the noun folders build on. A machinery folder imports no noun of its layer. */
 const MACHINERY: Readonly<Record<Layer, ReadonlySet<string>>> = {
   lib: new Set(['base', 'commands', 'config', 'contract', 'decisions', 'ledger', 'rails', 'security', 'shards']),
   storage: new Set(['commit', 'db', 'embedded', 'journal', 'migrations', 'outbox', 'redis', 'trail']),
@@ -105,13 +110,13 @@ const ROOTS: Readonly<Record<Layer, ReadonlySet<string>>> = {
 const FOLDER_FILES_MAX = 25
 
 const isLayer = (name: string): name is Layer => (LAYERS as readonly string[]).includes(name)
-/** The folder of a file within its layer; null for a file that lies loose, and outside the layers. */
+/** Returns the folder of a file within its layer; null for a file directly in a layer, and outside the layers. */
 function roomOf(path: string): { readonly layer: Layer; readonly room: string } | null {
   const [layer, room, ...rest] = path.split('/')
   return layer !== undefined && isLayer(layer) && room !== undefined && rest.length > 0 ? { layer, room } : null
 }
 
-/** Imports between two folders of one layer. */
+/** Returns the imports of a file from other folders of its layer. */
 function neighbours(from: Source): { readonly layer: Layer; readonly room: string; readonly target: string }[] {
   const here = roomOf(from.path)
   if (here === null || !isCode(from)) return []
@@ -122,7 +127,7 @@ function neighbours(from: Source): { readonly layer: Layer; readonly room: strin
   })
 }
 
-/** The circles of a graph, each as the names on it in order. */
+/** Returns the circles of a graph, each as its names in order. */
 function circlesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const state = new Map<string, 'open' | 'done'>()
   const circles: string[] = []
@@ -141,7 +146,7 @@ function circlesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   return circles
 }
 
-/** Edges of a graph, types included. */
+/** Builds a graph from the edges of the product's files, type imports included. */
 function graphOf(files: readonly Source[], edges: (from: Source) => readonly (readonly [from: string, to: string])[]): Map<string, Set<string>> {
   const graph = new Map<string, Set<string>>()
   for (const [from, to] of files.filter(isProduct).flatMap(edges)) graph.set(from, (graph.get(from) ?? new Set()).add(to))
@@ -158,7 +163,7 @@ const circlesBetweenFolders = (files: readonly Source[]): string[] =>
 
 // ── Words ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The lines of the code, without comments, in which a word stands. */
+/** Returns the lines of code, without comments, that match the pattern. */
 function linesWith(source: Source, word: RegExp): string[] {
   return withoutComments(source.text).split('\n').map((line) => line.trim()).filter((line) => word.test(line))
 }
@@ -167,7 +172,10 @@ function noWord(word: RegExp, applies: (source: Source) => boolean): Rule['broke
   return (source) => (applies(source) ? linesWith(source, word) : [])
 }
 
-/** The beginnings of SQL texts, behind a quote. Words that English prose begins with as well need more of the statement. */
+/**
+ * Patterns of the beginning of an SQL text, after a quote. Where English prose can begin with the same word, the
+ * pattern needs more of the statement.
+ */
 const SQL_BEGINNINGS = [
   String.raw`select\s+(?:\d|\w+\()`, String.raw`(?:[^'"\x60]*\()?select\b(?:(?!\k<quote>)[^])*?\sfrom\s`, String.raw`insert\s+into\s`, String.raw`delete\s+from\s`,
   String.raw`update\s+[\w.$\{\}]+(?:\s+(?:as\s+)?\w+)?\s+set\s`, String.raw`with\s+(?:recursive\s+)?\w+(?:\s*\([^()]*\))?\s+as\s+(?:not\s+)?(?:materialized\s+)?\(`,
@@ -176,27 +184,27 @@ const SQL_BEGINNINGS = [
   String.raw`declare\s+\w+\s+(?:no\s+scroll\s+)?cursor\s`, String.raw`fetch\s+\S+\s+from\s`,
 ]
 const SQL_TEXT = new RegExp(`(?<quote>['"\`])\\s*(?<text>${SQL_BEGINNINGS.join('|')})`, 'gi')
-/** SQL is written in lower or in upper case; a sentence begins with one capital. */
+/** Matches a first word all in lower or all in upper case, as in SQL; a sentence begins with one capital. */
 const IN_ONE_CASE = /^(?:[a-z]+|[A-Z]+)\b/
-/** An object that is sent to the database as a statement, wherever its text stands. */
+/** Matches an object that is sent to the database as a statement, even when its SQL text stands elsewhere. */
 const SQL_STATEMENT = /\bname: '\w+',\s*(?:text|values):|\btext: [^,\n]+,\s*values: \[/g
 
-/** SQL texts and statements of a file, each by its first line. */
+/** Returns the SQL texts and statements of a file, each as its first line. */
 function sqlOf({ text }: Source): string[] {
   const code = withoutComments(text)
   const texts = Array.from(code.matchAll(SQL_TEXT), ({ groups }) => groups?.['text'] as string).filter((found) => IN_ONE_CASE.test(found))
   return [...texts, ...Array.from(code.matchAll(SQL_STATEMENT), ([found]) => found)].map((found) => found.split('\n')[0] as string)
 }
 
-/** Doors: the files that may do what no other may. */
+/** Files with an exception: only they may read the clock or the environment. */
 const CLOCK = 'lib/base/clock.ts'
 const ENVIRONMENT_DOORS = new Set(['http/server/main.ts', 'http/server/build.ts'])
-/** Programs a person runs in a terminal; they print. */
+/** Whether a file is a program for the terminal, which may print. */
 const isProgram = ({ path }: Source): boolean => path === 'http/server/main.ts' || /-cli\.ts$/.test(path)
 const isScaffold = ({ path }: Source): boolean => ['test', 'bench'].includes(folderOf(path))
 const source = (path: string, text: string): Source => ({ path, text })
 
-// Put together here, or this file would break its own rules.
+// The forbidden words are joined from parts here, so that this file does not break its own rules.
 const ONLY = ['.on', 'ly('].join('')
 const LATER = [['TO', 'DO'].join(''), ['FIX', 'ME'].join('')]
 const UNCHECKED = new RegExp(['\\bas', 'any\\b'].join(' '))
@@ -369,7 +377,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** Made, not written: nobody reviews these. */
+/** Folders and files that are generated or local, so the rules do not check them. */
 const SKIPPED = new Set(['node_modules', '.git', '.data', '.tap', '.env'])
 const TEXT = /\.(ts|sql|json|md|ya?ml|csv|txt|html|css|js|mjs|sh|svg)$|(^|\/)(\.[a-z.]+|Dockerfile|LICENSE|run)$/
 

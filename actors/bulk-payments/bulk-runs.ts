@@ -1,8 +1,9 @@
 /**
- * Runs of bulk payments: begun, taken up again, and brought to their end (B4 to B8, B10, B11).
+ * Begins, resumes and ends runs of bulk payments (B4 to B8, B10, B11).
  *
- * Everything here happens in the caller's transaction, under locks that are taken in one order: the job, the approval, the
- * bulk payment. Once a run has its end no row of it can become a payment any more, whoever is still at work on one.
+ * Every function runs in the caller's transaction, under locks that are taken in one order: the job, the approval, the
+ * bulk payment. Once a run has ended, none of its rows can become a payment any more, even if a worker still works on a
+ * row.
  */
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import type { ApprovalRecord } from '../../lib/approvals/approval.ts'
@@ -23,10 +24,12 @@ import type { FxPartner } from '../providers/fx.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
 import { marketConvert } from '../exchange/create-exchange.ts'
 
-/** Runs of the operator end one by one; how soon, nobody can say. */
+/**
+ * Retry-After of a refused submission: a fixed guess, because the end of the operator's other runs is not known ahead.
+ */
 const BUSY_RETRY_SECONDS = 5
 
-/** A bulk payment with what its run consists of, all of it locked. */
+/** A bulk payment with the job and the approval of its run, all of them locked. */
 export interface Run {
   readonly bulk: BulkRecord
   readonly job: JobRecord | null
@@ -34,8 +37,8 @@ export interface Run {
 }
 
 /**
- * Locks a bulk payment with its job and its approval; null when there is none. When it has another job by the time it is locked,
- * all locks are let go and taken anew, or they would not be in one order any more.
+ * Locks a bulk payment with its job and its approval; null when there is no such bulk payment. When its job or approval
+ * has changed before the lock, all locks are released and taken again, to keep the one order of locks.
  */
 export async function lockRun(client: TransactionClient, id: string): Promise<Run | null> {
   for (;;) {
@@ -51,10 +54,10 @@ export async function lockRun(client: TransactionClient, id: string): Promise<Ru
   }
 }
 
-/** Whether nobody can say yes any more. */
+/** Whether the run needs an approval that is not pending any more. */
 export const lostApproval = ({ approval }: Pick<Run, 'approval'>): boolean => approval !== null && approval.status !== 'pending'
 
-/** Whether a run has stood still for so long that somebody else may end it, or its submitter may shake it. */
+/** Whether a run has made no progress for `forMs` milliseconds; then it may be cancelled, given up or resumed. */
 export const standsStill = ({ lastProgressAt, submittedAt }: BulkRecord, forMs: number, now: number): boolean => (lastProgressAt ?? submittedAt ?? now) + forMs <= now
 
 // ── The beginning ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -64,7 +67,7 @@ export interface BeginDeps {
   readonly sandbox: boolean
 }
 
-/** Who submits. */
+/** The user or API key that submits the bulk payment. */
 export interface Submitter {
   readonly id: string
   readonly name: string
@@ -73,7 +76,7 @@ export interface Submitter {
 }
 
 /**
- * B4: the run with its job, and the approval that all payments wait for, when the total needs one.
+ * Begins a run (B4): creates its job and, when the total needs one, the approval that all its payments wait for.
  *
  * @throws ProblemError `invalid-transition`, `rate-limited` when too many run already
  */
@@ -94,7 +97,11 @@ export async function beginRun({ market, sandbox }: BeginDeps, tx: ApprovalTx, b
   return { bulk: begun, job, approval: approvalId === null ? null : await lockApproval(client, approvalId) }
 }
 
-/** @returns the id of the approval; null when nobody is needed */
+/**
+ * Opens the approval of the whole batch.
+ *
+ * @returns the id of the approval; null when the total needs none
+ */
 async function openBatchApproval({ market, sandbox }: BeginDeps, tx: ApprovalTx, bulk: BulkRecord, by: Submitter): Promise<string | null> {
   const { client, ids, now } = tx
   const { terms: policy, from } = ruleInEffect('bulk_payment', await readStoredPolicies(client, bulk.customerId))
@@ -118,7 +125,7 @@ async function openBatchApproval({ market, sandbox }: BeginDeps, tx: ApprovalTx,
   return id
 }
 
-/** B10: lets a run that waits or stands still go on, if it is this submitter's. */
+/** Resumes a run that waits or makes no progress (B10), when this submitter submitted it; otherwise does nothing. */
 export async function resumeRun({ client, now }: ApprovalTx, { bulk, job }: Run, submitterId: string): Promise<void> {
   if (job === null || bulk.submittedBy !== submitterId) return
   await resumeJob(client, job.id, { now, evenIfHeld: standsStill(bulk, STALLED_MS, now) })
@@ -127,8 +134,9 @@ export async function resumeRun({ client, now }: ApprovalTx, { bulk, job }: Run,
 // ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Brings a locked run to its end. `failure` is what rows that it has left fail with; null when it has left none. `gaveUp`: it
- * was not the run that came to an end, somebody has ended it. What waits for an approval that has ended is looked at next.
+ * Ends a locked run. `failure` is the failure of the rows that are left; null when none is left. `gaveUp` is true when
+ * the run did not come to its own end, but was cancelled or given up. Payments that wait for an approval that has ended
+ * already are made due at once.
  */
 export async function endRun(tx: ApprovalTx, run: Run, { failure, gaveUp }: { readonly failure: RowFailure | null; readonly gaveUp: boolean }): Promise<BulkRecord> {
   const { client, now } = tx
@@ -144,7 +152,7 @@ export async function endRun(tx: ApprovalTx, run: Run, { failure, gaveUp }: { re
 }
 
 /**
- * B6: a run that stands still is cancelled, its job with it.
+ * Cancels a run that makes no progress, with its job (B6).
  *
  * @throws ProblemError `not-cancellable` while it makes progress
  */
@@ -155,7 +163,11 @@ export async function cancelRun(tx: ApprovalTx, run: Run): Promise<BulkRecord> {
   return await endRun(tx, run, { failure: 'cancelled', gaveUp: true })
 }
 
-/** B7, B8: what time, or the end of its approval, makes of a run. @returns when to look again, epoch milliseconds; null when it has come to its end */
+/**
+ * Gives a run up when it made no progress for `GIVEN_UP_MS`, or when its approval has ended (B7, B8).
+ *
+ * @returns when to check the run again, epoch milliseconds; null when it has ended
+ */
 export async function overseeRun(tx: ApprovalTx, run: Run): Promise<number | null> {
   const { bulk, job } = run
   const isLost = lostApproval(run)

@@ -1,8 +1,8 @@
 /**
- * Incoming payments that people decide on: money without an owner, money under review, and money that its payer wants back.
+ * Incoming payments that staff decide on: money without an owner, money under review, and money recalled by its payer.
  *
- * Each is a transaction of its own under the lock of the payment's row. What it does to a balance goes through the same commit
- * statement as everything else; where it sets money aside, with the balance's version as its fence.
+ * Each decision is a transaction of its own under the lock of the payment's row. It changes a balance through the same
+ * commit statement as every other command; where it places a hold, the balance's version is the fence.
  */
 import type { RecallRequest } from '../providers/credits.ts'
 import type { Clock } from '../../lib/base/clock.ts'
@@ -26,14 +26,14 @@ import type { HeldSubjectKind } from '../compliance/compliance-holds.ts'
 
 export interface IncomingCasesDeps {
   readonly database: Database
-  /** Every decision is a transaction, and finds its accounts within it. */
+  /** Internal accounts, read within the transaction of each decision. */
   readonly accounts: Pick<InternalAccountCache, 'within'>
   readonly balances: BalanceCache
   readonly ids: IdSource
   readonly clock: Clock
 }
 
-/** One of the operator's people, and the item they act on. */
+/** A user of the operator, and the suspense item that the user decides on. */
 interface Acting {
   readonly itemId: string
   readonly operatorId: string
@@ -43,14 +43,14 @@ interface Acting {
 // ── Without an owner ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Gives money whose owner was not known to a balance of the operator (L04).
+ * Allocates money without an owner to a balance of one of the operator's customers (L04).
  *
  * @throws ProblemError `not-found`, `invalid-transition` when it has been decided on, `validation-error` for a balance that it cannot go to
  */
 export async function allocateSuspense(
   world: IncomingCasesDeps, { itemId, operatorId, by }: Acting, { balanceId, reason }: { readonly balanceId: string; readonly reason: string | null },
 ): Promise<void> {
-  // Read before the transaction begins: whoever has a connection waits for no second one.
+  // Read before the transaction begins: a transaction must not wait for a second connection.
   const balance = await world.balances.find(balanceId)
   await decideSuspense(world, { itemId, operatorId, by }, 'allocate', async (tx, record) => {
     if (balance === null || !(await balanceBelongsToOperator(tx.client, balanceId, operatorId))) invalidBalance('not_found', 'No such balance.')
@@ -62,7 +62,11 @@ export async function allocateSuspense(
   })
 }
 
-/** Sends money whose owner nobody found back to where it came from (L08, then L11). @throws ProblemError `not-found`, `invalid-transition` */
+/**
+ * Returns money without an owner to its payer (L08, then L11).
+ *
+ * @throws ProblemError `not-found`, `invalid-transition`
+ */
 export async function returnSuspense(world: IncomingCasesDeps, acting: Acting, { reason, reasonCode }: { readonly reason: string; readonly reasonCode: string }): Promise<void> {
   await decideSuspense(world, acting, 'give_back', async (tx, record) => moves.giveBack(record, { by: acting.by.actor.id, reason, reasonCode }, await contextOf(world, tx, record)))
 }
@@ -97,14 +101,15 @@ function invalidBalance(code: 'not_found' | 'currency_mismatch' | 'invalid_value
 
 // ── Under review, and recalled ────────────────────────────────────────────────────────────────────────────────────────
 
-/** Codes of the answer to a recall: the customer does not agree; the money is not there any more. */
+/** Codes of the refusal of a recall: the customer does not agree; the balance does not hold the money any more. */
 const NOT_AGREED = 'CUST'
 const SHORT_FUNDS = 'AM04'
 
 /**
- * Incoming payments as the subjects of holds. A screening released lets the money through (L06), blocked sends it back (L07)
- * or leaves it where it is, frozen. A recall blocked is accepted: the money goes back (L80), or the answer is AM04 where there
- * is not enough left; released, the customer keeps it.
+ * Incoming payments as the subjects of compliance holds. Screening: a released payment is credited (L06); a blocked
+ * payment is sent back (L07), or stays frozen where it is. Recall: a blocked payment means that the recall is accepted,
+ * so the money goes back (L80), or the answer is AM04 where the balance does not cover it; a released payment stays
+ * with the customer.
  */
 export function heldIncoming(world: Pick<IncomingCasesDeps, 'accounts'>): HeldSubjectKind {
   return {
@@ -123,7 +128,12 @@ export function heldIncoming(world: Pick<IncomingCasesDeps, 'accounts'>): HeldSu
   }
 }
 
-/** The hold stays open: people can still send the money back. */
+/**
+ * Checks that a balance still accepts money: it must be active or frozen. When it refuses, the compliance hold stays
+ * open, and staff can still send the money back.
+ *
+ * @throws ProblemError `invalid-transition`
+ */
 async function mustTakeMoney({ client }: ApprovalTx, balanceId: string): Promise<void> {
   const balance = await lockBalance(client, balanceId)
   if (balance === null || (balance.status !== 'active' && balance.status !== 'frozen')) {
@@ -138,9 +148,10 @@ async function answerRecall(tx: ApprovalTx, record: IncomingRecord, accepted: bo
 }
 
 /**
- * The payer's bank wants a credit back: the operator's people are asked, and the money is set aside where the balance covers it.
+ * Opens a recall of a credit by the payer's bank: opens a case for the operator's staff, and places a hold on the money
+ * where the balance covers it.
  *
- * @returns the id of their case
+ * @returns the id of the case
  * @throws ProblemError `simulation-not-possible` when the payment cannot be recalled, `validation-error` for an amount above it
  */
 export async function requestRecall(tx: ApprovalTx, record: IncomingRecord, { id, amount, reasonCode }: RecallRequest): Promise<string> {
@@ -163,7 +174,10 @@ export async function requestRecall(tx: ApprovalTx, record: IncomingRecord, { id
   return caseId
 }
 
-/** A hold on what is wanted back; null where the balance does not cover it. Its version moves, so that no actor remembers more than there is. */
+/**
+ * Places a hold on the recalled amount; null where the balance does not cover it. The balance's version rises, so that
+ * no actor keeps a balance in its cache that is too high.
+ */
 async function setAside({ client, ids, now }: ApprovalTx, record: IncomingRecord, amount: bigint): Promise<string | null> {
   const balanceId = record.balanceId as string
   const balance = await lockBalance(client, balanceId)

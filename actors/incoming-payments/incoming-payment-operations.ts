@@ -1,6 +1,6 @@
 /**
- * What the HTTP layer asks of incoming payments: the sandbox's ways to make them and to take them back, the operator's list of
- * money without an owner, and where a customer sends money to.
+ * Commands of incoming payments, for the HTTP layer: the sandbox's simulations of credits, debits and recalls, and the
+ * operator's decisions on money without an owner.
  */
 import { randomUUID } from 'node:crypto'
 import { allocateSuspense, requestRecall, returnSuspense, type IncomingCasesDeps } from './incoming-cases.ts'
@@ -26,19 +26,19 @@ import { runOnce, type RunOnceDeps } from '../commands/run-once.ts'
 import type { SimIncomingDebit, SimIncomingPayment, SimIncomingRecall, SuspenseAllocation, SuspenseItem, SuspenseReturn } from '../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { CommandAnswer, Idempotency, Versioned } from '../../lib/commands/command.ts'
 
-/** Everything that is refused is thrown as a problem. */
+/** Commands of incoming payments. Every refusal is thrown as a problem. */
 export interface IncomingCommands {
-  /** Somebody pays into a balance: the sandbox bank says so within a second. */
+  /** Simulates a payment into a balance: the sandbox bank announces the credit within a second. */
   simulate(by: ByCaller, body: SimIncomingPayment, idempotency: Idempotency | null, answer: SimulationAnswer): Promise<CommandAnswer>
-  /** Somebody collects from a balance, where a partner's sandbox can be told to. */
+  /** Simulates a direct debit from a balance, where the partner's sandbox supports it. */
   simulateDebit(by: ByCaller, body: SimIncomingDebit, idempotency: Idempotency | null): Promise<CommandAnswer>
-  /** The payer's bank wants it back. */
+  /** Simulates a recall of an incoming payment by the payer's bank. */
   simulateRecall(by: ByCaller, id: string, body: SimIncomingRecall, idempotency: Idempotency | null): Promise<CommandAnswer>
   allocate(by: ByInTenant, id: string, body: SuspenseAllocation): Promise<Versioned<SuspenseItem>>
   giveBack(by: ByInTenant, id: string, body: SuspenseReturn): Promise<Versioned<SuspenseItem>>
 }
 
-/** Two operations simulate the same, and say so in different words. */
+/** Shape of the answer: two operations simulate a credit, and each has its own shape. */
 export type SimulationAnswer = 'result' | 'receipt'
 
 export interface IncomingCommandsDeps extends IncomingCasesDeps, RunOnceDeps {
@@ -49,15 +49,15 @@ export interface IncomingCommandsDeps extends IncomingCasesDeps, RunOnceDeps {
 const PAYER_NAME = 'Sandbox Payer Ltd'
 const RETURN_REASON = 'AC01'
 const RECALL_REASON = 'FRAD'
-/** A value date lies at most this far back. */
+/** A value date lies at most this many days back. */
 const VALUE_DAYS_MAX = 366
-/** Rails on which every payment has a reference of its own for its whole way. */
+/** Rails on which every payment carries a unique end-to-end transaction reference (UETR). */
 const TRACKED: ReadonlySet<Rail> = new Set<Rail>(['swift', 'fedwire', 'target2', 'chaps'])
 
 export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCommands {
   const { database, balances, ids, clock, bank } = world
 
-  /** Read before the transaction begins: whoever has a connection waits for no second one. */
+  /** Reads a balance. Call it before the transaction begins: a transaction must not wait for a second connection. */
   const known = async (balanceId: string | null | undefined) => (balanceId == null ? null : await balances.find(balanceId.toLowerCase()))
 
   function mustOwn(by: ByCaller, balance: KnownBalance | null): KnownBalance {
@@ -92,7 +92,7 @@ export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCom
       return await runOnce(world, idempotency, 202, async (client) => {
         const { connectionId, currency } = mustOwn(by, named)
         if (amount.currency !== currency) invalid([{ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${currency}.` }])
-        // Of all that are connected none has a sandbox that collects.
+        // No connected partner has a sandbox that supports direct debits.
         return refuse('simulation-not-possible', 'The connection of the balance collects for nobody.', { extra: { currentStatus: null, connectionProvider: await providerOfConnection(client, connectionId) } })
       })
     },
@@ -124,13 +124,21 @@ export function createIncomingCommands(world: IncomingCommandsDeps): IncomingCom
   }
 }
 
-/** Partners that are no sandbox are not told what to say. */
+/**
+ * Checks that the connection belongs to the sandbox bank: only its messages can be simulated.
+ *
+ * @throws ProblemError `simulation-not-possible` for any other partner
+ */
 async function mustBeSandbox(client: TransactionClient, connectionId: string): Promise<void> {
   const provider = await providerOfConnection(client, connectionId)
   if (provider !== 'sandbox') refuse('simulation-not-possible', 'Only the sandbox bank can be simulated.', { extra: { currentStatus: null, connectionProvider: provider } })
 }
 
-/** The credit that a body asks for. @throws ProblemError when it asks for what no bank would say */
+/**
+ * Builds the credit that a body asks for.
+ *
+ * @throws ProblemError when the fields form a credit that no bank would report, or the amount is above the limit
+ */
 function creditOf(body: SimIncomingPayment, { currency, reference, today }: { readonly currency: CurrencyCode; readonly reference: string; readonly today: string }): CreditFacts {
   const errors: FieldError[] = []
   if (body.amount.currency !== currency) errors.push({ field: '/amount/currency', code: 'currency_mismatch', message: `The balance is in ${currency}.` })
@@ -159,7 +167,7 @@ function creditOf(body: SimIncomingPayment, { currency, reference, today }: { re
   }
 }
 
-/** By which money in a currency comes in most of the time: at once, where that is possible. */
+/** Returns the usual rail of incoming money in a currency: an instant rail where there is one. */
 function usualRail(currency: CurrencyCode): Rail {
   const local = [...RAILS.values()].filter((terms) => terms.currency === currency && terms.withdrawnSince === null)
   return (local.find(({ speed }) => speed === 'instant') ?? local[0])?.rail ?? 'swift'

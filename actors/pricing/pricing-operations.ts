@@ -1,4 +1,6 @@
-/** What the HTTP layer asks of prices: lists of what an operator charges, each change in one transaction with its trail. */
+/**
+ * Reads and commands of an operator's price lists, for the HTTP layer: each change is one transaction with its trail.
+ */
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
 import { isCurrencyCode, type CurrencyCode } from '../../lib/base/currency.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
@@ -17,16 +19,16 @@ import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { PricingRuleWrite, PricingTemplate, PricingTemplateCreate, pricingTemplateList, PricingTemplateUpdate } from '../../lib/pricing/pricing-template-schema.ts'
 import type { Versioned } from '../../lib/commands/command.ts'
 
-/** Lists of one operator. */
+/** Price lists of one operator. */
 const TEMPLATES_MAX = 100
 
-/** Reads of the operator that is the tenant. Null: it has no such list. */
+/** Reads of price lists of the operator that is the tenant. Null: the operator has no such list. */
 export interface PricingReads {
   list(query: ListQuery<typeof pricingTemplateList>): Promise<ListResult<PricingTemplate>>
   get(operatorId: string, id: string): Promise<Versioned<PricingTemplate> | null>
 }
 
-/** Writes. Everything that is refused is thrown as a problem. */
+/** Commands of price lists. Every refusal is thrown as a problem. */
 export interface PricingCommands {
   create(by: ByInTenant, body: PricingTemplateCreate): Promise<Versioned<PricingTemplate>>
   update(by: ByInTenant, id: string, body: PricingTemplateUpdate, expected: number | bigint | null): Promise<Versioned<PricingTemplate>>
@@ -39,7 +41,7 @@ export interface PricingDeps {
   readonly clock: Clock
 }
 
-/** Puts it together. */
+/** Creates the reads and commands of price lists. */
 export function createPricing({ database, ids, clock }: PricingDeps): { readonly reads: PricingReads; readonly commands: PricingCommands } {
   const get: PricingReads['get'] = async (operatorId, id) => {
     const record = await readTemplate(database.pool, operatorId, id)
@@ -74,7 +76,8 @@ export function createPricing({ database, ids, clock }: PricingDeps): { readonly
         const id = ids.next()
         const priced = rulesOf(rules)
         await inTransaction(database, async (client) => {
-          // Those of one operator are made one after the other: names are unique and their number is bounded.
+          // Lists of one operator are created one after the other, because names are unique and their number is
+          // bounded.
           await lockTemplatesOf(client, by.tenant.id)
           await mustBeNew(client, by, name, id)
           if (await countTemplates(client, by.tenant.id) >= TEMPLATES_MAX) refuse('limit-reached', `An operator has at most ${TEMPLATES_MAX} lists.`)
@@ -112,7 +115,11 @@ async function mustBeNew(client: TransactionClient, by: ByInTenant, name: string
   if (await hasTemplateNamed(client, by.tenant.id, name, id)) invalid([{ field: '/name', code: 'invalid_value', message: 'Another list has this name.' }])
 }
 
-/** The rules of a body. @throws ProblemError that names all that is wrong with them */
+/**
+ * Reads the fee rules of a body.
+ *
+ * @throws ProblemError with every invalid rule
+ */
 function rulesOf(rules: readonly PricingRuleWrite[]): readonly PricingRule[] {
   const errors: FieldError[] = []
   const seen = new Set<string>()

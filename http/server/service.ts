@@ -1,8 +1,8 @@
 /**
- * The composition root: one node of the service, put together from its settings.
+ * The composition root: builds one node of the service from its settings.
  *
- * Used by main.ts, by every HTTP test and by the bench. What a test or a bench must replace is an override; there is no
- * other way to build a service.
+ * Used by main.ts, by every HTTP test and by the bench. Tests and benches replace parts through `Overrides`; there is
+ * no other way to build a service.
  */
 import { hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -142,39 +142,41 @@ import { createEndpointOwners, createWebhookCommands, createWebhookReads } from 
 import type { Services } from '../route/services.ts'
 import type { IdempotencyRecord } from '../../lib/commands/command.ts'
 
-/** What a test or a bench replaces. */
+/** Parts of the service that a test or a bench replaces. */
 export interface Overrides {
   readonly clock?: Clock
-  /** What is taken for the machine's own clock when it is compared with the database's. */
+  /** Replaces the machine's clock in the comparison with the database's clock. */
   readonly wallClock?: Clock
   readonly log?: Logger
-  /** False leaves payments waiting for the bank. */
+  /** False keeps payments in the queue: nothing is submitted to the bank. */
   readonly dispatch?: boolean
-  /** Operations besides our own: what only a test can show is made up by it. */
+  /** Extra routes that a test adds, for behaviour that no operation of the API can show. */
   readonly routes?: readonly Route[]
-  /** Limits with other quotas, or none: to measure what they cost. */
+  /** Rate limits with other quotas; null for none, to measure what they cost. */
   readonly rateLimits?: RateLimits | null
-  /** Who says whether a name belongs to an account, in place of the bank. */
+  /** Replaces the bank's check whether a name belongs to an account. */
   readonly payees?: PayeeVerifier
-  /** Who screens payments, in place of the sandbox's list. */
+  /** Replaces the sandbox's screening list. */
   readonly screener?: Screener
-  /** Who looks for harmful files, in place of the sandbox's scanner. */
+  /** Replaces the sandbox's scanner for harmful files. */
   readonly scanner?: Scanner
-  /** True takes a code of a second factor once, as where there is no sandbox. */
+  /** True accepts each code of a second factor only once, as a service without a sandbox does. */
   readonly singleUseCodes?: boolean
-  /** Where the names of webhook receivers lead, and what delays retries by chance. */
+  /** Replaces the name resolution of webhook receivers, and the random part of the delay of retries. */
   readonly webhooks?: Partial<Pick<WebhooksOptions, 'resolve' | 'chance'>>
-  /** False keeps no request log: to measure what it costs. */
+  /** False switches the request log off, to measure what it costs. */
   readonly requestLog?: boolean
-  /** False takes requests however late the event loop runs: how busy the machine is, is no part of most tests. */
+  /**
+   * False accepts requests however late the event loop runs, because most tests must not depend on the machine's load.
+   */
   readonly refuseWhenLate?: boolean
-  /** Other commands over the same storage: a baseline of the bench. */
+  /** Replaces the payment commands, over the same storage: a baseline of the bench. */
   readonly commands?: (database: Database, world: Pick<Services, 'ids' | 'clock' | 'problemBase'>) => PaymentCommands
 }
 
 /** One running node. */
 export interface Service extends AsyncDisposable {
-  /** Where it listens, without `/v1`. */
+  /** Address where the node listens, without `/v1`. */
   readonly url: string
   readonly databaseUrl: string
   /** The seeded sandbox; null in production. */
@@ -182,15 +184,18 @@ export interface Service extends AsyncDisposable {
   readonly system: ActorSystem
   readonly queue: PaymentQueue
   readonly shards: Shards
-  /** Finishes what was accepted, then stops. At most 10 s. */
+  /** Finishes the accepted requests and work, then stops. Takes at most 10 s. */
   close(): Promise<void>
 }
 
-/** Partitions are looked after this often. */
+/** Time between two runs of the maintenance of partitions. */
 const MAINTENANCE_MS = 60 * 60_000
-/** For many rows as they are at one moment, while what is made of them is written through the others: two reports, a statement. */
+/**
+ * Connections for snapshots, which read many rows as of one moment while their results are written through other
+ * connections: two reports and a statement.
+ */
 const SNAPSHOTS_MAX = 3
-/** What was accepted may take this long when the service stops; after that connections are cut. */
+/** Time that accepted requests get when the service stops; after it, their connections are closed. */
 const DRAIN_MS = 7_000
 
 /**
@@ -210,7 +215,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     databaseUrl = embedded.url
   }
   await migrate(databaseUrl)
-  // Where people develop, a transaction that asks for a second connection fails; where customers are, it goes on and is reported.
+  // Locally, a transaction that takes a second connection fails; in staging and production it goes on, and is logged.
   const reported = (error: SecondConnection) => log.error({ err: error }, 'second connection')
   const database = config.appEnv === 'local' ? new Database(databaseUrl) : new Database(databaseUrl, undefined, reported)
   started.defer(() => database.close())
@@ -227,7 +232,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     moved: (what) => log.warn(what, 'rows were dated ahead of all partitions and have been moved to their own'),
     failed: (error, table) => log.warn({ err: error, table }, 'partitions could not be looked after'),
   }
-  // Waited for, because what is written before its partition exists has to be moved later. What is to be dropped can wait.
+  // The start waits for new partitions, because rows written before their partition exists must be moved later.
+  // Dropping old partitions can wait.
   await makePartitions(database, clock.now(), partitionReport)
   const maintenance = new Poller({
     everyMs: MAINTENANCE_MS, poll: () => maintainPartitions(database, clock.now(), partitionReport), onError: (error) => log.warn({ err: error }, 'partitions could not be looked after'),
@@ -242,7 +248,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     flushMs: config.requestLogFlushMs,
     onError: (error, what) => log.warn({ err: error }, what),
   })
-  // After the last answer, before the database goes.
+  // Closes the request log after the last answer and before the database.
   started.defer(async () => { await requestLog?.close() })
   const rateLimits = started.adopt(openRateLimits(config, overrides, { clock, log }), ({ stop }) => stop()).limits
 
@@ -253,7 +259,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const sandbox = config.sandbox ? await openSandbox({ config, database, clock, ids, secrets, hashPassword: workers.passwords.hash }) : null
   const mailer = createMailOutbox({
     directory: join(config.dataDir, 'outbox'), clock, ids,
-    // Links in mails are credentials: only a developer's own screen shows them.
+    // Links in mails are credentials, so mails are logged only when the service runs locally.
     ...(config.appEnv === 'local' ? { announce: ({ to, subject, text }) => log.info({ mail: { to, subject, text } }, 'mail') } : {}),
   })
   const { identity, people, members, memberCommands, ...identityLife } = createPeople({
@@ -263,20 +269,20 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await identityLife.start()
   started.defer(() => identityLife.stop())
   const onError = (error: unknown, what: string) => log.warn({ err: error }, what)
-  // Commits begin before there is anybody to tell.
+  // Commits begin before webhooks and caches exist, so these two functions get their real bodies later.
   let nudge = (): void => undefined
   let forgetUncommitted = (): void => undefined
   const system = new ActorSystem({ databaseUrl, lanes: config.commitLanes, clock, onBug: (error, what) => log.error({ err: error }, what), onCommitted: () => nudge(), onReconnected: () => forgetUncommitted() })
   started.defer(() => system.close())
 
-  // What the other nodes know this process by.
+  // Identifies this process to the other nodes.
   const instance = randomUUID()
   const shards = openShards(config, { log, clock, databaseUrl, instance })
   const bank = new SandboxBank({ database, clock, shards, onError })
   const accounts = new InternalAccountCache(database, ids)
   const screener = overrides.screener ?? sandboxScreener
   const gate = new ComplianceGate({ screener, database, system })
-  // A single node has nobody to tell.
+  // A single node owns every shard (`owned()` is null), so it needs no bell.
   const bell = shards.owned() === null ? null : new ShardBell({ url: databaseUrl, database, shards, channel: 'payment_waits', onRing: () => queue.look(), onError })
   const queue: PaymentQueue = new PaymentQueue({ system, database, accounts, bank, screener, ids, clock, shards, elsewhere: (shard) => bell?.ring(shard), onError })
   const balances = new BalanceCache(database)
@@ -435,7 +441,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     ...shared, database, bank, findIdempotencyRecord, environment: config.appEnv, hasOperation: (operationId: string) => table.some((route) => route.operationId === operationId),
   }
   const answers = createAnswers({ database, problemBase: config.problemBase, findIdempotencyRecord })
-  /** Everything that a start does is done. */
+  /** True once the start of the service is over. */
   let begun = false
   const world: Services = {
     ...shared,
@@ -493,7 +499,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const server = createHttpServer(admission.guard(app.callback(), authentication.partyOf), world)
   const url = await listen(server, config)
   started.defer(() => drain(server))
-  // Last to start and first to stop: a node takes shards when it can work, and gives them up before it stops working.
+  // Shards start last and stop first: a node takes shards when it can work, and gives them up before it stops working.
   await shards.start()
   started.defer(() => shards.stop())
   if (config.metricsPort !== null) {
@@ -507,12 +513,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   return { url, databaseUrl, sandbox, system, queue, shards, close, [Symbol.asyncDispose]: close }
 }
 
-/** Nothing that authenticates anybody reaches a log. */
+/** Paths of credentials, which are removed from every log line. */
 const REDACTED = [
   '*.authorization', '*.password', '*.secret', '*.apiKey', '*.token', '*.cookie', 'req.headers.authorization', 'req.headers.cookie', 'req.headers["x-csrf-token"]',
 ]
 
-/** Ready: the start is over, its sandbox written down; the database answers, and the shards of this node are known. */
+/**
+ * Reports whether the node is ready: the start is over and the sandbox is stored, the database answers, and the shards
+ * of this node are known.
+ */
 async function readiness(database: Database, shards: Shards, begun: boolean): ReturnType<Services['readiness']> {
   const from = performance.now()
   const postgres = await isAnswering(database)
@@ -526,7 +535,9 @@ async function readiness(database: Database, shards: Shards, begun: boolean): Re
   return { status: checks.every(({ ok }) => ok) ? 'ready' : 'not_ready', checks }
 }
 
-/** One node has every shard; several lease them from Redis, unless leases are switched off. */
+/**
+ * Opens the shards: a single node has all of them; several nodes lease them from Redis, unless leases are switched off.
+ */
 function openShards(
   { redisUrl, nodeUrl, nodeId, nodeSecret, leases }: Config,
   { log, clock, databaseUrl, instance }: { readonly log: Logger; readonly clock: Clock; readonly databaseUrl: string; readonly instance: string },
@@ -536,12 +547,12 @@ function openShards(
   return new RedisShards({ redisUrl, nodeUrl, nodeId: id, nodeSecret, instance, clock, namespace: new URL(databaseUrl).pathname.slice(1), log })
 }
 
-/** The limits of this node, told to the others where there are any. */
+/** Opens the rate limits of this node; with Redis, the counts are shared with the other nodes. */
 function openRateLimits(config: Config, overrides: Overrides, { clock, log }: { readonly clock: Clock; readonly log: Logger }): { readonly limits: RateLimits | null; readonly stop: () => void } {
   if (overrides.rateLimits !== undefined) return { limits: overrides.rateLimits, stop: () => undefined }
   if (config.rateLimits === 'off') return { limits: null, stop: () => undefined }
   const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, 'commands')
-  // Every command that fails says so by itself.
+  // Each failing command reports its own error, so the connection's errors need no log line.
   redis?.on('error', () => undefined)
   const limits = new RateLimits({
     clock, counters: redis === null ? null : createRateCounters(redis), onError: (error, what) => log.warn({ err: error }, what),
@@ -549,7 +560,7 @@ function openRateLimits(config: Config, overrides: Overrides, { clock, log }: { 
   return { limits, stop: () => { limits[Symbol.dispose](); redis?.disconnect() } }
 }
 
-/** Where an operator's developers find things. */
+/** Returns the links of the documentation for an operator's developers. */
 function integrationLinks(baseUrl: string, problemBase: string) {
   return {
     portal: documentation('', problemBase), reference: `${baseUrl}/docs`, gettingStarted: documentation('getting-started', problemBase),
@@ -557,22 +568,23 @@ function integrationLinks(baseUrl: string, problemBase: string) {
   }
 }
 
-/** The 503 of admission. */
+/** Builds the body of the 503 with which admission refuses a request. */
 function overloaded({ ids, problemBase }: Services, path: string): { readonly body: string; readonly requestId: string } {
   const requestId = ids.next()
   const instance = path.split('?', 1)[0] as string
   return { requestId, body: problemBody({ slug: 'service-unavailable', detail: TOO_MANY, retryAfterSeconds: 1 }, { problemBase, instance, requestId }) }
 }
 
-/** The secret that the service's own keys are derived from: the setting, or one made once and kept in DATA_DIR. */
+/** Derives the key that seals cursors from the master secret: the setting `SECRETS_KEY`, or the secret in DATA_DIR. */
 function cursorKey(masterSecret: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', masterSecret, '', 'vostro cursors', 32))
 }
 
+/** Reads the master secret in DATA_DIR, and creates it at the first start. Used where `SECRETS_KEY` is not set. */
 async function ownSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, 'secrets.key')
   await mkdir(dataDir, { recursive: true })
-  // `wx`: of two nodes that start at once, one makes it and both read it.
+  // `wx` creates the file only once: when two nodes start at the same time, one writes the secret and both read it.
   await writeFile(path, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw new StartError(`DATA_DIR ${dataDir} cannot be written (${error.code}); make it writable or set another DATA_DIR.`, { cause: error })
   })
@@ -590,18 +602,18 @@ async function listen(server: Server, { host, port }: Config): Promise<string> {
     throw new StartError(`Cannot listen on ${host}:${port} (${code}); correct HOST and PORT.`, { cause: error })
   }
   const address = server.address() as AddressInfo
-  // What listens on every address is reached on this machine's own.
+  // A server that listens on every address is reached on the loopback address.
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${address.port}`
 }
 
-/** No new requests; those under way get their answers. */
+/** Stops accepting requests, and waits until those under way are answered, `DRAIN_MS` at most. */
 async function drain(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()
   server.closeIdleConnections()
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-  // A keep-alive connection that becomes idle while we drain is closed by the next look.
+  // Closes the keep-alive connections that become idle during the drain.
   const sweep = setInterval(() => server.closeIdleConnections(), 100)
   await closed
   clearTimeout(cut)

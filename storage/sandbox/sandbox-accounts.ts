@@ -8,7 +8,11 @@ export interface SandboxAccountEntry {
   readonly opensAt: number
 }
 
-/** Reads an account; null when it was never opened. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads an account; null when it was never opened.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function findSandboxAccount(database: Queries, reference: string): Promise<SandboxAccountEntry | null> {
   const [row] = await database.query<[number, number]>({
     name: 'sandbox_account', values: [reference],
@@ -17,7 +21,11 @@ export async function findSandboxAccount(database: Queries, reference: string): 
   return row === undefined ? null : { number: row[0], opensAt: row[1] }
 }
 
-/** Inserts an account that opens at `opensAt`, with the next free number; a reference that the bank has already is left as it is. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Inserts an account that opens at `opensAt`, with the next free number; an existing reference is left as it is.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function insertSandboxAccount(database: Queries, reference: string, opensAt: number): Promise<void> {
   await database.query({
     name: 'sandbox_account_open', values: [reference, timestamp(opensAt)],
@@ -25,7 +33,12 @@ export async function insertSandboxAccount(database: Queries, reference: string,
   })
 }
 
-/** Closes an account at `closesAt`, unless it closes already. @returns when it closes. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Closes an account at `closesAt`, unless it has a closing time already.
+ *
+ * @returns when the account closes
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function closeSandboxAccount(database: Queries, reference: string, closesAt: number): Promise<number> {
   const [row] = await database.query<[number]>({
     name: 'sandbox_account_close', values: [reference, timestamp(closesAt)],

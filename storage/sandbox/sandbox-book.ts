@@ -9,7 +9,7 @@ import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
-/** One booking. `id` is the bank's own, so that it is booked once; `at` is epoch milliseconds. */
+/** A booking. `id` is the bank's own id, so that each booking is inserted once; `at` is epoch milliseconds. */
 export interface SandboxBooking {
   readonly id: string
   readonly connectionId: string
@@ -22,7 +22,11 @@ export interface SandboxBooking {
   readonly text: string | null
 }
 
-/** Inserts bookings; an id that is booked already is left as it is. Times may be in the future. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Inserts bookings; an id that is booked already is left as it is. Times may be in the future.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function insertSandboxBookings(queries: Queries, bookings: readonly SandboxBooking[]): Promise<void> {
   await queries.query({
     name: 'sandbox_book',
@@ -46,7 +50,8 @@ export interface SandboxDelivery {
 }
 
 /**
- * Reads the credits that result from orders to accounts at this bank. The text for the payee is the payment's own.
+ * Reads the credits that result from orders to accounts at this bank. The text for the payee is the payment's
+ * reference.
  *
  * @throws DatabaseUnavailable and the driver's errors
  */
@@ -65,8 +70,8 @@ export async function sandboxDeliveries(database: Pick<Database, 'query'>, refer
 }
 
 /**
- * SQL of all bookings of an account ($1, $2) before an instant ($3), and from another on ($4): settled orders, orders
- * whose settlement message is due, and the rest.
+ * SQL of all bookings of an account ($1, $2) from the instant $4 on and before the instant $3: settled orders, orders
+ * whose settlement message is due, and all other bookings.
  */
 const BOOKED = `
   select settled_at as at, reference, 'DBIT' as direction, amount, 'PMNT' as code, null as text, reference as id from sandbox_order
@@ -103,10 +108,10 @@ export async function sandboxBalance(client: TransactionClient, connectionId: st
   return BigInt(row!.balance)
 }
 
-/** Lines of one fetch. */
+/** Number of bookings of one fetch. */
 const FETCHED = 1_000
 
-/** Reads the bookings from one instant up to another, in order, at most a thousand in memory at a time. */
+/** Reads the bookings from one instant up to another, in order, with at most a thousand in memory at a time. */
 export async function* sandboxLines(client: TransactionClient, connectionId: string, currency: string, from: number, before: number): AsyncGenerator<readonly BookedLine[]> {
   await client.query(`declare booked no scroll cursor for select (extract(epoch from at) * 1000)::float8 as at, reference, direction, amount, code, text, id from (${BOOKED}) b order by b.at, b.id, b.direction`,
     [connectionId, currency, timestamp(before), timestamp(from)])

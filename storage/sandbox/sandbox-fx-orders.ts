@@ -8,7 +8,7 @@ import type { Queries } from '../db/transaction.ts'
 
 export type SandboxFxEvent = 'settled' | 'refused' | 'unclear'
 
-/** An order as the dealer takes it. */
+/** An order as the dealer accepts it. */
 export interface NewSandboxFxOrder {
   readonly reference: string
   readonly shard: number
@@ -17,7 +17,7 @@ export interface NewSandboxFxOrder {
   readonly sold: bigint
   readonly bought: bigint
   readonly state: 'accepted' | 'unanswered'
-  /** Null where nothing is to come. */
+  /** The next message; null where no message is to come. */
   readonly nextEvent: SandboxFxEvent | null
   readonly reason: string | null
   /** Epoch milliseconds. */
@@ -25,7 +25,11 @@ export interface NewSandboxFxOrder {
   readonly connectionId: string
 }
 
-/** Inserts orders; a reference that the dealer has already is left as it is. `receivedAt` is epoch milliseconds. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Inserts orders; an existing reference is left as it is. `receivedAt` is epoch milliseconds.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function insertSandboxFxOrders(database: Queries, orders: readonly NewSandboxFxOrder[], receivedAt: number): Promise<void> {
   await database.query({
     name: 'sandbox_fx_submit',
@@ -43,7 +47,7 @@ export async function insertSandboxFxOrders(database: Queries, orders: readonly 
   })
 }
 
-/** What the dealer knows of an order when it is asked. */
+/** The state of an order, for the dealer's answer to a status request. */
 export interface SandboxFxOrderState {
   readonly reference: string
   readonly state: string
@@ -51,11 +55,15 @@ export interface SandboxFxOrderState {
   readonly reason: string | null
   readonly sold: bigint
   readonly bought: bigint
-  /** Whether the time of the next event has come. */
+  /** Whether the next event is due. */
   readonly isDue: boolean
 }
 
-/** Reads the states of orders at `now` (epoch milliseconds); references that the dealer does not have are absent. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads the states of orders at `now` (epoch milliseconds); references that the dealer does not have are absent.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function sandboxFxOrderStates(database: Queries, references: readonly string[], now: number): Promise<readonly SandboxFxOrderState[]> {
   const rows = await database.query<[string, string, string | null, string | null, string, string, boolean | null]>({
     name: 'sandbox_fx_status', values: [plainArray(references), timestamp(now)],
@@ -109,7 +117,12 @@ export async function dueSandboxFxOrders(database: Queries, { now, max, owned }:
   return rows.map(([reference, shard, event, reason, sold, bought, eventNumber]) => ({ reference, shard, event, reason, sold: BigInt(sold), bought: BigInt(bought), eventNumber }))
 }
 
-/** Moves orders on whose message of this number was acknowledged; orders planned anew since are left alone. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Sets orders to the state of their message of this event number, which was acknowledged; orders planned anew since
+ * stay as they are.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function acknowledgeSandboxFxOrders(database: Queries, heard: readonly { readonly reference: string; readonly eventNumber: number }[]): Promise<void> {
   await database.query({
     name: 'sandbox_fx_acknowledged',

@@ -1,9 +1,14 @@
-/** Messages of the sandbox bank about money that comes in: rows of sandbox_message, sent until they are acknowledged. Statements only. */
+/**
+ * Messages of the sandbox bank about incoming credits: rows of sandbox_message, sent until they are acknowledged.
+ * Statements only.
+ */
 import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
-/** A message that announces a credit. `reference` is the bank's of the credit; `body` is the text that the bank keeps of it. */
+/**
+ * A message that announces a credit. `reference` is the bank's reference of the credit; `body` is the credit as text.
+ */
 export interface CreditAnnouncement {
   readonly id: string
   readonly shard: number
@@ -11,7 +16,11 @@ export interface CreditAnnouncement {
   readonly body: string
 }
 
-/** Inserts announcements that are due at `dueAt` (epoch milliseconds); an id that is there already is left as it is. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Inserts announcements that are due at `dueAt` (epoch milliseconds); an existing id is left as it is.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function insertCreditAnnouncements(database: Queries, announcements: readonly CreditAnnouncement[], dueAt: number): Promise<void> {
   await database.query({
     name: 'sandbox_deliver',
@@ -33,7 +42,12 @@ export async function announceCredit(client: TransactionClient, { id, shard, ref
   })
 }
 
-/** Inserts the messages that credits have gone back, due at `dueAt` (epoch milliseconds); an id that is there already is left as it is. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Inserts the messages that credits were sent back, due at `dueAt` (epoch milliseconds); an existing id is left as it
+ * is.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function insertReturnMessages(database: Queries, returns: readonly Omit<CreditAnnouncement, 'body'>[], dueAt: number): Promise<void> {
   await database.query({
     name: 'sandbox_give_back',
@@ -47,7 +61,7 @@ export async function insertReturnMessages(database: Queries, returns: readonly 
   })
 }
 
-/** A message that waits to be acknowledged. */
+/** A message that is not acknowledged yet. */
 export interface SandboxMessage extends CreditAnnouncement {
   readonly type: 'account.credited' | 'account.credit_returned'
 }
@@ -68,7 +82,11 @@ export async function dueSandboxMessages(database: Queries, { now, max, owned }:
   return rows.map(([id, shard, type, reference, body]) => ({ id, shard, type, reference, body }))
 }
 
-/** Marks messages as acknowledged at `now` (epoch milliseconds): they are not sent again. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Marks messages as acknowledged at `now` (epoch milliseconds): they are not sent again.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function acknowledgeSandboxMessages(database: Queries, ids: readonly string[], now: number): Promise<void> {
   await database.query({
     name: 'sandbox_heard', text: 'update sandbox_message set acknowledged_at = $2::timestamptz where id = any($1::uuid[])',

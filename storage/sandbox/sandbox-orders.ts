@@ -1,26 +1,26 @@
 /**
  * Payment orders of the sandbox bank: rows of sandbox_order. `next_event` is the next message about an order and `due_at` its time;
- * `steps` is the text of all that is still to come, where those two columns do not suffice. Statements only.
+ * `steps` is the text of all messages still to come, where those two columns do not suffice. Statements only.
  */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { BankEvent } from '../../lib/sandbox/triggers.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import type { Queries } from '../db/transaction.ts'
 
-/** When the bank has debited an order `o`: before it sends the message. Money that comes back has left before. */
+/** SQL of the time at which the bank debited an order `o`: before it sends the message, and before money comes back. */
 const SETTLED_AFTER = `case when o.next_event in ('settled', 'returned') then coalesce(o.settled_at, o.due_at) else o.settled_at end`
-/** The state of an order `o` once its message was sent. Answers to recalls leave it as it was. */
+/** The state of an order `o` once its message was sent. Refusals of recalls do not change it. */
 const STATE_AFTER = `case when o.next_event in ('settled', 'rejected', 'returned') then o.next_event
   when o.next_event = 'pending' then 'accepted' when o.next_event = 'unclear' then 'unanswered' else o.state end`
 
-/** An order as the bank takes it. The amount is minor units, times are epoch milliseconds. */
+/** An order as the bank accepts it. The amount is minor units, times are epoch milliseconds. */
 export interface NewSandboxOrder {
   readonly reference: string
   readonly shard: number
   readonly currency: string
   readonly amount: bigint
   readonly state: 'accepted' | 'unanswered'
-  /** Null where nothing is to come. */
+  /** The next message; null where no message is to come. */
   readonly nextEvent: BankEvent | null
   readonly schemeCode: string | null
   readonly dueAt: number | null
@@ -30,7 +30,11 @@ export interface NewSandboxOrder {
   readonly creditedBalanceId: string | null
 }
 
-/** Inserts orders; a reference that the bank has already is left as it is. `receivedAt` is epoch milliseconds. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Inserts orders; an existing reference is left as it is. `receivedAt` is epoch milliseconds.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function insertSandboxOrders(database: Queries, orders: readonly NewSandboxOrder[], receivedAt: number): Promise<void> {
   await database.query({
     name: 'sandbox_submit',
@@ -51,18 +55,22 @@ export async function insertSandboxOrders(database: Queries, orders: readonly Ne
   })
 }
 
-/** What the bank knows of an order when it is asked. */
+/** The state of an order, for the bank's answer to a status request. */
 export interface SandboxOrderState {
   readonly reference: string
   readonly state: string
   readonly nextEvent: string | null
   readonly schemeCode: string | null
-  /** Whether the time of the next event has come. */
+  /** Whether the next event is due. */
   readonly isDue: boolean
   readonly steps: string | null
 }
 
-/** Reads the states of orders at `now` (epoch milliseconds); references that the bank does not have are absent. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads the states of orders at `now` (epoch milliseconds); references that the bank does not have are absent.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function sandboxOrderStates(database: Queries, references: readonly string[], now: number): Promise<readonly SandboxOrderState[]> {
   const rows = await database.query<[string, string, string | null, string | null, boolean | null, string | null]>({
     name: 'sandbox_status',
@@ -84,7 +92,11 @@ export interface SandboxOrderPlan {
   readonly steps: string | null
 }
 
-/** Reads the plan of an order; null when the bank does not have it. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads the plan of an order; null when the bank does not have the order.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function findSandboxOrder(queries: Queries, reference: string): Promise<SandboxOrderPlan | null> {
   const [row] = await queries.query<[string, number, number, number | null, BankEvent | null, string | null, string | null]>({
     name: 'sandbox_order',
@@ -97,7 +109,7 @@ export async function findSandboxOrder(queries: Queries, reference: string): Pro
   return { amount: BigInt(amount), eventNumber, receivedAt, dueAt, nextEvent, schemeCode, steps }
 }
 
-/** The next message of an order: `afterMs` counts from the time at which the bank got the order. */
+/** The next message of an order: `afterMs` counts from the time at which the bank received the order. */
 export interface NextSandboxEvent {
   readonly event: BankEvent
   readonly schemeCode: string | null
@@ -106,7 +118,8 @@ export interface NextSandboxEvent {
 }
 
 /**
- * Replaces the plan of an order and counts its event number up. `said`: its last message was acknowledged when the plan was read.
+ * Replaces the plan of an order and raises its event number by one. `said` is whether the last message was acknowledged
+ * when the plan was read.
  *
  * @returns false when the order has moved on since it was read
  * @throws DatabaseUnavailable, and what the driver throws
@@ -133,7 +146,7 @@ export interface DueSandboxOrder {
   readonly steps: string | null
   readonly eventNumber: number
   readonly dueAt: number
-  /** Null for an order that was taken before orders had connections. */
+  /** Null for an order from before orders had connections. */
   readonly connectionId: string | null
   readonly currency: string
   /** The balance at this bank that is paid; null for an account elsewhere. */
@@ -157,7 +170,12 @@ export async function dueSandboxOrders(database: Queries, { now, max, owned }: {
     ({ reference, shard, event, schemeCode, steps, eventNumber, dueAt, connectionId, currency, creditedBalanceId }))
 }
 
-/** Ends the plan of orders whose last message, the one of this number, was acknowledged; orders planned anew since are left alone. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Ends the plan of orders whose last message has this event number and was acknowledged; orders planned anew since stay
+ * as they are.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function endSandboxPlans(database: Queries, references: readonly string[], eventNumber: number): Promise<void> {
   await database.query({
     name: 'sandbox_acknowledged',
@@ -166,7 +184,12 @@ export async function endSandboxPlans(database: Queries, references: readonly st
   })
 }
 
-/** Moves an order whose message of this number was acknowledged to the next one; an order planned anew since is left alone. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Moves an order whose message of this event number was acknowledged to its next message; an order planned anew since
+ * stays as it is.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function advanceSandboxOrder(database: Queries, { reference, eventNumber }: { readonly reference: string; readonly eventNumber: number }, next: NextSandboxEvent): Promise<void> {
   await database.query({
     name: 'sandbox_advanced',

@@ -1,8 +1,8 @@
-/** Transfers of own money at the sandbox bank: rows of sandbox_transfer. Statements only. */
+/** Transfers between own accounts at the sandbox bank: rows of sandbox_transfer. Statements only. */
 import { timestamp } from '../../lib/base/clock.ts'
 import type { Queries } from '../db/transaction.ts'
 
-/** A transfer as the bank takes it. The amount is minor units, times are epoch milliseconds. */
+/** A transfer as the bank accepts it. The amount is minor units, times are epoch milliseconds. */
 export interface NewSandboxTransfer {
   readonly reference: string
   readonly currency: string
@@ -14,7 +14,11 @@ export interface NewSandboxTransfer {
   readonly receivedAt: number
 }
 
-/** Inserts a transfer; a reference that the bank has already is left as it is. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Inserts a transfer; an existing reference is left as it is.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function insertSandboxTransfer(database: Queries, { reference, currency, amount, state, outcome, schemeCode, dueAt, receivedAt }: NewSandboxTransfer): Promise<void> {
   await database.query({
     name: 'sandbox_book_transfer',
@@ -24,16 +28,20 @@ export async function insertSandboxTransfer(database: Queries, { reference, curr
   })
 }
 
-/** What the bank knows of a transfer when it is asked. */
+/** The state of a transfer, for the bank's answer to a status request. */
 export interface SandboxTransferState {
   readonly state: string
   readonly outcome: string
   readonly schemeCode: string | null
-  /** Whether the time of the outcome has come. */
+  /** Whether the outcome is due. */
   readonly isDue: boolean
 }
 
-/** Reads the state of a transfer at `now` (epoch milliseconds); null when the bank does not have it. @throws DatabaseUnavailable, and what the driver throws */
+/**
+ * Reads the state of a transfer at `now` (epoch milliseconds); null when the bank does not have the transfer.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
+ */
 export async function sandboxTransferState(database: Queries, reference: string, now: number): Promise<SandboxTransferState | null> {
   const [row] = await database.query<[state: string, outcome: string, schemeCode: string | null, due: boolean]>({
     name: 'sandbox_transfer_status', values: [reference, timestamp(now)],
