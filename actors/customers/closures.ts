@@ -43,7 +43,7 @@ export class Closures extends Poller {
   readonly #options: ClosuresOptions
 
   constructor(options: ClosuresOptions) {
-    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'customers that leave') })
+    super({ everyMs: TICK_MS, poll: () => this.#poll(), onError: (error) => options.onError(error, 'closing customers') })
     this.#options = options
   }
 

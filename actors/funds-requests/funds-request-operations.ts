@@ -197,7 +197,7 @@ export function createFundsRequestCommands(world: FundsRequestDeps): FundsReques
     if (record.payerEmail === null) return
     mailer.send(payerMail({
       ...record, to: record.payerEmail, payerName: record.payer.name, payeeName: payee, remaining: remainingOf(record), link: links.link(record.id), again,
-    })).catch((error: unknown) => log.warn({ err: error }, 'a payer could not be written to'))
+    })).catch((error: unknown) => log.warn({ err: error }, 'the mail to a payer could not be sent'))
   }
 
   /**

@@ -1,7 +1,7 @@
 /**
  * Payments on their way to the bank, and the bank's answers on their way back.
  *
- * What it promises
+ * Promises:
  *  * The queue is the rows of partner_instruction, written with the payment and deleted with its outcome. Memory holds
  *    a bounded window of the rows. After a crash, the rows show which payments still have to be submitted.
  *  * The compliance gate screens each payment before its hand-over entry (L10). A payment with a hit leaves the queue

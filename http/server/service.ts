@@ -174,7 +174,7 @@ export interface Overrides {
   readonly commands?: (database: Database, world: Pick<Services, 'ids' | 'clock' | 'problemBase'>) => PaymentCommands
 }
 
-/** One running node. */
+/** A running node of the service. */
 export interface Service extends AsyncDisposable {
   /** Address where the node listens, without `/v1`. */
   readonly url: string
@@ -230,13 +230,13 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   started.defer(() => clockWatch.stop())
   const partitionReport: PartitionReport = {
     moved: (what) => log.warn(what, 'rows were dated ahead of all partitions and have been moved to their own'),
-    failed: (error, table) => log.warn({ err: error, table }, 'partitions could not be looked after'),
+    failed: (error, table) => log.warn({ err: error, table }, 'the maintenance of partitions failed'),
   }
   // The start waits for new partitions, because rows written before their partition exists must be moved later.
   // Dropping old partitions can wait.
   await makePartitions(database, clock.now(), partitionReport)
   const maintenance = new Poller({
-    everyMs: MAINTENANCE_MS, poll: () => maintainPartitions(database, clock.now(), partitionReport), onError: (error) => log.warn({ err: error }, 'partitions could not be looked after'),
+    everyMs: MAINTENANCE_MS, poll: () => maintainPartitions(database, clock.now(), partitionReport), onError: (error) => log.warn({ err: error }, 'the maintenance of partitions failed'),
   })
   maintenance.start()
   maintenance.nudge()
