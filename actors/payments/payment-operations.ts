@@ -12,9 +12,10 @@ import type { Caller } from '../commands/caller.ts'
 import { cancelPayment, type CancelOutcome, type CancelDeps } from './cancel-payment.ts'
 import { checkPayment } from './check-payment.ts'
 import { createDraft, submitDraft, type SubmitOutcome } from './drafts.ts'
+import { InTurn } from '../runtime/in-turn.ts'
 import type { PaymentQueue } from './payment-queue.ts'
 import { paymentJson, type PaymentRecord } from '../../lib/payments/payment.ts'
-import type { Command, CommandAnswer, } from '../../lib/commands/command.ts'
+import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 import type { PaymentCancel, PaymentCheck, PaymentCreate, PaymentSubmit } from '../../lib/payments/payment-schema.ts'
 import { cancelledAnswer, paymentAnswer, type Answers, type Unmade } from '../commands/answers.ts'
 
@@ -42,13 +43,16 @@ export function createPaymentCommands(world: CommandDeps, { answer: answerWith, 
   const answer = <Body>(command: Command<Body>, submit: (caller: Caller, body: Body) => Promise<FlowOutcome | CancelOutcome | SubmitOutcome>) =>
     answerWith<Body, Exclude<FlowOutcome | CancelOutcome | SubmitOutcome, Unmade>>(command, submit, madeAnswer)
 
+  /** Submissions of this node by draft. Without it many submissions of one draft make each other stale until they give up. */
+  const submissions = new InTurn()
+
   return {
     createPayment: (command) => answer(command, (caller, body) => (body.draft === true ? createDraft(world, caller, body) : submitPayment(world, caller, body))),
     checkPayment: async (command) => await checkPayment(world, callerOf(command), command.body),
     submitPayment: async (command, paymentId) => {
       // A key with an answer keeps it, because a draft can be submitted only once.
       const known = command.idempotency === null ? null : await recordedAnswer(command.idempotency)
-      return known ?? await answer(command, (caller, body) => submitDraft(world, caller, paymentId, body))
+      return known ?? await answer(command, (caller, body) => submissions.run(paymentId, () => submitDraft(world, caller, paymentId, body)))
     },
     cancelPayment: async (command, paymentId) => {
       // A key with an answer keeps it, whatever the payment's status is now.
