@@ -7,7 +7,7 @@ import { RecipientCache } from '../../storage/recipients/recipient-cache.ts'
 function slowDatabase() {
   const waiting: ((version: number) => void)[] = []
   const row = (version: number) => [['r', 'c', 'Name', 'business', '****', 'EUR', 'NL', 'active', String(version), { iban: 'NL77SBOX0100000001' }, false, null, 'digest', null, false, [], false, {}, 1]]
-  const database = { query: () => new Promise((resolve) => { waiting.push((version) => resolve(row(version))) }) } as unknown as Database
+  const database = { assertFree: () => undefined, query: () => new Promise((resolve) => { waiting.push((version) => resolve(row(version))) }) } as unknown as Database
   return { database, waiting }
 }
 
@@ -41,7 +41,7 @@ t.test('what is forgotten while it is read is answered once and not kept', async
 
 t.test('a read that fails is tried again', async (t) => {
   let calls = 0
-  const directory = new RecipientCache({ query: async () => { calls += 1; throw new Error('gone') } } as unknown as Database)
+  const directory = new RecipientCache({ assertFree: () => undefined, query: async () => { calls += 1; throw new Error('gone') } } as unknown as Database)
   await t.rejects(directory.find('r'), { message: 'gone' })
   await t.rejects(directory.find('r'), { message: 'gone' })
   t.equal(calls, 2)
